@@ -1,0 +1,101 @@
+//! What can stand around read-check-write. One file each; [`all`] is the one list.
+
+mod mutex;
+mod none;
+mod setnx;
+mod token;
+mod watchdog;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::{Instant, sleep};
+
+use crate::probe::Probe;
+use crate::sale::{Error, Mechanism, Name};
+use crate::stores::Redis;
+
+/// A lock around read-check-write, for one item at a time.
+#[async_trait]
+pub trait Guard: Send + Sync {
+    /// What it is and what it claims.
+    fn about(&self) -> Mechanism;
+
+    /// Waits for the turn at `item`, at most as long as the guard was told to. `None` when the turn did not come.
+    ///
+    /// # Errors
+    /// When the lock's store cannot be reached, which is not the same as a lock that somebody else holds.
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error>;
+}
+
+/// The turn, while one has it. Dropping it without release leaves the lock to its lease, if it has one.
+#[async_trait]
+pub trait Held: Send {
+    /// Gives the turn back.
+    ///
+    /// # Errors
+    /// When the lock's store cannot be reached: the lock then stays until its lease ends, if it has one.
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error>;
+}
+
+/// What the end of a turn looked like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// The turn was ours until now.
+    InTime,
+    /// The lease had ended before: somebody else may have been inside at the same time.
+    TooLate,
+}
+
+/// The times a guard lives by.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// How long a buyer waits for the turn before being told that the shop is busy.
+    pub wait: Duration,
+    /// How long a lock outlives a holder that has stopped renewing it.
+    pub lease: Duration,
+}
+
+/// Pauses between two attempts of those whom nobody wakes, in milliseconds. Drawn at random, so that two who met once
+/// do not meet each time.
+const PAUSE_MS: std::ops::Range<f64> = 1.0..5.0;
+
+impl Patience {
+    /// Begins to wait.
+    pub fn tries(self) -> Tries {
+        Tries {
+            deadline: Instant::now() + self.wait,
+            first: true,
+        }
+    }
+}
+
+/// The attempts that one purchase has until its patience ends.
+pub struct Tries {
+    deadline: Instant,
+    first: bool,
+}
+
+impl Tries {
+    /// Whether there is another attempt, after a pause unless it is the first.
+    pub async fn again(&mut self) -> bool {
+        if std::mem::take(&mut self.first) {
+            return true;
+        }
+        let pause = Duration::from_secs_f64(rand::random_range(PAUSE_MS) / 1_000.0);
+        sleep(pause).await;
+        Instant::now() < self.deadline
+    }
+}
+
+/// Every guard, in the order of the lessons: what each one adds repairs what the one before it lacks.
+pub fn all(redis: &Arc<Redis>, patience: Patience) -> Vec<Arc<dyn Guard>> {
+    vec![
+        Arc::new(none::Nothing),
+        Arc::new(mutex::Mutex::new(patience)),
+        Arc::new(setnx::Setnx::new(redis, patience)),
+        Arc::new(token::Token::new(redis, patience)),
+        Arc::new(watchdog::Watchdog::new(redis, patience)),
+    ]
+}

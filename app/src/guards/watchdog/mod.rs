@@ -1,0 +1,142 @@
+//! Redisson's lock: a hash of owner to hold count, renewed while its holder lives, waiters woken by pub/sub.
+//!
+//! ```text
+//! A: HINCRBY lock a 1, PEXPIRE 1000
+//!                     B: lock -> 700 ms left; waits for a message, at most that long
+//! A: PEXPIRE 1000 (every third of the lease, for as long as the work takes)
+//! A: HINCRBY lock a -1 -> 0: DEL, PUBLISH
+//!                     B: woken; lock -> OK
+//! ```
+//!
+//! Long work keeps its lock, a killed holder loses it after one lease. A holder that is paused, with its renewals, for
+//! longer than the lease is not protected. Cost: two round trips, one more for each wake-up, one per third of a lease.
+
+mod protocol;
+mod wakeups;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout_at};
+use uuid::Uuid;
+
+use self::protocol::Protocol;
+use self::wakeups::Wakeups;
+use super::{Guard, Held, Patience, Released};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Family, Mechanism, Name, Threat};
+use crate::stores::{Redis, lock_key, released_channel};
+
+pub(super) struct Watchdog {
+    protocol: Arc<Protocol>,
+    wakeups: Arc<Wakeups>,
+    patience: Patience,
+}
+
+impl Watchdog {
+    pub(super) fn new(redis: &Arc<Redis>, patience: Patience) -> Self {
+        Self {
+            protocol: Arc::new(Protocol::new(redis, patience.lease)),
+            wakeups: Wakeups::listen(redis),
+            patience,
+        }
+    }
+
+    async fn take(&self, item: &Name, probe: &Probe) -> Result<Option<Lease>, Error> {
+        let deadline = Instant::now() + self.patience.wait;
+        let (key, channel, owner) = (lock_key(item), released_channel(item), Uuid::new_v4().to_string());
+        // Listening before the first attempt: a release in between cannot go unheard.
+        let waiting = self.wakeups.wait_at(&channel);
+        loop {
+            probe.at(Step::Lock).await;
+            let Some(left) = self.protocol.lock(&key, &owner).await? else {
+                let lease = Lease::new(self.protocol.clone(), item, owner, probe.clone());
+                return Ok(Some(lease));
+            };
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            // Nobody publishes the death of a holder; its lease ends by the clock alone.
+            let _ = timeout_at(deadline.min(Instant::now() + left), waiting.woken()).await;
+        }
+    }
+}
+
+#[async_trait]
+impl Guard for Watchdog {
+    fn about(&self) -> Mechanism {
+        Mechanism {
+            name: "watchdog",
+            family: Family::RedisLock,
+            summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
+            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
+        }
+    }
+
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let lease = self.take(item, probe).await?;
+        Ok(lease.map(|lease| Box::new(lease) as Box<dyn Held>))
+    }
+}
+
+/// A held lock and the task that renews it.
+struct Lease {
+    protocol: Arc<Protocol>,
+    key: String,
+    channel: String,
+    owner: String,
+    lost: Arc<AtomicBool>,
+    renewal: JoinHandle<()>,
+}
+
+impl Lease {
+    fn new(protocol: Arc<Protocol>, item: &Name, owner: String, probe: Probe) -> Self {
+        let key = lock_key(item);
+        let lost = Arc::new(AtomicBool::new(false));
+        let renewal = tokio::spawn(renew(protocol.clone(), key.clone(), owner.clone(), lost.clone(), probe));
+        Self {
+            channel: released_channel(item),
+            protocol,
+            key,
+            owner,
+            lost,
+            renewal,
+        }
+    }
+}
+
+async fn renew(protocol: Arc<Protocol>, key: String, owner: String, lost: Arc<AtomicBool>, probe: Probe) {
+    loop {
+        sleep(protocol.lease() / 3).await;
+        probe.at(Step::Renew).await;
+        match protocol.renew(&key, &owner).await {
+            Ok(true) => {}
+            Ok(false) => return lost.store(true, Ordering::Relaxed),
+            // A lock that could not be renewed may still be ours: the next third of the lease will tell.
+            Err(error) => tracing::warn!(%error, "the lease was not renewed"),
+        }
+    }
+}
+
+impl Drop for Lease {
+    /// Nobody renews for a holder that has gone.
+    fn drop(&mut self) {
+        self.renewal.abort();
+    }
+}
+
+#[async_trait]
+impl Held for Lease {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        probe.at(Step::Release).await;
+        self.renewal.abort();
+        let left = self.protocol.release(&self.key, &self.channel, &self.owner).await?;
+        Ok(if left.is_none() || self.lost.load(Ordering::Relaxed) {
+            Released::TooLate
+        } else {
+            Released::InTime
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Ends of locks, heard over one pub/sub connection and passed to the waiters of this instance.
+//!
+//! One pattern subscription serves all items, open before anybody waits: no SUBSCRIBE stands on the way of a waiter,
+//! so no message can fall between a failed attempt and the beginning of the wait. As in Redisson each instance wakes
+//! one waiter per release; the instances then race.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use crate::sale::Error;
+use crate::stores::Redis;
+
+/// The channels of all items.
+const PATTERN: &str = "released:*";
+
+/// Pause before a lost subscription is tried again.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// The waiters of this instance, by channel. A channel is in the map only while somebody waits at it.
+#[derive(Default)]
+pub(super) struct Wakeups {
+    waiters: Mutex<HashMap<String, Arc<Notify>>>,
+}
+
+impl Wakeups {
+    /// Starts to listen; ends when nobody holds the result any more.
+    pub(super) fn listen(redis: &Arc<Redis>) -> Arc<Self> {
+        let wakeups = Arc::new(Self::default());
+        tokio::spawn(listen(redis.clone(), Arc::downgrade(&wakeups)));
+        wakeups
+    }
+
+    /// Joins the waiters at `channel`.
+    pub(super) fn wait_at<'a>(&'a self, channel: &'a str) -> Waiting<'a> {
+        let bell = self.waiters().entry(channel.to_owned()).or_default().clone();
+        Waiting {
+            wakeups: self,
+            channel,
+            bell,
+        }
+    }
+
+    fn waiters(&self) -> MutexGuard<'_, HashMap<String, Arc<Notify>>> {
+        self.waiters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn wake_one(&self, channel: &str) {
+        if let Some(bell) = self.waiters().get(channel) {
+            bell.notify_one();
+        }
+    }
+
+    fn wake_all(&self) {
+        self.waiters().values().for_each(|bell| bell.notify_waiters());
+    }
+}
+
+/// A place among the waiters, given up when dropped.
+pub(super) struct Waiting<'a> {
+    wakeups: &'a Wakeups,
+    channel: &'a str,
+    bell: Arc<Notify>,
+}
+
+impl Waiting<'_> {
+    /// Comes back after a release. One that came before this call is not lost.
+    pub(super) async fn woken(&self) {
+        self.bell.notified().await;
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut waiters = self.wakeups.waiters();
+        // The map's own and this one: nobody else waits here.
+        if Arc::strong_count(&self.bell) <= 2 {
+            waiters.remove(self.channel);
+        }
+    }
+}
+
+async fn listen(redis: Arc<Redis>, wakeups: Weak<Wakeups>) {
+    while wakeups.strong_count() > 0 {
+        if let Err(error) = hear(&redis, &wakeups).await {
+            tracing::warn!(%error, "no wake-ups from redis; waiters fall back on the end of the lease");
+        }
+        sleep(AGAIN_AFTER).await;
+    }
+}
+
+async fn hear(redis: &Redis, wakeups: &Weak<Wakeups>) -> Result<(), Error> {
+    let mut subscriber = redis.subscriber().await?;
+    subscriber.psubscribe(PATTERN).await?;
+    // What was published while nobody listened is gone: let everybody look for themselves.
+    if let Some(wakeups) = wakeups.upgrade() {
+        wakeups.wake_all();
+    }
+    let mut messages = subscriber.on_message();
+    while let Some(message) = messages.next().await {
+        let Some(wakeups) = wakeups.upgrade() else { break };
+        wakeups.wake_one(message.get_channel_name());
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The admin listener: open and close a sale, ask for a fault, read the metrics. Every route needs the bearer token.
+
+use axum::extract::rejection::{JsonRejection, PathRejection};
+use axum::extract::{Path, Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+
+use super::problem::Problem;
+use super::{App, lab, with_manners};
+use crate::probe::Fault;
+use crate::sale::{MAX_STOCK, Name};
+use crate::shop::Shop;
+use crate::stores::MAX_SALES;
+
+pub(super) fn router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/sales/{item}", put(open_sale).delete(close_sale))
+        .route("/faults", post(fault))
+        .route("/metrics", get(metrics));
+    with_manners(routes)
+        .layer(from_fn_with_state(app.clone(), guard))
+        .with_state(app)
+}
+
+async fn guard(State(app): State<App>, request: Request, next: Next) -> Result<Response, Problem> {
+    authorize(&app.shop, request.headers())?;
+    Ok(next.run(request).await)
+}
+
+/// Lets pass who brings the token. The comparison takes the same time wherever the two differ.
+pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem> {
+    let value = lab::header(headers, AUTHORIZATION.as_str()).map_err(|_| Problem::Unauthorized)?;
+    let token = value
+        .and_then(|value| value.strip_prefix("Bearer "))
+        .unwrap_or_default();
+    if token.as_bytes().ct_eq(shop.admin_token.as_bytes()).into() {
+        Ok(())
+    } else {
+        Err(Problem::Unauthorized)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opening {
+    stock: i64,
+}
+
+#[derive(Serialize)]
+struct Opened<'a> {
+    item: &'a str,
+    stock: i64,
+}
+
+/// `PUT /sales/{item}`: opens the sale in every store, with an empty ledger.
+async fn open_sale(
+    State(app): State<App>,
+    path: Result<Path<String>, PathRejection>,
+    opening: Result<Json<Opening>, JsonRejection>,
+) -> Result<Response, Problem> {
+    let item = item(path)?;
+    let Json(Opening { stock }) = opening?;
+    if !(0..=MAX_STOCK).contains(&stock) {
+        return Err(Problem::BadValue {
+            field: "stock",
+            why: format!("must be 0 to {MAX_STOCK}"),
+        });
+    }
+    if app.shop.stores.sql.sales().await? >= MAX_SALES {
+        return Err(Problem::TooManySales);
+    }
+    for store in app.shop.stores.all() {
+        store.open(&item, stock).await?;
+    }
+    let item = item.as_str();
+    Ok(Json(Opened { item, stock }).into_response())
+}
+
+/// `DELETE /sales/{item}`: forgets the sale and its ledger in every store.
+async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<StatusCode, Problem> {
+    let item = item(path)?;
+    for store in app.shop.stores.all() {
+        store.close(&item).await?;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    fault: String,
+}
+
+/// `POST /faults`: strikes at once, or lies armed for the first purchase that reaches the named step.
+async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>) -> Result<StatusCode, Problem> {
+    if !app.shop.lab {
+        return Err(Problem::NotInLab("a fault"));
+    }
+    let Json(asked) = asked?;
+    let fault: Fault = asked.fault.parse().map_err(|error| lab::bad_fault("fault", &error))?;
+    if fault.step.is_some() {
+        return match app.shop.faults.arm(fault) {
+            true => Ok(StatusCode::ACCEPTED),
+            false => Err(Problem::TooManyFaults),
+        };
+    }
+    // The answer leaves before the blow falls, or nobody would hear that it was accepted.
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fault.blow.strike();
+    });
+    Ok(StatusCode::ACCEPTED)
+}
+
+async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    let text = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(CONTENT_TYPE, text)], app.metrics.encode(&app.shop))
+}
+
+fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
+    let Path(item) = path?;
+    Name::parse(&item).map_err(|error| Problem::BadValue {
+        field: "item",
+        why: error.to_string(),
+    })
+}

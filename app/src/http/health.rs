@@ -1,0 +1,25 @@
+//! Whether the process lives, and whether it can sell.
+
+use axum::extract::State;
+
+use super::App;
+use super::problem::Problem;
+
+/// `GET /healthz`: the process answers.
+pub(super) async fn healthz() -> &'static str {
+    "alive\n"
+}
+
+/// `GET /readyz`: it is not closing and both stores answer.
+pub(super) async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
+    if app.shop.is_closing() {
+        return Err(Problem::NotReady);
+    }
+    for store in app.shop.stores.all() {
+        if let Err(error) = store.ping().await {
+            tracing::warn!(%error, store = store.name(), "not ready");
+            return Err(Problem::NotReady);
+        }
+    }
+    Ok("ready\n")
+}

@@ -1,0 +1,78 @@
+//! Lab headers: how a buyer chooses strategy, work time and, with the admin token, a fault.
+
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+
+use super::admin;
+use super::problem::Problem;
+use crate::probe::Fault;
+use crate::shop::{Service, Shop};
+
+const STRATEGY: &str = "x-strategy";
+const WORK_MS: &str = "x-work-ms";
+const FAULT: &str = "x-fault";
+
+/// The longest business time that can be asked for, in milliseconds.
+const MAX_WORK_MS: u64 = 60_000;
+
+/// How this purchase is to be served. Outside lab mode a lab header is refused rather than passed over in silence: who
+/// sends one believes that it counts.
+pub(super) fn service(shop: &Shop, headers: &HeaderMap) -> Result<Service, Problem> {
+    let asked = |name: &'static str| match header(headers, name)? {
+        Some(_) if !shop.lab => Err(Problem::NotInLab(name)),
+        asked => Ok(asked),
+    };
+    let strategy = match asked(STRATEGY)? {
+        None => shop.strategy.clone(),
+        Some(name) => shop.find(name).ok_or_else(|| Problem::UnknownStrategy {
+            asked: name.chars().take(64).collect(),
+            known: shop.known(),
+        })?,
+    };
+    let work = asked(WORK_MS)?.map_or(Ok(Duration::ZERO), work)?;
+    let fault = asked(FAULT)?.map(|text| fault(shop, headers, text)).transpose()?;
+    Ok(Service { strategy, work, fault })
+}
+
+fn work(text: &str) -> Result<Duration, Problem> {
+    match text.parse() {
+        Ok(ms @ 0..=MAX_WORK_MS) => Ok(Duration::from_millis(ms)),
+        _ => Err(Problem::BadValue {
+            field: "X-Work-Ms",
+            why: format!("must be 0 to {MAX_WORK_MS}"),
+        }),
+    }
+}
+
+fn fault(shop: &Shop, headers: &HeaderMap, text: &str) -> Result<Fault, Problem> {
+    admin::authorize(shop, headers)?;
+    let fault: Fault = text.parse().map_err(|error| bad_fault("X-Fault", &error))?;
+    match fault.step {
+        Some(_) => Ok(fault),
+        None => Err(Problem::BadValue {
+            field: "X-Fault",
+            why: "a purchase's fault needs its @STEP".to_owned(),
+        }),
+    }
+}
+
+pub(super) fn bad_fault(field: &'static str, error: &dyn std::error::Error) -> Problem {
+    Problem::BadValue {
+        field,
+        why: error.to_string(),
+    }
+}
+
+/// The one value of a header. Two values are refused: one of the two would be passed over.
+pub(super) fn header<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Problem> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    match (value.to_str(), values.next()) {
+        (Ok(text), None) => Ok(Some(text)),
+        _ => Err(Problem::BadValue {
+            field: name,
+            why: "must be one line of visible ASCII, given once".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,70 @@
+//! The shop over HTTP: a public listener for buyers, an admin listener that is never proxied.
+//!
+//! The contract is `docs/contract.md` and, for machines, `openapi.json` beside this file.
+
+mod admin;
+mod catalogue;
+mod health;
+mod lab;
+mod metrics;
+mod problem;
+mod purchases;
+mod server;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::{get, post};
+
+pub use server::serve;
+
+use crate::shop::Shop;
+use metrics::Metrics;
+use problem::Problem;
+
+/// No request of the contract needs more, in bytes.
+const MAX_BODY: usize = 16 * 1024;
+
+/// What every handler can reach.
+#[derive(Clone)]
+struct App {
+    shop: Arc<Shop>,
+    metrics: Arc<Metrics>,
+}
+
+/// The two listeners' routes, public and admin, over one shop.
+pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
+    let app = App {
+        shop,
+        metrics: Arc::default(),
+    };
+    (public(app.clone()), admin::router(app))
+}
+
+fn public(app: App) -> Router {
+    let routes = Router::new()
+        .route("/purchases", post(purchases::purchase))
+        .route(
+            "/deduct_stock",
+            get(purchases::deduct_stock).post(purchases::deduct_stock),
+        )
+        .route("/strategies", get(catalogue::strategies))
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/openapi.json", get(openapi));
+    with_manners(routes).with_state(app)
+}
+
+/// What both listeners have in common: a body limit, and problem documents where no route or method matches.
+fn with_manners(routes: Router<App>) -> Router<App> {
+    routes
+        .fallback(async || Problem::NotFound)
+        .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+}
+
+async fn openapi() -> impl axum::response::IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], include_str!("openapi.json"))
+}

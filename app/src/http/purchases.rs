@@ -1,0 +1,113 @@
+//! Buying: `POST /purchases`, and `/deduct_stock` as the tutorials have it.
+
+use std::time::Instant;
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::problem::Problem;
+use super::{App, lab};
+use crate::sale::{MAX_QUANTITY, Name, Outcome, Purchase};
+use crate::shop::Service;
+use crate::strategies;
+
+/// The buyer's own name for a purchase: the same key never buys twice.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Set to `true` on an answer that repeats an earlier one.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// Who buys at `/deduct_stock`.
+const NOBODY: &str = "anonymous";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wish {
+    item: String,
+    quantity: u32,
+    buyer: String,
+}
+
+#[derive(Serialize)]
+struct Sold<'a> {
+    order: String,
+    item: &'a str,
+    quantity: u32,
+    remaining: Option<i64>,
+    instance: &'a str,
+}
+
+/// `POST /purchases`
+pub(super) async fn purchase(
+    State(app): State<App>,
+    headers: HeaderMap,
+    wish: Result<Json<Wish>, JsonRejection>,
+) -> Result<Response, Problem> {
+    let service = lab::service(&app.shop, &headers)?;
+    let Json(wish) = wish?;
+    if !(1..=MAX_QUANTITY).contains(&wish.quantity) {
+        return Err(Problem::BadValue {
+            field: "quantity",
+            why: format!("must be 1 to {MAX_QUANTITY}"),
+        });
+    }
+    let item = name("item", &wish.item)?;
+    let buyer = name("buyer", &wish.buyer)?;
+    let key = key(&headers)?;
+    sell(&app, Purchase::new(item, wish.quantity, buyer, key), service).await
+}
+
+/// `GET /deduct_stock`, `POST /deduct_stock`: one unit of the default item.
+pub(super) async fn deduct_stock(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+    let service = lab::service(&app.shop, &headers)?;
+    let purchase = Purchase::new(app.shop.item.clone(), 1, name("buyer", NOBODY)?, key(&headers)?);
+    sell(&app, purchase, service).await
+}
+
+async fn sell(app: &App, purchase: Purchase, service: Service) -> Result<Response, Problem> {
+    let strategy = strategies::name(service.strategy.as_ref());
+    let start = Instant::now();
+    let outcome = app.shop.sell(purchase.clone(), service).await;
+    app.metrics.purchase(&strategy, &outcome, start.elapsed());
+    match outcome? {
+        Outcome::Sold { remaining } => Ok(sold(app, &purchase, Some(remaining)).into_response()),
+        Outcome::Repeated(order) => {
+            if order.quantity != purchase.quantity || order.buyer != purchase.buyer.as_str() {
+                return Err(Problem::KeyReused);
+            }
+            let replayed = [(REPLAYED, HeaderValue::from_static("true"))];
+            Ok((replayed, sold(app, &purchase, None)).into_response())
+        }
+        Outcome::SoldOut => Err(Problem::SoldOut),
+        Outcome::Busy => Err(Problem::Busy),
+        Outcome::UnknownItem => Err(Problem::UnknownItem),
+    }
+}
+
+fn sold(app: &App, purchase: &Purchase, remaining: Option<i64>) -> Response {
+    let body = Sold {
+        order: purchase.order.to_string(),
+        item: purchase.item.as_str(),
+        quantity: purchase.quantity,
+        remaining,
+        instance: app.shop.instance.as_str(),
+    };
+    (StatusCode::CREATED, Json(body)).into_response()
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<Name>, Problem> {
+    lab::header(headers, IDEMPOTENCY_KEY)?
+        .map(|key| name("Idempotency-Key", key))
+        .transpose()
+}
+
+fn name(field: &'static str, text: &str) -> Result<Name, Problem> {
+    Name::parse(text).map_err(|error| Problem::BadValue {
+        field,
+        why: error.to_string(),
+    })
+}

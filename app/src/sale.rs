@@ -1,0 +1,213 @@
+//! The vocabulary: what a buyer wishes, what can come of it, and what a strategy claims.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use sqlx::mysql::MySqlDatabaseError;
+use uuid::Uuid;
+
+/// The largest quantity one purchase may ask for, in units.
+pub const MAX_QUANTITY: u32 = 1_000;
+
+/// The largest stock a sale may be opened with, in units.
+pub const MAX_STOCK: i64 = 1_000_000_000;
+
+/// The name of an item, a buyer, an instance or an idempotency key: 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
+///
+/// So narrow that it can stand in a Redis key, a log line or a label without quoting.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name(Arc<str>);
+
+/// Why a text is no [`Name`].
+#[derive(Debug, thiserror::Error)]
+#[error("must be 1 to 64 characters of A-Z a-z 0-9 . _ -")]
+pub struct BadName;
+
+impl Name {
+    /// Checks `text` and takes it as a name.
+    ///
+    /// # Errors
+    /// [`BadName`] when it is empty, too long, or holds any other character.
+    pub fn parse(text: &str) -> Result<Self, BadName> {
+        let fits = (1..=64).contains(&text.len());
+        let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');
+        if fits && text.bytes().all(plain) {
+            Ok(Self(text.into()))
+        } else {
+            Err(BadName)
+        }
+    }
+
+    /// The name itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A buyer's wish for some units of one item.
+#[derive(Clone, Debug)]
+pub struct Purchase {
+    /// What is wanted.
+    pub item: Name,
+    /// How many units: 1 to [`MAX_QUANTITY`].
+    pub quantity: u32,
+    /// Who wants it.
+    pub buyer: Name,
+    /// The buyer's `Idempotency-Key`, if one was sent.
+    pub key: Option<Name>,
+    /// The id the order will have, fixed before the first attempt: see [`Purchase::new`].
+    pub order: Uuid,
+}
+
+impl Purchase {
+    /// A purchase whose order id follows from its idempotency key, where it has one: the same key can then only ever
+    /// name the same order, and each ledger refuses the second one by its own primary key.
+    pub fn new(item: Name, quantity: u32, buyer: Name, key: Option<Name>) -> Self {
+        let order = match &key {
+            Some(key) => Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{item}/{key}").as_bytes()),
+            None => Uuid::new_v4(),
+        };
+        Self {
+            item,
+            quantity,
+            buyer,
+            key,
+            order,
+        }
+    }
+}
+
+/// An order that the ledger already holds for a purchase's idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Units it was for.
+    pub quantity: u32,
+    /// Who bought.
+    pub buyer: String,
+}
+
+/// What came of a purchase. Each of these is a result; what went wrong is an [`Error`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Sold and recorded; `remaining` units were left behind it.
+    Sold {
+        /// Units left as this purchase saw them.
+        remaining: i64,
+    },
+    /// This idempotency key bought before; here is that order.
+    Repeated(Order),
+    /// Fewer units are left than were asked for.
+    SoldOut,
+    /// The turn did not come within the longest wait. Nothing was written.
+    Busy,
+    /// No sale of such an item is open.
+    UnknownItem,
+}
+
+/// What went wrong between the shop and its stores. Whether the sale took place is then unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Redis refused, timed out or could not be reached.
+    #[error("redis: {0}")]
+    Redis(#[from] redis::RedisError),
+    /// No pooled Redis connection was to be had.
+    #[error("redis pool: {0}")]
+    RedisPool(#[from] deadpool_redis::PoolError),
+    /// MariaDB refused, timed out or could not be reached.
+    #[error("sql: {0}")]
+    Sql(#[from] sqlx::Error),
+    /// A store holds something that this program never writes.
+    #[error("the {store} store holds an entry that cannot be read: {what}")]
+    Corrupt {
+        /// Which store.
+        store: &'static str,
+        /// Which entry.
+        what: String,
+    },
+}
+
+impl Error {
+    /// Whether a bounded wait for a row or a connection ended, which happens before anything is written: MariaDB has
+    /// rolled back (1205 lock wait timeout, 1213 deadlock) or the statement was never sent.
+    pub fn is_wait_ended(&self) -> bool {
+        match self {
+            Self::Sql(sqlx::Error::PoolTimedOut) => true,
+            Self::Sql(error) => error
+                .as_database_error()
+                .and_then(|error| error.try_downcast_ref::<MySqlDatabaseError>())
+                .is_some_and(|error| matches!(error.number(), 1205 | 1213)),
+            Self::RedisPool(error) => matches!(error, deadpool_redis::PoolError::Timeout(_)),
+            Self::Redis(_) | Self::Corrupt { .. } => false,
+        }
+    }
+}
+
+/// A way the world can turn against a strategy. A strategy claims the ones it survives; the load test checks the claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threat {
+    /// Many buyers at once on one instance.
+    Crowd,
+    /// Many buyers at once, spread over two or more instances.
+    SecondInstance,
+    /// An instance is killed between taking its turn and writing the sale.
+    CrashedHolder,
+}
+
+/// By what kind of mechanism a strategy decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Nothing stands between read and write.
+    NoLock,
+    /// A lock inside one process.
+    ProcessLock,
+    /// A lock that all instances see, kept in Redis.
+    RedisLock,
+    /// Read, then write only if nobody else wrote in between.
+    Optimistic,
+    /// The store checks and takes in one step.
+    Atomic,
+}
+
+/// What a mechanism says of itself: the source of `GET /strategies`, of every table and of what the load test expects.
+#[derive(Clone, Copy, Debug)]
+pub struct Mechanism {
+    /// The file's name with dashes, and the first half of a strategy's name.
+    pub name: &'static str,
+    /// The kind of mechanism.
+    pub family: Family,
+    /// One line for a table.
+    pub summary: &'static str,
+    /// The threats under which it promises neither to oversell nor to get stuck.
+    pub claims: &'static [Threat],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_holds_nothing_that_could_break_out_of_a_key_or_a_log_line() {
+        for bad in ["", "a b", "a\r\nb", "{x}", "a:b", "ü", "x".repeat(65).as_str()] {
+            assert!(Name::parse(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(Name::parse("sku-1.A_b").unwrap().as_str(), "sku-1.A_b");
+    }
+
+    #[test]
+    fn one_key_names_one_order_and_no_key_names_a_new_one_each_time() {
+        let name = |text| Name::parse(text).unwrap();
+        let buy = |key: Option<&str>| Purchase::new(name("sku"), 1, name("b"), key.map(name)).order;
+        assert_eq!(buy(Some("k")), buy(Some("k")));
+        assert_ne!(buy(Some("k")), buy(Some("l")));
+        assert_ne!(buy(None), buy(None));
+    }
+}

@@ -1,0 +1,89 @@
+//! Where stock and orders live: a counter for each item, and beside it the ledger of its orders.
+
+mod redis;
+mod sql;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+pub use self::redis::{Redis, lock_key, released_channel};
+pub use self::sql::Sql;
+use crate::probe::Probe;
+use crate::sale::{Error, Name, Order, Purchase};
+
+/// How long a store may take to answer one command before the outcome counts as unknown.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long a store may take to accept a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(1);
+
+/// Connections an instance keeps to each store. More than 2 cores can use, few enough for a small server.
+const POOL_SIZE: usize = 16;
+
+/// How many sales may be open at once: a bound on what the stores have to hold.
+pub const MAX_SALES: i64 = 10_000;
+
+/// What a buyer finds on the shelf.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    /// Units left.
+    pub left: i64,
+    /// The order that this purchase's idempotency key made before.
+    pub order: Option<Order>,
+}
+
+/// A counter and its ledger, in the three movements of a sale that is guarded from outside.
+#[async_trait]
+pub trait Stock: Send + Sync {
+    /// The store's name, the second half of a strategy's name.
+    fn name(&self) -> &'static str;
+
+    /// What is left, and whether this purchase was made before. `None` when no such sale is open.
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Shelf>, Error>;
+
+    /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. False, and nothing is
+    /// written, when the ledger turns out to hold this order already (Redis cannot tell and overwrites it).
+    async fn write(&self, purchase: &Purchase, left: i64, probe: &Probe) -> Result<bool, Error>;
+
+    /// Opens a sale with `stock` units and an empty ledger, forgetting what was there.
+    async fn open(&self, item: &Name, stock: i64) -> Result<(), Error>;
+
+    /// Opens a sale unless one is open already.
+    async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error>;
+
+    /// Forgets a sale, its ledger and its lock.
+    async fn close(&self, item: &Name) -> Result<(), Error>;
+
+    /// Whether the store answers.
+    async fn ping(&self) -> Result<(), Error>;
+}
+
+/// Both stores of one instance.
+#[derive(Clone)]
+pub struct Stores {
+    /// Redis: also the home of the locks.
+    pub redis: Arc<Redis>,
+    /// MariaDB.
+    pub sql: Arc<Sql>,
+}
+
+impl Stores {
+    /// Connects to both and lays the tables. `instance` is written into each order; a wait for a row or a connection
+    /// ends after `wait`.
+    ///
+    /// # Errors
+    /// When a URL cannot be read or a store cannot be reached.
+    pub async fn connect(redis_url: &str, sql_url: &str, instance: &Name, wait: Duration) -> Result<Self, Error> {
+        Ok(Self {
+            redis: Arc::new(Redis::connect(redis_url, instance, wait).await?),
+            sql: Arc::new(Sql::connect(sql_url, instance, wait).await?),
+        })
+    }
+
+    /// Both, as what they have in common.
+    pub fn all(&self) -> [Arc<dyn Stock>; 2] {
+        [self.redis.clone(), self.sql.clone()]
+    }
+}

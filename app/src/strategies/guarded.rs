@@ -1,0 +1,84 @@
+//! Read, check, write, with a guard around them: the sale that every lock is there to protect.
+//!
+//! ```text
+//! lock          -- the guard's, see guards/
+//! read          -- how many are left?
+//! ...           -- business time
+//! write, record -- the counter is set to what was read minus the quantity; the order is entered
+//! release       -- after the commit: before it, the next one would read the old stock
+//! ```
+//!
+//! Cost: the guard's, one round trip to read, and one (Redis) or four (SQL) to write.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::Strategy;
+use crate::guards::{Guard, Released};
+use crate::probe::Probe;
+use crate::sale::{Error, Family, Mechanism, Outcome, Purchase};
+use crate::stores::Stock;
+
+pub(super) struct Guarded {
+    guard: Arc<dyn Guard>,
+    stock: Arc<dyn Stock>,
+}
+
+impl Guarded {
+    pub(super) fn new(guard: Arc<dyn Guard>, stock: Arc<dyn Stock>) -> Self {
+        Self { guard, stock }
+    }
+
+    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let Some(shelf) = self.stock.read(purchase, probe).await? else {
+            return Ok(Outcome::UnknownItem);
+        };
+        if let Some(order) = shelf.order {
+            return Ok(Outcome::Repeated(order));
+        }
+        let remaining = shelf.left - i64::from(purchase.quantity);
+        if remaining < 0 {
+            return Ok(Outcome::SoldOut);
+        }
+        probe.work().await;
+        if self.stock.write(purchase, remaining, probe).await? {
+            return Ok(Outcome::Sold { remaining });
+        }
+        // Two requests with one key got here together: the order of the other one is this one's too.
+        let order = self.stock.read(purchase, probe).await?.and_then(|shelf| shelf.order);
+        Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
+    }
+}
+
+#[async_trait]
+impl Strategy for Guarded {
+    fn about(&self) -> Mechanism {
+        self.guard.about()
+    }
+
+    fn store(&self) -> &'static str {
+        self.stock.name()
+    }
+
+    fn needs(&self) -> &'static [&'static str] {
+        match self.guard.about().family {
+            Family::RedisLock => &["redis"],
+            Family::NoLock | Family::ProcessLock | Family::Optimistic | Family::Atomic => &[],
+        }
+    }
+
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let Some(held) = self.guard.lock(&purchase.item, probe).await? else {
+            return Ok(Outcome::Busy);
+        };
+        let outcome = self.sell(purchase, probe).await;
+        // Whatever becomes of the lock now: what was sold is sold, and the buyer has to be told so.
+        match held.release(probe).await {
+            Ok(Released::InTime) => {}
+            Ok(Released::TooLate) => tracing::warn!(item = %purchase.item, "the lease ended before the sale did"),
+            Err(error) => tracing::warn!(%error, item = %purchase.item, "the lock was not released"),
+        }
+        outcome
+    }
+}

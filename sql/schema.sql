@@ -1,0 +1,20 @@
+-- The shop's tables. Every statement can be run again; there are no migrations.
+-- Names compare byte by byte: two items that differ in case only are two items.
+
+-- Stock: how many units of an item are left. Signed, so that a shop which sells below zero can be seen doing it.
+create table if not exists store (
+    id  varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
+    num bigint not null
+) engine = InnoDB;
+
+-- The order ledger: one row per sale. The primary key is what makes a repeated Idempotency-Key harmless.
+create table if not exists orders (
+    id              char(36) character set ascii collate ascii_bin not null primary key,
+    item            varchar(64) character set utf8mb4 collate utf8mb4_bin not null,
+    quantity        bigint not null,
+    buyer           varchar(64) character set utf8mb4 collate utf8mb4_bin not null,
+    idempotency_key varchar(64) character set utf8mb4 collate utf8mb4_bin null,
+    instance        varchar(64) character set utf8mb4 collate utf8mb4_bin not null,
+    created_at      timestamp(6) not null default current_timestamp(6),
+    key orders_of_item (item)
+) engine = InnoDB;
