@@ -99,3 +99,26 @@ fn is_ours(name: &OsStr, path: &Path) -> bool {
 fn has_owner(folder: &Path) -> bool {
     File::open(folder.join(LOCK)).map_or(true, |lock| lock.try_lock().is_err())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temp_folder_whose_path_leaves_no_room_for_a_socket_is_refused_without_a_trace() {
+        let parent = tempfile::tempdir().unwrap();
+        let deep = parent
+            .path()
+            .join("d".repeat(LONGEST_SOCKET_PATH - LONGEST_SOCKET_NAME));
+        fs::create_dir(&deep).unwrap();
+        let said = Folder::within(&deep).unwrap_err().to_string();
+        assert!(said.contains("too long"), "{said}");
+        assert_eq!(fs::read_dir(&deep).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_its_owner_can_enter_a_folder() {
+        let folder = Folder::new().unwrap();
+        assert_eq!(folder.path().metadata().unwrap().mode() & 0o777, 0o700);
+    }
+}

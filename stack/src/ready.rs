@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::http;
 
-/// A program that stands still accepts connections but does not answer; the next poll asks again.
-const ANSWER_LIMIT: Duration = Duration::from_millis(250);
+/// A program that stands still accepts connections but does not answer; one that is busy with a crowd answers late.
+const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
 /// The question whose answer means "ready".
 #[derive(Clone, Debug)]

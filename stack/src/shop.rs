@@ -12,7 +12,7 @@ use crate::instance::{Ports, StoreUrls};
 use crate::{Folder, Part, Program, Service, instance, locate, nginx, ports};
 
 const START_LIMIT: Duration = Duration::from_secs(30);
-/// Somebody may take a port between the look and the start. That is rare, so twice in a row has another cause.
+/// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
 const ATTEMPTS: usize = 3;
 
 /// What to run. It has no `Debug`: the environment holds secrets.

@@ -21,8 +21,10 @@ pub(super) fn is_here() -> bool {
 /// Downloads the parts' packages, and whatever these need that the system does not have. Returns the archives.
 pub(super) fn download(staging: &Path, wanted: &[Part]) -> Result<Vec<PathBuf>> {
     // The distribution's own sources first: others on the machine may be unreachable, or offer a package of their own.
-    try_download(staging, wanted, Sources::OfTheDistribution)
-        .or_else(|first| try_download(staging, wanted, Sources::All).map_err(|_| first))
+    try_download(staging, wanted, Sources::OfTheDistribution).or_else(|first| {
+        let every = try_download(staging, wanted, Sources::All);
+        every.map_err(|second| anyhow!("{first:#}\nand with every apt source of this machine: {second:#}"))
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,8 @@ fn write_configuration(staging: &Path, sources: Sources) -> Result<()> {
     set("Acquire::http::Timeout", "10");
     set("Acquire::https::Timeout", "10");
     set("Acquire::Languages", "none");
+    // A mirror that cannot be reached is only a warning otherwise, and then the reason is missing from our error.
+    set("APT::Update::Error-Mode", "any");
     if sources == Sources::OfTheDistribution {
         set("Dir::Etc::SourceParts", &at("sources"));
         for name in ["debian.sources", "ubuntu.sources"] {
