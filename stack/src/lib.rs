@@ -1,1 +1,48 @@
-//! placeholder
+//! Starts the world without Docker: real Redis, MariaDB and nginx, and the shop's instances, as private child processes.
+//!
+//! # Layout
+//!
+//! From the outside in; each module uses only those below it.
+//!
+//! - `stores`: [`Stores`], the two stores every shop sells from (`redis`, `mariadb`: one program each)
+//! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
+//! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
+//! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
+//! - `spawner`, `birth`: the thread that starts every child, and what a child does before it becomes its program
+//! - `locate`: [`locate`], from a [`Part`] to a [`Program`] (`part`, `program`)
+//! - `packages`: the rootless fetch of the distribution's own packages into a private cache
+//! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
+//! - `address`, `http`, `ports`: URLs of sockets, one GET, free TCP ports
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
+
+mod address;
+mod birth;
+mod folder;
+mod http;
+mod instance;
+mod launch;
+mod locate;
+mod log;
+mod mariadb;
+mod nginx;
+mod packages;
+mod part;
+mod ports;
+mod program;
+mod ready;
+mod redis;
+mod service;
+mod shop;
+mod spawner;
+mod stores;
+
+pub use folder::Folder;
+pub use launch::Launch;
+pub use locate::locate;
+pub use log::Log;
+pub use part::Part;
+pub use program::{Origin, Program};
+pub use ready::Ready;
+pub use service::Service;
+pub use shop::{Shop, ShopOptions};
+pub use stores::{Parts, Stores};

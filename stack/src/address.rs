@@ -1,0 +1,42 @@
+//! URLs that point to Unix sockets.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// `redis+unix:///path`, as the redis crate understands it; a database can be chosen with `?db=1`.
+pub(crate) fn redis(socket: &Path) -> String {
+    format!("redis+unix://{}", percent_encoded(socket))
+}
+
+/// `mysql://root@localhost/database?socket=/path`, as sqlx understands it.
+pub(crate) fn mysql(socket: &Path, database: &str) -> String {
+    format!("mysql://root@localhost/{database}?socket={}", percent_encoded(socket))
+}
+
+/// The temp folder may have any name; a `?`, `#`, `&` or `%` in it would end the path early.
+fn percent_encoded(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let encoded = path.as_os_str().as_bytes().iter().map(|&byte| match byte {
+        byte if plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    encoded.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_path_stays_readable_and_an_odd_one_stays_whole() {
+        assert_eq!(
+            redis(Path::new("/tmp/oversell-a1/redis.sock")),
+            "redis+unix:///tmp/oversell-a1/redis.sock"
+        );
+        let odd = mysql(Path::new("/tmp/a b?&#%/m.sock"), "oversell");
+        assert_eq!(
+            odd,
+            "mysql://root@localhost/oversell?socket=/tmp/a%20b%3F%26%23%25/m.sock"
+        );
+    }
+}

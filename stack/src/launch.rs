@@ -1,0 +1,71 @@
+//! How a program is started, kept so that it can be started again.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::Program;
+
+/// A command line that can be run any number of times. It has no `Debug`: the environment may hold secrets.
+#[derive(Clone)]
+pub struct Launch {
+    path: PathBuf,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Launch {
+    /// The bare program.
+    pub fn new(path: impl Into<PathBuf>) -> Launch {
+        Launch {
+            path: path.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Adds one argument.
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Launch {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Launch {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a variable to the environment, which is otherwise that of this process.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Launch {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// The binary.
+    pub(crate) fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    /// The command, saying everything it says to the log.
+    pub(crate) fn command(&self, log: File) -> io::Result<Command> {
+        let mut command = Command::new(&self.path);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        Ok(command)
+    }
+}
+
+impl From<&Program> for Launch {
+    fn from(program: &Program) -> Launch {
+        Launch {
+            path: program.path.clone(),
+            arguments: Vec::new(),
+            environment: program.environment(),
+        }
+    }
+}

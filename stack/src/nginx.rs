@@ -1,0 +1,61 @@
+//! nginx before the instances, from the same template that the containers use.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::{Launch, Part, Program, Ready, Service};
+
+const TEMPLATE: &str = include_str!("../../nginx/nginx.conf");
+
+/// `folder` becomes nginx's prefix: its temp files and pid lie there.
+pub(crate) fn start(program: &Program, folder: &Path, port: u16, upstream: &[SocketAddr]) -> Result<Service> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let path = folder.join("nginx.conf");
+    fs::write(&path, configuration(address, upstream))
+        .with_context(|| format!("could not write {}", path.display()))?;
+    let mut launch = Launch::from(program).arg("-p").arg(folder).arg("-c").arg(path);
+    if can_redirect_early_errors(program) {
+        launch = launch.args(["-e", "stderr"]);
+    }
+    // One process: the parent-death signal is not passed on to workers.
+    let launch = launch.args(["-g", "daemon off; master_process off;"]);
+    Service::start("nginx", launch, Ready::Http(address), folder)
+}
+
+fn configuration(listen: SocketAddr, upstream: &[SocketAddr]) -> String {
+    let servers: Vec<String> = upstream
+        .iter()
+        .map(|server| format!("server {server} max_fails=0;"))
+        .collect();
+    TEMPLATE
+        .replace("${OVERSELL_LISTEN}", &listen.to_string())
+        .replace("${OVERSELL_UPSTREAM}", &servers.join("\n        "))
+}
+
+/// Without it nginx tries the system's log before it reads ours. The option came with 1.19.5; older ones only complain.
+fn can_redirect_early_errors(program: &Program) -> bool {
+    debug_assert_eq!(program.part, Part::Nginx);
+    let version = program.version().unwrap_or_default();
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    let mut next = || -> u32 { numbers.next().unwrap_or(0) };
+    (next(), next(), next()) >= (1, 19, 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_has_no_gap_that_is_left_open() {
+        let filled = configuration("127.0.0.1:80".parse().unwrap(), &["127.0.0.1:81".parse().unwrap()]);
+        assert!(filled.contains("listen 127.0.0.1:80;"));
+        assert!(filled.contains("server 127.0.0.1:81 max_fails=0;"));
+        let open = filled
+            .lines()
+            .find(|line| !line.trim_start().starts_with('#') && line.contains("${"));
+        assert_eq!(open, None);
+    }
+}

@@ -1,0 +1,69 @@
+//! The rootless fetch: the distribution's own packages, unpacked into a private cache; nothing is installed.
+
+mod apt;
+mod cache;
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Part;
+pub(crate) use cache::{Cache, caches};
+
+/// Brings the wanted parts into the first cache that can be written, all at once, and returns that cache.
+///
+/// # Errors
+///
+/// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be had.
+pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[Part]) -> Result<&'a Cache> {
+    if !apt::is_here() {
+        bail!("packages are fetched with apt-get and dpkg, and these are not here");
+    }
+    let (cache, lock) = first_writable(caches)?;
+    lock.lock()
+        .with_context(|| format!("could not lock the cache beside {}", cache.root().display()))?;
+    // Another run may have brought everything while this one waited for the lock.
+    if wanted.iter().all(|&part| cache.find(part).is_some()) {
+        return Ok(cache);
+    }
+    cache.clear_leftovers();
+    let names: Vec<&str> = wanted.iter().map(|part| part.package()).collect();
+    eprintln!(
+        "oversell: fetching {} from the distribution into {} (no system change; --no-fetch forbids it)",
+        names.join(", "),
+        cache.root().display()
+    );
+    let staging = cache.staging()?;
+    let archives = apt::download(staging.path(), wanted)?;
+    let root = staging.path().join("root");
+    fs::create_dir(&root).with_context(|| format!("could not create {}", root.display()))?;
+    for archive in &archives {
+        unpack(archive, &root)?;
+    }
+    cache.accept(&root)?;
+    Ok(cache)
+}
+
+fn first_writable(caches: &[Cache]) -> Result<(&Cache, File)> {
+    let mut last = None;
+    for cache in caches {
+        match cache.open_lock() {
+            Ok(lock) => return Ok((cache, lock)),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.context("there is no folder to keep packages in")?).context("no folder to keep packages in can be written")
+}
+
+fn unpack(archive: &Path, root: &Path) -> Result<()> {
+    apt::run(
+        std::process::Command::new("dpkg")
+            .arg("-x")
+            .arg(archive)
+            .arg(root)
+            .env("HOME", root),
+    )
+    .with_context(|| format!("could not unpack {}", archive.display()))?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! A program that was found, and how to run it from where it lies.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::Part;
+
+/// Where a program came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Installed on this machine.
+    Path,
+    /// Unpacked from the distribution's package into the private cache.
+    Fetched,
+}
+
+/// A binary together with what it needs to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What it is.
+    pub part: Part,
+    /// The binary.
+    pub path: PathBuf,
+    /// Folders for `LD_LIBRARY_PATH`; empty for an installed program.
+    pub library_path: Vec<PathBuf>,
+    /// The prefix of an unpacked package, the folder that stands for `/`.
+    pub root: Option<PathBuf>,
+    /// Installed or fetched.
+    pub origin: Origin,
+}
+
+impl Program {
+    pub(crate) fn installed(part: Part, path: PathBuf) -> Program {
+        Program {
+            part,
+            path,
+            library_path: Vec::new(),
+            root: None,
+            origin: Origin::Path,
+        }
+    }
+
+    pub(crate) fn unpacked(part: Part, path: PathBuf, root: &Path) -> Program {
+        let library_path = library_folders(root);
+        Program {
+            part,
+            path,
+            library_path,
+            root: Some(root.to_owned()),
+            origin: Origin::Fetched,
+        }
+    }
+
+    /// The version alone, such as `7.0.15`.
+    ///
+    /// # Errors
+    ///
+    /// When the program does not run, or does not say its version in the form known for it.
+    pub fn version(&self) -> Result<String> {
+        let flag = if self.part == Part::Nginx { "-v" } else { "--version" };
+        let said = self.ask(flag)?;
+        version_in(self.part, &said).map(str::to_owned).with_context(|| {
+            format!(
+                "`{} {flag}` did not say its version but: {}",
+                self.path.display(),
+                said.trim()
+            )
+        })
+    }
+
+    /// The environment a fetched program needs so that its loader finds the libraries that came along.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        if self.library_path.is_empty() {
+            return Vec::new();
+        }
+        let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let folders = self
+            .library_path
+            .iter()
+            .cloned()
+            .chain(std::env::split_paths(&inherited));
+        // A folder with a colon in its name cannot be said in this variable; the loader's own message tells the rest.
+        let joined = std::env::join_paths(folders).unwrap_or_default();
+        vec![("LD_LIBRARY_PATH".into(), joined)]
+    }
+
+    /// Everything the program prints when it is asked with one flag; nginx answers on stderr.
+    pub(crate) fn ask(&self, flag: &str) -> Result<String> {
+        let output = Command::new(&self.path)
+            .arg(flag)
+            .envs(self.environment())
+            .output()
+            .with_context(|| format!("could not run `{} {flag}`; does it start by hand?", self.path.display()))?;
+        let both = [output.stdout, output.stderr].concat();
+        Ok(String::from_utf8_lossy(&both).into_owned())
+    }
+}
+
+fn version_in(part: Part, said: &str) -> Option<&str> {
+    let (before, after) = match part {
+        Part::Redis => (" v=", " "),
+        Part::MariaDb => ("Ver ", "-"),
+        Part::Nginx => ("nginx/", " "),
+    };
+    let rest = said.split_once(before)?.1;
+    rest.split(after).next()?.split_whitespace().next()
+}
+
+fn library_folders(root: &Path) -> Vec<PathBuf> {
+    // Older packages keep some libraries in /lib, which a real system merges into /usr/lib.
+    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let folders = ["usr/lib", "lib"].map(|lib| root.join(lib).join(&triplet));
+    folders.into_iter().filter(|folder| folder.is_dir()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_program_s_own_way_to_say_its_version_is_understood() {
+        let said = [
+            (
+                Part::Redis,
+                "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64\n",
+                "7.0.15",
+            ),
+            (Part::Redis, "Valkey server v=8.1.1 sha=00000000:0\n", "8.1.1"),
+            (
+                Part::MariaDb,
+                "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu\n",
+                "10.11.19",
+            ),
+            (Part::Nginx, "nginx version: nginx/1.22.1\n", "1.22.1"),
+            (Part::Nginx, "nginx version: nginx/1.18.0 (Ubuntu)\n", "1.18.0"),
+        ];
+        for (part, text, version) in said {
+            assert_eq!(version_in(part, text), Some(version));
+        }
+        assert_eq!(version_in(Part::Redis, "Segmentation fault"), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! How to ask a program whether it serves: with its own protocol, never by its log or by the clock.
+
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::http;
+
+/// A program that stands still accepts connections but does not answer; one that is busy with a crowd answers late.
+const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+
+/// The question whose answer means "ready".
+#[derive(Clone, Debug)]
+pub enum Ready {
+    /// `PING` on the Unix socket is answered with `PONG`.
+    Redis(PathBuf),
+    /// The server greets on the Unix socket, and the folder of the database is there.
+    MariaDb {
+        /// The Unix socket.
+        socket: PathBuf,
+        /// The database's folder inside the data folder.
+        database: PathBuf,
+    },
+    /// `GET /readyz` is answered with 200.
+    Http(SocketAddr),
+    /// The program serves nobody: it has done its work when it has ended without an error.
+    Ended,
+}
+
+impl Ready {
+    /// Asks once.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the program is not ready.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Ready::Redis(socket) => ping(socket),
+            Ready::MariaDb { socket, database } => greeting(socket, database),
+            Ready::Http(address) => match http::status_of_get(*address, "/readyz", ANSWER_LIMIT)? {
+                200 => Ok(()),
+                status => bail!("GET http://{address}/readyz is answered with {status}"),
+            },
+            Ready::Ended => bail!("it is still at work"),
+        }
+    }
+}
+
+fn ping(socket: &Path) -> Result<()> {
+    let mut stream = connect(socket)?;
+    stream.write_all(b"PING\r\n").context("PING was not taken")?;
+    let mut answer = [0; 7];
+    stream.read_exact(&mut answer).context("PING was not answered")?;
+    // While it loads data it answers too, with an error.
+    ensure!(
+        &answer == b"+PONG\r\n",
+        "PING was answered with {:?}",
+        String::from_utf8_lossy(&answer)
+    );
+    Ok(())
+}
+
+/// The server listens early but greets only after its init file has been run, so a greeting means that the database exists.
+fn greeting(socket: &Path, database: &Path) -> Result<()> {
+    const PROTOCOL_VERSION: u8 = 10;
+    let mut stream = connect(socket)?;
+    let mut packet = [0; 5];
+    stream.read_exact(&mut packet).context("no greeting")?;
+    ensure!(
+        packet[4] == PROTOCOL_VERSION,
+        "refused: it greets with {:#x} instead of its version",
+        packet[4]
+    );
+    ensure!(database.is_dir(), "{} is missing", database.display());
+    Ok(())
+}
+
+fn connect(socket: &Path) -> Result<UnixStream> {
+    let stream = UnixStream::connect(socket).with_context(|| format!("nobody listens on {}", socket.display()))?;
+    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    stream.set_write_timeout(Some(ANSWER_LIMIT))?;
+    Ok(stream)
+}

@@ -1,0 +1,239 @@
+//! One child process, and the verbs of a fault.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{Launch, Log, Ready, spawner};
+
+/// Between two questions; short, because it adds to every start.
+const POLL: Duration = Duration::from_millis(5);
+/// For a clean end; what takes longer is killed.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
+/// process however that ends. Every method may be called from any thread.
+pub struct Service {
+    name: String,
+    launch: Launch,
+    ready: Ready,
+    log: PathBuf,
+    child: Mutex<Child>,
+}
+
+impl Service {
+    /// Starts the program; its log is `<name>.log` in the folder. It is up only after [`Service::wait_ready`].
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written or the program cannot be run.
+    pub fn start(name: impl Into<String>, launch: Launch, ready: Ready, folder: &Path) -> Result<Service> {
+        let name = name.into();
+        let log = folder.join(format!("{name}.log"));
+        let child = Mutex::new(spawn(&name, &launch, &log)?);
+        Ok(Service {
+            name,
+            launch,
+            ready,
+            log,
+            child,
+        })
+    }
+
+    /// What it is called, such as `redis` or `app-1`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits until the program serves.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended, or does not serve within the limit; the message holds the end of its log.
+    pub fn wait_ready(&self, limit: Duration) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            let answer = self.ready.check();
+            // Asked second: while a dead child's port is served by somebody else, the answer says nothing.
+            if let Some(success) = ended(&mut self.child()) {
+                let done = success && matches!(self.ready, Ready::Ended);
+                return if done {
+                    Ok(())
+                } else {
+                    Err(self.failure("ended before it was ready"))
+                };
+            }
+            match answer {
+                Ok(()) => return Ok(()),
+                Err(reason) if begun.elapsed() >= limit => {
+                    return Err(self.failure(&format!("was not ready after {limit:?} ({reason:#})")));
+                }
+                Err(_) => thread::sleep(POLL),
+            }
+        }
+    }
+
+    /// Stops it in its tracks (SIGSTOP); returns once it stands still.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn pause(&self) -> Result<()> {
+        let child = self.signal(libc::SIGSTOP)?;
+        wait_until_still(&child).with_context(|| format!("could not pause {}", self.name))
+    }
+
+    /// Lets it go on after a pause (SIGCONT).
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn resume(&self) -> Result<()> {
+        self.signal(libc::SIGCONT).map(drop)
+    }
+
+    /// Kills it, paused or not, as a crash would (SIGKILL); returns once it is gone. Killing it twice is no error.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    pub fn kill(&self) -> Result<()> {
+        kill(&mut self.child()).with_context(|| format!("could not kill {}", self.name))
+    }
+
+    /// Runs the same command at the same address, after killing what still runs. Follow it with [`Service::wait_ready`].
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be killed or run.
+    pub fn restart(&self) -> Result<()> {
+        let mut child = self.child();
+        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
+        *child = spawn(&self.name, &self.launch, &self.log)?;
+        Ok(())
+    }
+
+    /// Asks it to end (SIGTERM) and kills it if it has not ended after two seconds.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    pub fn stop(&self) -> Result<()> {
+        let mut child = self.child();
+        let begun = Instant::now();
+        if ended(&mut child).is_none() {
+            send(&child, libc::SIGTERM).with_context(|| format!("could not stop {}", self.name))?;
+            // A paused program hears nothing else.
+            send(&child, libc::SIGCONT).with_context(|| format!("could not stop {}", self.name))?;
+        }
+        while ended(&mut child).is_none() && begun.elapsed() < STOP_LIMIT {
+            thread::sleep(POLL);
+        }
+        kill(&mut child).with_context(|| format!("could not kill {}", self.name))
+    }
+
+    /// Whether it has ended, by whatever cause.
+    pub fn has_exited(&self) -> bool {
+        ended(&mut self.child()).is_some()
+    }
+
+    /// Its process id, or that of the last run if it has ended.
+    pub fn pid(&self) -> u32 {
+        self.child().id()
+    }
+
+    /// What it has said so far, over all its runs.
+    pub fn log(&self) -> Log {
+        Log::read(&self.log)
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        // A panic elsewhere leaves the handle of the process as good as before.
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lock is held from the check to the signal, so that no stranger with a reused id is hit.
+    fn signal(&self, signal: libc::c_int) -> Result<MutexGuard<'_, Child>> {
+        let mut child = self.child();
+        if ended(&mut child).is_some() {
+            bail!("{} has ended; restart it first", self.name);
+        }
+        send(&child, signal).with_context(|| format!("could not send signal {signal} to {}", self.name))?;
+        Ok(child)
+    }
+
+    fn failure(&self, what: &str) -> anyhow::Error {
+        let log = self.log();
+        let said = if log.tail.is_empty() { "(nothing)" } else { &log.tail };
+        anyhow::anyhow!("{} {what}; the end of its log:\n{said}", self.name)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // Its data is thrown away too, so there is nothing a clean end would save.
+        let _ = self.kill();
+    }
+}
+
+fn spawn(name: &str, launch: &Launch, log: &Path) -> Result<Child> {
+    let file = File::options().create(true).append(true).open(log);
+    let file = file.with_context(|| format!("could not open the log {}", log.display()))?;
+    let command = launch
+        .command(file)
+        .with_context(|| format!("could not prepare {name}"))?;
+    spawner::spawn(command).with_context(|| format!("could not run `{}` as {name}", launch.path().display()))
+}
+
+/// Whether it ended well, if it has ended. A child whose state cannot be read is one that somebody else has reaped.
+fn ended(child: &mut Child) -> Option<bool> {
+    child
+        .try_wait()
+        .map_or(Some(false), |status| status.map(|status| status.success()))
+}
+
+fn kill(child: &mut Child) -> io::Result<()> {
+    if ended(child).is_none() {
+        send(child, libc::SIGKILL)?;
+        child.wait()?;
+    }
+    Ok(())
+}
+
+/// To the whole group: the program may be a script that runs the real one.
+fn send(child: &Child, signal: libc::c_int) -> io::Result<()> {
+    // SAFETY: the call takes numbers only; the child has not been reaped, so its group is still its own.
+    let result = unsafe { libc::kill(-id(child), signal) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// SIGSTOP is only on its way when `kill` returns. Looks without taking, so that the end of the child stays to be reaped.
+fn wait_until_still(child: &Child) -> io::Result<()> {
+    let watched = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT;
+    loop {
+        // SAFETY: the struct is plain data and outlives the call.
+        let result = unsafe {
+            let mut found: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, child.id(), &mut found, watched)
+        };
+        match result {
+            0 => return Ok(()),
+            _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            _ => return Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+fn id(child: &Child) -> libc::pid_t {
+    libc::pid_t::try_from(child.id()).expect("the kernel gave the id as a pid_t")
+}

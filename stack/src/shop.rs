@@ -1,0 +1,138 @@
+//! The instances of a shop and the nginx before them.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+
+use crate::instance::{Ports, StoreUrls};
+use crate::{Folder, Part, Program, Service, instance, locate, nginx, ports};
+
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
+const ATTEMPTS: usize = 3;
+
+/// What to run. It has no `Debug`: the environment holds secrets.
+#[derive(Clone)]
+pub struct ShopOptions {
+    /// The binary of an instance.
+    pub program: PathBuf,
+    /// What comes before `--instance`, `--listen` and `--admin-listen`.
+    pub args: Vec<String>,
+    /// Variables for every instance, such as secrets; `OVERSELL_REDIS_URL` and `OVERSELL_SQL_URL` are added.
+    pub env: Vec<(String, String)>,
+    /// How many instances, at least one.
+    pub instances: usize,
+    /// Whether a missing nginx may be fetched, see [`locate`].
+    pub fetch: bool,
+    /// The port buyers come to; a free one if none is given.
+    pub port: Option<u16>,
+}
+
+/// A shop that is open: every instance and nginx serve. All stop on drop.
+pub struct Shop {
+    nginx: Service,
+    instances: Vec<Service>,
+    front: u16,
+    admins: Vec<SocketAddr>,
+    // Dropped last: inner folder, then the folder of the stores, which may be gone by now but for this.
+    _content: TempDir,
+    _folder: Arc<Folder>,
+}
+
+impl Shop {
+    pub(crate) fn start(options: &ShopOptions, urls: StoreUrls<'_>, folder: &Arc<Folder>) -> Result<Shop> {
+        ensure!(options.instances > 0, "a shop needs at least one instance");
+        if let Some(port) = options.port {
+            ports::require_free(port)?;
+        }
+        let nginx = locate(Part::Nginx, options.fetch)?;
+        let mut attempt = 1;
+        loop {
+            match Shop::try_start(options, &nginx, urls, folder) {
+                // A port that was asked for is not given up for another one.
+                Err(error) if attempt < ATTEMPTS && lost_a_port(&error) => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    fn try_start(options: &ShopOptions, nginx: &Program, urls: StoreUrls<'_>, folder: &Arc<Folder>) -> Result<Shop> {
+        let content = tempfile::Builder::new()
+            .prefix("shop-")
+            .tempdir_in(folder.path())
+            .with_context(|| format!("could not create a folder in {}", folder.path().display()))?;
+        let found = ports::free(2 * options.instances + 1)?;
+        let (spare, found) = found
+            .split_first()
+            .expect("one more port than twice the instances was asked for");
+        let front = options.port.unwrap_or(*spare);
+        let addresses: Vec<Ports> = found.chunks_exact(2).map(|pair| Ports::new(pair[0], pair[1])).collect();
+        let started = addresses.iter().zip(1..);
+        let instances = started
+            .map(|(&ports, number)| instance::start(options, number, ports, urls, content.path()))
+            .collect::<Result<Vec<_>>>()?;
+        let upstream: Vec<SocketAddr> = addresses.iter().map(|ports| ports.public).collect();
+        let nginx = nginx::start(nginx, content.path(), front, &upstream)?;
+        for service in instances.iter().chain([&nginx]) {
+            service
+                .wait_ready(START_LIMIT)
+                .with_context(|| format!("could not start {}", service.name()))?;
+        }
+        let admins = addresses.iter().map(|ports| ports.admin).collect();
+        Ok(Shop {
+            nginx,
+            instances,
+            front,
+            admins,
+            _content: content,
+            _folder: Arc::clone(folder),
+        })
+    }
+
+    /// Where buyers come to: `http://127.0.0.1:port`.
+    pub fn host(&self) -> String {
+        format!("http://127.0.0.1:{}", self.front)
+    }
+
+    /// The admin listener of every instance, in the order of [`Shop::instances`].
+    pub fn admins(&self) -> Vec<String> {
+        self.admins.iter().map(|admin| format!("http://{admin}")).collect()
+    }
+
+    /// The instances `app-1`, `app-2` and so on.
+    pub fn instances(&self) -> &[Service] {
+        &self.instances
+    }
+
+    /// The proxy before them.
+    pub fn nginx(&self) -> &Service {
+        &self.nginx
+    }
+
+    /// Starts every instance again that has ended, waits until it serves, and returns the names of these.
+    ///
+    /// # Errors
+    ///
+    /// When one does not come back; the message holds the end of its log.
+    pub fn revive(&self) -> Result<Vec<String>> {
+        let ended: Vec<&Service> = self.instances.iter().filter(|instance| instance.has_exited()).collect();
+        for instance in &ended {
+            instance.restart()?;
+        }
+        for instance in &ended {
+            instance
+                .wait_ready(START_LIMIT)
+                .with_context(|| format!("could not revive {}", instance.name()))?;
+        }
+        Ok(ended.iter().map(|instance| instance.name().to_owned()).collect())
+    }
+}
+
+/// The log of a program that did not get its port is part of the error.
+fn lost_a_port(error: &anyhow::Error) -> bool {
+    format!("{error:#}").contains("Address already in use")
+}

@@ -1,0 +1,109 @@
+//! The two stores that every shop sells from.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::instance::StoreUrls;
+use crate::{Folder, Part, Service, Shop, ShopOptions, address, locate, mariadb, redis};
+
+/// A cold start takes tenths of a second; this is for a machine that is busy with something else.
+const START_LIMIT: Duration = Duration::from_secs(30);
+
+/// What is already there, and what may be brought.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// A Redis that runs elsewhere; none is started then.
+    pub redis_url: Option<String>,
+    /// A MariaDB that runs elsewhere; none is started then.
+    pub sql_url: Option<String>,
+    /// Whether a missing part may be fetched, see [`locate`].
+    pub fetch: bool,
+}
+
+/// Redis and MariaDB, up and empty. Those started here stop on drop, and their data goes with them.
+pub struct Stores {
+    redis: Option<Service>,
+    mariadb: Option<Service>,
+    redis_url: String,
+    sql_url: String,
+    // Dropped last: the servers above still write there.
+    folder: Arc<Folder>,
+}
+
+impl Stores {
+    /// Starts what has no URL, both at once, and waits until it serves.
+    ///
+    /// # Errors
+    ///
+    /// When a part is missing (see [`locate`]) or does not start; the message holds the end of its log.
+    pub fn start(parts: &Parts) -> Result<Stores> {
+        let folder = Arc::new(Folder::new()?);
+        let find = |part, url: &Option<String>| url.is_none().then(|| locate(part, parts.fetch)).transpose();
+        let redis_program = find(Part::Redis, &parts.redis_url)?;
+        let mariadb_program = find(Part::MariaDb, &parts.sql_url)?;
+        let redis = redis_program
+            .map(|program| redis::start(&program, folder.path()))
+            .transpose()?;
+        let mariadb = mariadb_program
+            .map(|program| mariadb::start(&program, folder.path()))
+            .transpose()?;
+        for service in redis.iter().chain(&mariadb) {
+            service
+                .wait_ready(START_LIMIT)
+                .with_context(|| format!("could not start {}", service.name()))?;
+        }
+        let redis_url = parts
+            .redis_url
+            .clone()
+            .unwrap_or_else(|| address::redis(&redis::socket(folder.path())));
+        let sql_url = parts
+            .sql_url
+            .clone()
+            .unwrap_or_else(|| address::mysql(&mariadb::socket(folder.path()), mariadb::DATABASE));
+        Ok(Stores {
+            redis,
+            mariadb,
+            redis_url,
+            sql_url,
+            folder,
+        })
+    }
+
+    /// Starts a shop on these stores and waits until it serves. Several shops may share them.
+    ///
+    /// # Errors
+    ///
+    /// When nginx is missing, the port asked for is taken, or something does not start; see [`ShopOptions`].
+    pub fn shop(&self, options: &ShopOptions) -> Result<Shop> {
+        Shop::start(
+            options,
+            StoreUrls {
+                redis: &self.redis_url,
+                sql: &self.sql_url,
+            },
+            &self.folder,
+        )
+    }
+
+    /// How to reach Redis: `redis+unix:///path`, or the URL that was given.
+    pub fn redis_url(&self) -> &str {
+        &self.redis_url
+    }
+
+    /// How to reach MariaDB: `mysql://root@localhost/oversell?socket=/path`, or the URL that was given.
+    pub fn sql_url(&self) -> &str {
+        &self.sql_url
+    }
+
+    /// Redis, if it was started here.
+    pub fn redis(&self) -> Option<&Service> {
+        self.redis.as_ref()
+    }
+
+    /// MariaDB, if it was started here.
+    pub fn mariadb(&self) -> Option<&Service> {
+        self.mariadb.as_ref()
+    }
+}

@@ -1,0 +1,108 @@
+//! The verbs of a fault, played on Redis.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use stack::{Ready, Stores};
+
+mod world;
+
+fn connection(stores: &Stores) -> UnixStream {
+    let path = stores.redis_url().strip_prefix("redis+unix://").unwrap();
+    UnixStream::connect(path).unwrap()
+}
+
+/// Sends a command and reads the one line of its answer.
+fn say(stream: &mut UnixStream, command: &str) -> std::io::Result<String> {
+    write!(stream, "{command}\r\n")?;
+    let mut line = Vec::new();
+    while !line.ends_with(b"\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        line.push(byte[0]);
+    }
+    Ok(String::from_utf8(line).unwrap().trim().to_owned())
+}
+
+#[test]
+fn both_stores_serve_as_soon_as_they_are_started() {
+    let stores = world::stores();
+    assert_eq!(say(&mut connection(&stores), "PING").unwrap(), "+PONG");
+    let socket = stores
+        .sql_url()
+        .strip_prefix("mysql://root@localhost/oversell?socket=")
+        .unwrap()
+        .into();
+    let database = std::path::Path::new(&socket).with_file_name("mariadb").join("oversell");
+    Ready::MariaDb { socket, database }.check().unwrap();
+}
+
+#[test]
+fn a_paused_redis_says_nothing_until_it_is_resumed() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    let mut stream = connection(&stores);
+    redis.pause().unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    assert_eq!(say(&mut stream, "PING").unwrap_err().kind(), ErrorKind::WouldBlock);
+    redis.resume().unwrap();
+    stream.set_read_timeout(Some(world::LIMIT)).unwrap();
+    let mut late = [0; 7];
+    stream.read_exact(&mut late).unwrap();
+    assert_eq!(&late, b"+PONG\r\n");
+}
+
+#[test]
+fn a_killed_redis_is_gone_at_once_and_comes_back_empty_at_the_same_address() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    assert_eq!(say(&mut connection(&stores), "SET stock 1").unwrap(), "+OK");
+    redis.kill().unwrap();
+    assert!(redis.has_exited());
+    assert!(redis.pause().unwrap_err().to_string().contains("restart it first"));
+    redis.restart().unwrap();
+    redis.wait_ready(world::LIMIT).unwrap();
+    assert_eq!(say(&mut connection(&stores), "EXISTS stock").unwrap(), ":0");
+}
+
+#[test]
+fn a_paused_redis_can_be_killed_and_restarted() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    let before = redis.pid();
+    redis.pause().unwrap();
+    redis.restart().unwrap();
+    redis.wait_ready(world::LIMIT).unwrap();
+    assert_ne!(redis.pid(), before);
+    assert_eq!(say(&mut connection(&stores), "PING").unwrap(), "+PONG");
+}
+
+#[test]
+fn a_stopped_redis_ends_by_its_own_will_even_while_paused() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    redis.pause().unwrap();
+    redis.stop().unwrap();
+    assert!(redis.log().tail.contains("bye bye"), "{}", redis.log().tail);
+}
+
+#[test]
+fn waiting_for_a_dead_redis_is_an_error_with_the_end_of_its_log() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    redis.kill().unwrap();
+    let said = redis.wait_ready(world::LIMIT).unwrap_err().to_string();
+    assert!(said.contains("ended before it was ready"), "{said}");
+    assert!(said.contains("ready to accept connections"), "{said}");
+}
+
+#[test]
+fn two_worlds_at_once_do_not_know_each_other() {
+    let (one, other) = (world::stores(), world::stores());
+    assert_eq!(say(&mut connection(&one), "SET stock 1").unwrap(), "+OK");
+    assert_eq!(say(&mut connection(&other), "EXISTS stock").unwrap(), ":0");
+    drop(one);
+    assert_eq!(say(&mut connection(&other), "PING").unwrap(), "+PONG");
+}

@@ -1,0 +1,79 @@
+//! What the tests share: stores, a shop of responders, and this test binary run again as a process of its own.
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use stack::{Parts, ShopOptions, Stores};
+
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+pub fn stores() -> Stores {
+    Stores::start(&Parts {
+        redis_url: None,
+        sql_url: None,
+        fetch: true,
+    })
+    .unwrap()
+}
+
+/// Stores that are never asked, for tests of the shop alone.
+pub fn no_stores() -> Stores {
+    let nowhere = Some("nowhere".to_owned());
+    Stores::start(&Parts {
+        redis_url: nowhere.clone(),
+        sql_url: nowhere,
+        fetch: false,
+    })
+    .unwrap()
+}
+
+pub fn options(instances: usize) -> ShopOptions {
+    let args = vec!["serve".to_owned()];
+    ShopOptions {
+        program: responder(),
+        args,
+        env: Vec::new(),
+        instances,
+        fetch: true,
+        port: None,
+    }
+}
+
+fn responder() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let target = test.ancestors().nth(2).unwrap();
+    let path = target.join("examples/responder");
+    assert!(path.exists(), "build it first: cargo build -p stack --examples");
+    path
+}
+
+/// The whole answer to a request without a body.
+pub fn ask(host: &str, method: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(host.strip_prefix("http://").unwrap()).unwrap();
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
+    let head = "Host: shop\r\nContent-Length: 0\r\nConnection: close";
+    write!(stream, "{method} {path} HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Runs one ignored test of this binary as a process of its own, and returns the line with which it says what it made.
+/// It has nothing of the test's output in it: that goes to stdout, the line to stderr.
+pub fn run_again(test: &str) -> (Child, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let line = lines
+        .filter_map(|line| line.strip_prefix("made: ").map(str::to_owned))
+        .next();
+    (child, line.expect("the helper says what it made"))
+}
