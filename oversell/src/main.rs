@@ -1,1 +1,31 @@
-fn main() {}
+//! The command line of Oversell. Each command is one call into the rooms behind it.
+
+mod doctor;
+mod exit;
+mod ground;
+mod interrupt;
+mod keeper;
+mod options;
+mod report;
+mod run;
+mod serve;
+mod up;
+
+use std::process::ExitCode;
+
+use options::{Command, Options};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let options = Options::parse_or_exit();
+    let result = match options.command() {
+        Command::Run(options) => run::run(*options),
+        Command::Up(options) => up::up(options),
+        Command::Serve(options) => serve::serve(options),
+        Command::Report(options) => report::report(&options),
+        Command::Doctor => doctor::doctor(),
+    };
+    exit::code(result)
+}

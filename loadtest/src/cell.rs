@@ -1,0 +1,138 @@
+//! The repeats of one strategy under one threat, taken together.
+
+use crate::audit::Verdict;
+use crate::result::{RoundResult, RunResult};
+
+/// What the repeats say of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A promise was kept in every repeat, or what was never promised failed at least once.
+    AsDesigned,
+    /// A promise was broken, or what was never promised held every time.
+    NotAsDesigned,
+    /// At least one repeat was no test, and no other one decides.
+    Inconclusive,
+    /// Nothing was played.
+    Skipped,
+}
+
+impl Standing {
+    /// As `result.json` has it: `None` while nothing is decided.
+    pub fn as_designed(self) -> Option<bool> {
+        match self {
+            Self::AsDesigned => Some(true),
+            Self::NotAsDesigned => Some(false),
+            Self::Inconclusive | Self::Skipped => None,
+        }
+    }
+}
+
+/// A place in the matrix: the rounds of one strategy under one threat on so many instances.
+pub struct Cell<'a> {
+    /// `mechanism@store`
+    pub strategy: &'a str,
+    /// Name of the threat or control.
+    pub threat: &'a str,
+    /// Instances behind the proxy.
+    pub instances: usize,
+    /// Whether the strategy promises to survive this.
+    pub claimed: bool,
+    /// The repeats that were played.
+    pub rounds: Vec<&'a RoundResult>,
+}
+
+impl<'a> Cell<'a> {
+    /// All cells of a run, in the order of their first rounds.
+    pub fn all(run: &'a RunResult) -> Vec<Self> {
+        let mut cells: Vec<Self> = Vec::new();
+        for round in &run.rounds {
+            let same = |cell: &&mut Self| {
+                cell.strategy == round.strategy && cell.threat == round.threat && cell.instances == round.instances
+            };
+            let cell = match cells.iter_mut().find(same) {
+                Some(cell) => cell,
+                None => {
+                    cells.push(Self {
+                        strategy: &round.strategy,
+                        threat: &round.threat,
+                        instances: round.instances,
+                        claimed: round.claimed,
+                        rounds: Vec::new(),
+                    });
+                    cells.last_mut().expect("one was just pushed")
+                }
+            };
+            if round.skipped.is_none() {
+                cell.rounds.push(round);
+            }
+        }
+        cells
+    }
+
+    /// How many repeats ended with `verdict`.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rounds.iter().filter(|round| round.verdict == verdict).count()
+    }
+
+    /// What the repeats say of the claim.
+    pub fn standing(&self) -> Standing {
+        if self.rounds.is_empty() {
+            return Standing::Skipped;
+        }
+        match (
+            self.claimed,
+            self.count(Verdict::Violated),
+            self.count(Verdict::Inconclusive),
+        ) {
+            (true, 1.., _) => Standing::NotAsDesigned,
+            (false, 1.., _) => Standing::AsDesigned,
+            (_, 0, 1..) => Standing::Inconclusive,
+            (claimed, 0, 0) if claimed => Standing::AsDesigned,
+            (_, 0, 0) => Standing::NotAsDesigned,
+        }
+    }
+}
+
+/// What a whole run says: the worst of its cells.
+pub fn standing(run: &RunResult) -> Standing {
+    let cells = Cell::all(run);
+    let has = |standing| cells.iter().any(|cell| cell.standing() == standing);
+    if has(Standing::NotAsDesigned) {
+        Standing::NotAsDesigned
+    } else if has(Standing::Inconclusive) || !has(Standing::AsDesigned) {
+        Standing::Inconclusive
+    } else {
+        Standing::AsDesigned
+    }
+}
+
+/// Median, minimum and maximum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The middle one; of two in the middle the mean.
+    pub median: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of at least one value; `None` of none.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
+        Some(Self {
+            median: f64::midpoint(low, high),
+            min,
+            max,
+        })
+    }
+}
+
+/// The largest probability of a violation that `rounds` rounds without one still leave open, at 95 % confidence.
+pub fn upper_bound_95(rounds: usize) -> f64 {
+    1.0 - 0.05_f64.powf(1.0 / rounds as f64)
+}

@@ -1,0 +1,196 @@
+//! Plays the plan: for each round a fresh sale, the attack with its fault, one last buyer, one repeated purchase, the
+//! books, the verdict. What a round showed is kept before the next one begins.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::attack::Attack;
+use crate::audit::{FaultSeen, Stake, judge};
+use crate::facts::{Books, Facts};
+use crate::ground::{Ground, Site};
+use crate::plan::{Load, Round};
+use crate::result::{RoundResult, RunResult};
+use crate::shop::Wish;
+use crate::told::{Answer, Told, Word, hear};
+
+/// How often one more buyer tries before the sale counts as stuck.
+const LAST_TRIES: usize = 2;
+
+/// Who is told of each round: to show progress, and to keep what it showed.
+pub trait Watch: Send + Sync {
+    /// A round begins; `done` of `all` are over.
+    fn begins(&self, round: &Round, done: usize, all: usize);
+
+    /// A round is over, and `run` holds all there is so far.
+    ///
+    /// # Errors
+    /// When it cannot be kept: the run ends, rather than measure for nothing.
+    fn over(&self, run: &RunResult) -> Result<()>;
+}
+
+/// Plays all rounds into `run`. Items are named after `run_id`, so that no two runs on one pair of stores meet.
+///
+/// # Errors
+/// When a part of the experiment fails; what the shop does wrong is a finding, not an error.
+pub async fn play(
+    ground: &mut Ground,
+    books: &Books,
+    rounds: &[Round],
+    run_id: &str,
+    run: &mut RunResult,
+    watch: &dyn Watch,
+) -> Result<()> {
+    for (number, round) in rounds.iter().enumerate() {
+        watch.begins(round, number, rounds.len());
+        let site = ground.site(round.instances)?;
+        let trial = Trial {
+            site,
+            books,
+            round,
+            item: format!("{run_id}-{number}"),
+        };
+        let result = trial.play().await;
+        run.rounds.push(result.with_context(|| {
+            let (strategy, threat) = (&round.strategy.name, round.threat.name());
+            format!("round {number} ({strategy}, {threat}) could not be played")
+        })?);
+        run.as_designed = crate::cell::standing(run).as_designed();
+        watch.over(run)?;
+    }
+    Ok(())
+}
+
+/// One round being played.
+struct Trial<'a> {
+    site: Site,
+    books: &'a Books,
+    round: &'a Round,
+    item: String,
+}
+
+impl Trial<'_> {
+    async fn play(&self) -> Result<RoundResult> {
+        let load = self.round.load;
+        self.site.shop.open_sale(&self.item, load.stock).await?;
+        let mut told = self.attack().await?;
+        let facts = self.look(&told).await?;
+        if facts.stock_left >= i64::from(load.quantity) {
+            told.last_buyer = Some(self.last_buyer().await);
+        }
+        told.repeated = self.repeat(&told).await;
+        let facts = self.look(&told).await?;
+        let judgement = judge(&self.stake(&told), &told, &facts);
+        self.site.shop.close_sale(&self.item).await?;
+        Ok(RoundResult::played(self.round, &told, &facts, judgement))
+    }
+
+    /// The attack, and beside it whoever brings back an instance that the fault kills.
+    async fn attack(&self) -> Result<Told> {
+        let Load { requests, .. } = self.round.load;
+        let fault = self.round.threat.fault(&self.round.load);
+        let attack = Attack {
+            shop: self.site.shop.at.clone(),
+            strategy: self.round.strategy.name.clone(),
+            item: self.item.clone(),
+            load: self.round.load,
+            fault,
+        };
+        if fault.is_none() {
+            return attack.run().await;
+        }
+        let done = AtomicBool::new(false);
+        let attacked = async {
+            let told = attack.run().await;
+            done.store(true, Ordering::Relaxed);
+            told
+        };
+        let (told, alive) = tokio::join!(attacked, self.site.keep_alive(&done));
+        alive.context("an instance that the fault killed did not come back")?;
+        self.site.back().await?;
+        let told = told?;
+        debug_assert_eq!(told.answers.len(), requests);
+        Ok(told)
+    }
+
+    /// Reads the books; more patiently when some buyers never heard how their purchase ended.
+    async fn look(&self, told: &Told) -> Result<Facts> {
+        // Every purchase once more, and then some: a ledger longer than that needs no counting.
+        let limit = self.round.load.requests * 2 + 16;
+        let store = self.round.strategy.store;
+        if told.count(Word::Unknown) > 0 {
+            self.books.settled(store, &self.item, limit).await
+        } else {
+            self.books.read(store, &self.item, limit).await
+        }
+    }
+
+    /// Units are left: one more buyer, alone, has to get some.
+    async fn last_buyer(&self) -> Answer {
+        let mut answer = self.buy("last").await;
+        for _ in 1..LAST_TRIES {
+            if answer.word != Word::Busy {
+                break;
+            }
+            answer = self.buy("last").await;
+        }
+        answer
+    }
+
+    /// A buyer who clicks again must be told of the same order, and must not buy twice.
+    async fn repeat(&self, told: &Told) -> Option<Answer> {
+        let sold = told.purchases().find(|answer| answer.word == Word::Sold)?;
+        let (_, place) = sold.key.rsplit_once('-')?;
+        Some(self.buy(place).await)
+    }
+
+    async fn buy(&self, place: &str) -> Answer {
+        let key = format!("{}-{place}", self.item);
+        let wish = Wish {
+            strategy: &self.round.strategy.name,
+            item: &self.item,
+            quantity: self.round.load.quantity,
+            buyer: &format!("b-{place}"),
+            key: &key,
+            work_ms: 0,
+            fault: None,
+        };
+        let sent = Instant::now();
+        let (word, order, instance) = hear(self.site.shop.purchase(&wish).send().await).await;
+        Answer {
+            word,
+            order,
+            instance,
+            intended: sent,
+            sent,
+            ended: Instant::now(),
+            key,
+        }
+    }
+
+    fn stake(&self, told: &Told) -> Stake {
+        let Load {
+            buyers,
+            stock,
+            quantity,
+            ..
+        } = self.round.load;
+        let fault = self.round.threat.fault(&self.round.load).map(|(place, _)| {
+            // Who was to crash the shop can have been told nothing.
+            let key = format!("{}-{place}", self.item);
+            let struck = told
+                .answers
+                .iter()
+                .any(|answer| answer.key == key && answer.word == Word::Unknown);
+            if struck { FaultSeen::Struck } else { FaultSeen::Missed }
+        });
+        Stake {
+            stock,
+            quantity: i64::from(quantity),
+            contended: buyers > 1,
+            instances: if buyers > 1 { self.round.instances } else { 1 },
+            fault,
+        }
+    }
+}

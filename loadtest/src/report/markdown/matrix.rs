@@ -1,0 +1,160 @@
+//! The short table: one row per strategy, one column per threat.
+
+use super::table::table;
+use crate::audit::Verdict;
+use crate::cell::{Cell, Spread, Standing, upper_bound_95};
+use crate::result::{RoundResult, RunResult};
+use crate::threats;
+use crate::told::Word;
+
+/// Under which threat the cost of a strategy is shown: the one the project is about.
+const COST_UNDER: &str = "second-instance";
+
+/// The table with what is needed to read it.
+pub fn matrix(run: &RunResult) -> String {
+    let cells = Cell::all(run);
+    let mut columns: Vec<(&str, usize)> = Vec::new();
+    let mut strategies: Vec<&str> = Vec::new();
+    for cell in &cells {
+        if !columns.contains(&(cell.threat, cell.instances)) {
+            columns.push((cell.threat, cell.instances));
+        }
+        if !strategies.contains(&cell.strategy) {
+            strategies.push(cell.strategy);
+        }
+    }
+    let titles = columns.iter().map(|(threat, instances)| title(threat, *instances));
+    let mut heads: Vec<String> = ["strategy".to_owned()].into_iter().chain(titles).collect();
+    let cost_at = columns.iter().find(|(threat, _)| *threat == COST_UNDER);
+    if let Some((_, instances)) = cost_at {
+        heads.push(format!("sales/s ({instances} instances)"));
+        heads.push("sold p50 / p99 ms".to_owned());
+    }
+    let rows = strategies.iter().map(|strategy| {
+        let find = |(threat, instances): &(&str, usize)| {
+            let here = |cell: &&Cell| (cell.strategy, cell.threat, cell.instances) == (*strategy, *threat, *instances);
+            cells.iter().find(here)
+        };
+        let verdicts = columns.iter().map(|column| find(column).map_or(String::new(), verdict));
+        let mut row: Vec<String> = [format!("`{strategy}`")].into_iter().chain(verdicts).collect();
+        if let Some(column) = cost_at {
+            row.extend(find(column).map_or([String::new(), String::new()], cost));
+        }
+        row
+    });
+    let table = table(heads, rows.collect());
+    format!("{table}\n\n{}\n\n{}", legend(&cells), setting(run))
+}
+
+fn title(threat: &str, instances: usize) -> String {
+    threats::find(threat).map_or_else(|| threat.to_owned(), |found| found.title(instances))
+}
+
+/// `holds 3/3`, or the gravest finding with its size, and how often if not each time.
+fn verdict(cell: &Cell) -> String {
+    let (violated, all) = (cell.count(Verdict::Violated), cell.rounds.len());
+    let text = match (violated, cell.count(Verdict::Inconclusive)) {
+        (0, 0) if all == 0 => return "skipped".to_owned(),
+        (0, 0) => format!("holds {all}/{all}"),
+        (0, unclear) => format!("no test {unclear}/{all}"),
+        (violated, _) => {
+            let found = gravest(cell);
+            if violated == all {
+                found
+            } else {
+                format!("{found}, {violated}/{all} rounds")
+            }
+        }
+    };
+    match cell.standing() {
+        Standing::AsDesigned | Standing::Skipped => text,
+        Standing::NotAsDesigned => format!("{text} !!"),
+        Standing::Inconclusive => format!("{text} ??"),
+    }
+}
+
+fn gravest(cell: &Cell) -> String {
+    let found = cell.rounds.iter().flat_map(|round| round.findings.named());
+    let order = [
+        "oversold",
+        "duplicate",
+        "lost",
+        "ghost",
+        "stuck",
+        "undersold",
+        "drift",
+        "overlap",
+    ];
+    let name = found
+        .map(|(name, _)| name)
+        .min_by_key(|name| order.iter().position(|other| other == name));
+    let Some(name) = name else { return String::new() };
+    if name == "stuck" {
+        return "STUCK".to_owned();
+    }
+    let size = |round: &&RoundResult| {
+        let named = round.findings.named();
+        named
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map_or(0, |(_, units)| *units)
+    };
+    let sizes = Spread::of(cell.rounds.iter().map(|round| size(round) as f64));
+    format!("**{name} {}**", sizes.map_or(String::new(), spread))
+}
+
+fn cost(cell: &Cell) -> [String; 2] {
+    let sales = Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));
+    [sales.map_or(String::new(), spread), latency(cell, Word::Sold)]
+}
+
+/// The median, and the range where there is one.
+pub(super) fn spread(of: Spread) -> String {
+    let (median, min, max) = (of.median.round(), of.min.round(), of.max.round());
+    if min == max {
+        format!("{median}")
+    } else {
+        format!("{median} [{min} to {max}]")
+    }
+}
+
+/// Medians over the repeats of p50 and p99, in ms.
+pub(super) fn latency(cell: &Cell, word: Word) -> String {
+    let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&word));
+    let p50 = Spread::of(latencies().map(|latency| latency.p50 as f64 / 1_000.0));
+    let p99 = Spread::of(latencies().map(|latency| latency.p99 as f64 / 1_000.0));
+    match (p50, p99) {
+        (Some(p50), Some(p99)) => format!("{:.1} / {:.1}", p50.median, p99.median),
+        _ => "-".to_owned(),
+    }
+}
+
+fn legend(cells: &[Cell]) -> String {
+    let repeats = cells.iter().map(|cell| cell.rounds.len()).max().unwrap_or(0);
+    let bound = upper_bound_95(repeats.max(1)) * 100.0;
+    format!(
+        "A number is units of stock: the median over the repeats, [smallest to largest] where they differ. STUCK: units \
+         were left and nobody could buy any more. `holds {repeats}/{repeats}` is not never: at 95 % confidence a violation \
+         in up to {bound:.0} % of such rounds is still possible. `!!` marks what is not as the strategy claims, `??` \
+         what was no test."
+    )
+}
+
+fn setting(run: &RunResult) -> String {
+    let on = &run.environment;
+    let load = run.rounds.iter().rfind(|round| round.threat == COST_UNDER);
+    let load = load.or(run.rounds.last()).map_or(String::new(), |round| {
+        format!(
+            "{} buyers at once ask for {} of {} units, {} ms of work between read and write. ",
+            round.buyers, round.demand, round.stock, round.work_ms
+        )
+    });
+    let nginx = on
+        .nginx
+        .as_ref()
+        .map_or(String::new(), |version| format!(", nginx {version}"));
+    format!(
+        "{load}Redis {}, MariaDB {}{nginx}; {} x {}, {} MiB, {}. {}, `{}`.",
+        on.redis, on.mariadb, on.cpus, on.cpu, on.memory_mib, on.os, run.started_at, run.command
+    )
+}

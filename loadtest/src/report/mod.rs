@@ -1,0 +1,22 @@
+//! How a run is shown. One file each; [`all`] is the one list.
+
+mod json;
+mod markdown;
+
+use crate::result::RunResult;
+
+/// A form in which a run is written.
+pub trait Report: Sync {
+    /// The file's name in the run's folder.
+    fn file_name(&self) -> &'static str;
+
+    /// The whole file.
+    fn render(&self, run: &RunResult) -> String;
+}
+
+/// Every form.
+pub fn all() -> [&'static dyn Report; 2] {
+    [&json::Json, &markdown::Markdown]
+}
+
+pub use markdown::matrix;

@@ -1,0 +1,158 @@
+//! What a run leaves behind: `result.json`, schema version 1, described by `docs/result.schema.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::audit::{Findings, Judgement, Verdict};
+use crate::environment::Environment;
+use crate::facts::Facts;
+use crate::plan::Round;
+use crate::told::{Latency, Told, Word};
+
+/// A run: every measurement of every round, and nothing derived from them but `as_designed`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// Of this form: 1.
+    pub schema_version: u32,
+    /// The command line, without passwords.
+    pub command: String,
+    /// When the run began, UTC, RFC 3339.
+    pub started_at: String,
+    /// On what it ran.
+    pub environment: Environment,
+    /// Whether every strategy did under every threat what it claims; `null` while something is inconclusive.
+    pub as_designed: Option<bool>,
+    /// One entry per round.
+    pub rounds: Vec<RoundResult>,
+}
+
+/// One round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RoundResult {
+    /// `mechanism@store`
+    pub strategy: String,
+    /// Name of the threat or control.
+    pub threat: String,
+    /// Instances behind the proxy.
+    pub instances: usize,
+    /// Buyers at once.
+    pub buyers: usize,
+    /// Units the sale was opened with.
+    pub stock: i64,
+    /// Units asked for.
+    pub demand: i64,
+    /// Units of each purchase.
+    pub quantity: u32,
+    /// Business time between read and write, in milliseconds.
+    pub work_ms: u64,
+    /// Which of the repeats, from 1.
+    pub repeat: u32,
+    /// Whether the strategy promises to survive this.
+    pub claimed: bool,
+    /// What the round shows.
+    pub verdict: Verdict,
+    /// Whether promise and verdict agree.
+    pub as_designed: bool,
+    /// What buyers were told, in units.
+    pub told: BTreeMap<Word, i64>,
+    /// What the stores say, in units.
+    pub facts: RoundFacts,
+    /// What is wrong, in units.
+    pub findings: Findings,
+    /// Latency of each kind of answer, in microseconds.
+    pub latency_us: BTreeMap<Word, Latency>,
+    /// Units sold per second, from the release of the buyers to the last sale.
+    pub sales_per_s: f64,
+    /// Why the round was not played.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<String>,
+    /// Why the round proves nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub inconclusive: Option<String>,
+}
+
+/// The stores' ledgers after a round.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RoundFacts {
+    /// Units in the order ledger.
+    pub recorded: i64,
+    /// Of these, units whose buyer never got an answer.
+    pub explained: i64,
+    /// The counter.
+    pub stock_left: i64,
+}
+
+impl RoundResult {
+    /// Puts a round that was played together.
+    pub fn played(round: &Round, told: &Told, facts: &Facts, judgement: Judgement) -> Self {
+        let quantity = i64::from(round.load.quantity);
+        let claimed = round.is_claimed();
+        let sold = told.answers.iter().filter(|answer| answer.word == Word::Sold).count() as i64 * quantity;
+        let seconds = told.selling_time().map_or(0.0, |time| time.as_secs_f64());
+        Self {
+            verdict: judgement.verdict,
+            as_designed: match judgement.verdict {
+                Verdict::Holds => claimed,
+                Verdict::Violated => !claimed,
+                Verdict::Inconclusive => false,
+            },
+            told: Word::ALL
+                .into_iter()
+                .map(|word| (word, told.count(word) as i64 * quantity))
+                .collect(),
+            facts: RoundFacts {
+                recorded: judgement.recorded,
+                explained: judgement.explained,
+                stock_left: facts.stock_left,
+            },
+            findings: judgement.findings,
+            latency_us: told.latency_us(),
+            // A thousandth is more than anybody can read out of it.
+            sales_per_s: if seconds > 0.0 {
+                (sold as f64 / seconds * 1_000.0).round() / 1_000.0
+            } else {
+                0.0
+            },
+            inconclusive: judgement.inconclusive,
+            ..Self::blank(round)
+        }
+    }
+
+    /// A round that could not be played.
+    pub fn skipped(round: &Round, why: String) -> Self {
+        Self {
+            skipped: Some(why),
+            ..Self::blank(round)
+        }
+    }
+
+    fn blank(round: &Round) -> Self {
+        Self {
+            strategy: round.strategy.name.clone(),
+            threat: round.threat.name().to_owned(),
+            instances: round.instances,
+            buyers: round.load.buyers,
+            stock: round.load.stock,
+            demand: round.load.demand(),
+            quantity: round.load.quantity,
+            work_ms: round.load.work_ms,
+            repeat: round.repeat,
+            claimed: round.is_claimed(),
+            verdict: Verdict::Inconclusive,
+            as_designed: false,
+            told: BTreeMap::new(),
+            facts: RoundFacts::default(),
+            findings: Findings::default(),
+            latency_us: BTreeMap::new(),
+            sales_per_s: 0.0,
+            skipped: None,
+            inconclusive: None,
+        }
+    }
+
+    /// Units that buyers were told with `word`.
+    pub fn units(&self, word: Word) -> i64 {
+        self.told.get(&word).copied().unwrap_or(0)
+    }
+}

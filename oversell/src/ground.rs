@@ -1,0 +1,59 @@
+//! From options to a shop: our own, started here, or one that runs elsewhere.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use loadtest::facts::Urls;
+use loadtest::ground::{Ground, Local};
+use loadtest::shop::Address;
+use stack::{Parts, ShopOptions, Stores};
+use uuid::Uuid;
+
+use crate::options::{ForeignOptions, StackOptions};
+
+/// Starts the stores of a shop of our own. Blocks while they start, and longer when they have to be fetched first.
+///
+/// # Errors
+/// When a part cannot be found, fetched or started.
+pub fn local(stack: &StackOptions) -> Result<Local> {
+    let stores = Stores::start(&Parts {
+        redis_url: stack.redis.clone(),
+        sql_url: stack.sql.clone(),
+        fetch: !stack.no_fetch,
+    })?;
+    let admin_token = Uuid::new_v4().simple().to_string();
+    let options = ShopOptions {
+        program: std::env::current_exe().context("this program cannot find its own file")?,
+        args: vec!["serve".to_owned(), "--lab".to_owned()],
+        env: vec![
+            ("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone()),
+            ("OVERSELL_LOG".to_owned(), "warn".to_owned()),
+        ],
+        instances: 1,
+        fetch: !stack.no_fetch,
+        port: None,
+    };
+    Ok(Local {
+        stores,
+        options,
+        admin_token,
+        shops: HashMap::new(),
+    })
+}
+
+/// The shop of `--host`, if one is given.
+pub fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Option<Ground> {
+    let base = |url: &String| url.trim_end_matches('/').to_owned();
+    Some(Ground::Foreign {
+        at: Address {
+            host: base(foreign.host.as_ref()?),
+            admin: base(foreign.admin.first()?),
+            admin_token: foreign.admin_token.clone()?,
+        },
+        urls: Urls {
+            redis: stack.redis.clone()?,
+            sql: stack.sql.clone()?,
+        },
+        instances: foreign.admin.len(),
+    })
+}

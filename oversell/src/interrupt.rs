@@ -1,0 +1,67 @@
+//! Ctrl-C and its like: heard once, whoever else may want to hear it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// Signals that ask the program to stop.
+const ASKED_TO_STOP: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// How long a command may take to clean up once it was asked to stop. Its children die with the program in any case.
+const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
+
+/// Runs a command that has children to stop. `None` when it was asked to stop before it ended; what it held is then
+/// dropped already.
+///
+/// Goose installs a handler of its own for SIGINT. A signal that is blocked in every thread reaches no handler, only
+/// the one thread that waits for it, so it is heard here all the same.
+pub fn unless_interrupted<T: Send + 'static>(command: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    let signals = signals();
+    // SAFETY: the set was filled by sigemptyset and sigaddset; no other thread runs yet.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, &signals, std::ptr::null_mut());
+    }
+    let runtime = Runtime::new().expect("the operating system gives threads to a program that has just started");
+    let result = runtime.block_on(async {
+        let mut command = tokio::spawn(command);
+        tokio::select! {
+            result = &mut command => Some(result),
+            () = asked_to_stop() => {
+                command.abort();
+                let _ = timeout(CLEAN_UP_WITHIN, command).await;
+                None
+            }
+        }
+    });
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    result.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
+}
+
+async fn asked_to_stop() {
+    let heard = Arc::new(Notify::new());
+    let tell = heard.clone();
+    std::thread::spawn(move || {
+        let mut signal = 0;
+        // SAFETY: both pointers are to live values of the right type.
+        unsafe {
+            libc::sigwait(&signals(), &mut signal);
+        }
+        tell.notify_one();
+    });
+    heard.notified().await;
+}
+
+fn signals() -> libc::sigset_t {
+    // SAFETY: sigemptyset initialises the set before it is read.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in ASKED_TO_STOP {
+            libc::sigaddset(&mut set, signal);
+        }
+        set
+    }
+}

@@ -1,0 +1,85 @@
+//! Keeps what a run shows as soon as it is shown, and tells how far it has come.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use loadtest::experiment::Watch;
+use loadtest::plan::Round;
+use loadtest::report;
+use loadtest::result::RunResult;
+
+/// The folder of one run, and the progress on stderr: a bar on a terminal, a line per trial otherwise.
+pub struct Keeper {
+    folder: PathBuf,
+    bar: ProgressBar,
+    last_line: Mutex<String>,
+}
+
+impl Keeper {
+    /// Makes a new folder below `results`, named after `run_id`.
+    ///
+    /// # Errors
+    /// When it cannot be made: better now than after the run.
+    pub fn new(results: &Path, run_id: &str) -> Result<Self> {
+        let folder = results.join(run_id);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let bar = if io::stderr().is_terminal() {
+            ProgressBar::new(0)
+        } else {
+            ProgressBar::hidden()
+        };
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {msg}");
+        bar.set_style(style.context("the form of the progress bar")?);
+        Ok(Self {
+            folder,
+            bar,
+            last_line: Mutex::default(),
+        })
+    }
+
+    /// Where the results are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Written beside the old file and then put in its place: whoever reads never sees half a result.
+    fn keep(&self, name: &str, text: &str) -> Result<()> {
+        let (path, new) = (self.folder.join(name), self.folder.join(format!(".{name}.new")));
+        fs::write(&new, text)
+            .and_then(|()| fs::rename(&new, &path))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+impl Watch for Keeper {
+    fn begins(&self, round: &Round, done: usize, all: usize) {
+        let trial = round.threat.title(round.instances);
+        self.bar.set_length(all as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{} ({trial})", round.strategy.name));
+        if self.bar.is_hidden() {
+            let line = format!("repeat {}: {trial}", round.repeat);
+            let mut last = self.last_line.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            if *last != line {
+                eprintln!("{done}/{all} {line}");
+                *last = line;
+            }
+        }
+    }
+
+    fn over(&self, run: &RunResult) -> Result<()> {
+        for report in report::all() {
+            self.keep(report.file_name(), &report.render(run))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::exit;
+
+/// Shows how a flash sale sells more than it has: sells by every strategy, on real servers, and judges.
+#[derive(Parser)]
+#[command(name = "oversell", version, after_help = exit::HELP, args_conflicts_with_subcommands = true)]
+pub struct Options {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Put strategies on trial and print who oversells (what no command means)
+    Run(Box<RunOptions>),
+    /// Start the shop and leave it up until Ctrl-C
+    Up(UpOptions),
+    /// Run one instance of the shop
+    Serve(ServeOptions),
+    /// Print a saved result again
+    Report(ReportOptions),
+    /// Say what is found where, what is missing, and what to do about it
+    Doctor,
+}
+
+impl Options {
+    /// Reads the command line. Help and version end the program with 0, a mistake with 64.
+    pub fn parse_or_exit() -> Self {
+        Self::try_parse().unwrap_or_else(|error| {
+            let _ = error.print();
+            std::process::exit(if error.use_stderr() { exit::USAGE.into() } else { 0 })
+        })
+    }
+
+    /// The command, `run` when none is given.
+    pub fn command(self) -> Command {
+        self.command.unwrap_or(Command::Run(Box::new(self.run)))
+    }
+}
+
+/// What to put on trial, and how.
+#[derive(Args)]
+pub struct RunOptions {
+    /// Every strategy, five times; without it one strategy per mechanism, three times
+    #[arg(long)]
+    pub all: bool,
+    /// Only these strategies, such as none@redis (may be repeated, or separated by commas)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub strategy: Vec<String>,
+    /// Instance counts to try (separated by commas) [default: 1,2,3; with --host one per --admin]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub instances: Vec<u8>,
+    /// Buyers at once
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=loadtest::plan::MAX_BUYERS as u64))]
+    pub buyers: u64,
+    /// Purchases in each round
+    #[arg(long, value_name = "N", default_value_t = 96, value_parser = clap::value_parser!(u64).range(1..=loadtest::plan::MAX_REQUESTS as u64))]
+    pub requests: u64,
+    /// Units for sale in each round
+    #[arg(long, value_name = "UNITS", default_value_t = 48, value_parser = clap::value_parser!(i64).range(1..=1_000_000_000))]
+    pub stock: i64,
+    /// Units of each purchase
+    #[arg(long, value_name = "UNITS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub quantity: u32,
+    /// Business time between read and write, in ms: the race window
+    #[arg(long, value_name = "MS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    pub work_ms: u64,
+    /// How often each round is played [default: 3, with --all 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub repeat: Option<u32>,
+    /// Where results are written, in a folder of their own
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub foreign: ForeignOptions,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
+
+/// A shop that is already running.
+#[derive(Args)]
+pub struct ForeignOptions {
+    /// Base URL of a shop that is already running; nothing is started then
+    #[arg(long, value_name = "URL", requires_all = ["admin", "redis", "sql", "admin_token"])]
+    pub host: Option<String>,
+    /// Base URL of its admin listener, once per instance
+    #[arg(long, value_name = "URL", requires = "host")]
+    pub admin: Vec<String>,
+    /// The bearer token of its admin listener
+    #[arg(long, value_name = "TOKEN", env = "OVERSELL_ADMIN_TOKEN", hide_env_values = true)]
+    pub admin_token: Option<String>,
+}
+
+/// What the stack is made of.
+#[derive(Args, Clone)]
+pub struct StackOptions {
+    /// A Redis that is already running
+    #[arg(long, value_name = "URL", env = "OVERSELL_REDIS_URL", hide_env_values = true)]
+    pub redis: Option<String>,
+    /// A MariaDB that is already running
+    #[arg(long, value_name = "URL", env = "OVERSELL_SQL_URL", hide_env_values = true)]
+    pub sql: Option<String>,
+    /// Never download a missing server, not even into the private cache
+    #[arg(long)]
+    pub no_fetch: bool,
+}
+
+/// What to leave up.
+#[derive(Args)]
+pub struct UpOptions {
+    /// Instances behind nginx
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub instances: u8,
+    /// Port of nginx on 127.0.0.1 [default: a free one]
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
+
+/// One instance. Secrets come from the environment, where `ps` does not show them.
+#[derive(Args)]
+pub struct ServeOptions {
+    /// Where buyers come to
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "OVERSELL_LISTEN",
+        default_value = "127.0.0.1:8080"
+    )]
+    pub listen: SocketAddr,
+    /// Where the operator comes to; never put this behind a proxy
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "OVERSELL_ADMIN_LISTEN",
+        default_value = "127.0.0.1:9090"
+    )]
+    pub admin_listen: SocketAddr,
+    /// The instance's name
+    #[arg(long, value_name = "NAME", env = "OVERSELL_INSTANCE", default_value = "app-1")]
+    pub instance: String,
+    /// Redis
+    #[arg(long, value_name = "URL", env = "OVERSELL_REDIS_URL", hide_env_values = true)]
+    pub redis: String,
+    /// MariaDB
+    #[arg(long, value_name = "URL", env = "OVERSELL_SQL_URL", hide_env_values = true)]
+    pub sql: String,
+    /// Bearer token of the admin listener and of faults
+    #[arg(long, value_name = "TOKEN", env = "OVERSELL_ADMIN_TOKEN", hide_env_values = true)]
+    pub admin_token: String,
+    /// Lab mode: buyers choose strategy, work time and (with the token) faults by header
+    #[arg(long, env = "OVERSELL_LAB")]
+    pub lab: bool,
+    /// The strategy of a purchase that names none
+    #[arg(long, value_name = "NAME", env = "OVERSELL_STRATEGY", default_value = "lua@redis")]
+    pub strategy: String,
+    /// The item of /deduct_stock
+    #[arg(long, value_name = "NAME", env = "OVERSELL_ITEM", default_value = "sku-1")]
+    pub item: String,
+    /// Units the item is opened with, if no sale of it is open yet
+    #[arg(long, value_name = "UNITS", env = "OVERSELL_STOCK", default_value_t = 100)]
+    pub stock: u32,
+    /// How long a buyer waits for the turn before being told busy
+    #[arg(long, value_name = "MS", env = "OVERSELL_WAIT_MS", default_value_t = 1_500, value_parser = clap::value_parser!(u64).range(1..=8_000))]
+    pub wait_ms: u64,
+    /// How long a lock outlives a holder that no longer renews it
+    #[arg(long, value_name = "MS", env = "OVERSELL_LEASE_MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(10..=600_000))]
+    pub lease_ms: u64,
+}
+
+/// Which result to print, and how.
+#[derive(Args)]
+pub struct ReportOptions {
+    /// A result.json, or the folder it is in
+    pub result: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Put the short table into this Markdown file, between its `<!-- results -->` marks
+    #[arg(long, value_name = "FILE")]
+    pub into: Option<PathBuf>,
+}

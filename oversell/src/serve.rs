@@ -1,0 +1,81 @@
+//! `oversell serve`: one instance of the shop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use app::guards::Patience;
+use app::sale::Name;
+use app::shop::{Settings, Shop};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::level_filters::LevelFilter;
+
+use crate::exit::{AS_DESIGNED, Usage};
+use crate::options::ServeOptions;
+
+/// How much an instance writes to its log: `error`, `warn`, `info`, `debug` or `trace` (every step of every purchase).
+const LOG: &str = "OVERSELL_LOG";
+
+/// Serves until SIGTERM or SIGINT, then finishes what was begun.
+pub fn serve(options: ServeOptions) -> Result<u8> {
+    log()?;
+    Runtime::new().context("no threads to serve with")?.block_on(async {
+        let (listen, admin_listen) = (options.listen, options.admin_listen);
+        let public = bind(listen).await?;
+        let admin = bind(admin_listen).await?;
+        let shop = Shop::open(settings(options)?).await.context("the shop cannot open")?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let stop = async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        };
+        tracing::info!(%listen, %admin_listen, "open");
+        app::http::serve(Arc::new(shop), public, admin, stop).await?;
+        Ok(AS_DESIGNED)
+    })
+}
+
+async fn bind(address: std::net::SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address}"))
+}
+
+fn log() -> Result<()> {
+    let level = std::env::var(LOG).unwrap_or_else(|_| "info".to_owned());
+    let level: LevelFilter = level
+        .parse()
+        .map_err(|_| Usage(format!("{LOG}={level} is none of error, warn, info, debug, trace, off")))?;
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+    Ok(())
+}
+
+fn settings(options: ServeOptions) -> Result<Settings> {
+    let name = |what: &str, text: &str| Name::parse(text).map_err(|error| Usage(format!("{what}: {error}")));
+    if options.admin_token.is_empty() {
+        return Err(Usage("the admin token is empty: anybody could open a sale".to_owned()).into());
+    }
+    Ok(Settings {
+        instance: name("--instance", &options.instance)?,
+        redis_url: options.redis,
+        sql_url: options.sql,
+        admin_token: options.admin_token,
+        lab: options.lab,
+        strategy: options.strategy,
+        item: name("--item", &options.item)?,
+        stock: options.stock.into(),
+        patience: Patience {
+            wait: Duration::from_millis(options.wait_ms),
+            lease: Duration::from_millis(options.lease_ms),
+        },
+    })
+}
