@@ -1,0 +1,158 @@
+//! The main job as a user meets it: real servers, a table, a verdict, and nothing left behind.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod harness;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until};
+
+/// Small enough for a test, large enough that a race is lost in every round.
+const SMALL: [&str; 10] = [
+    "--buyers",
+    "16",
+    "--requests",
+    "32",
+    "--stock",
+    "16",
+    "--repeat",
+    "1",
+    "--work-ms",
+    "2",
+];
+
+fn small(more: &[&'static str], results: &str) -> Vec<String> {
+    let all = ["run"].into_iter().chain(SMALL).chain(more.iter().copied());
+    all.map(str::to_owned)
+        .chain(["--results".to_owned(), results.to_owned()])
+        .collect()
+}
+
+fn run(more: &[&'static str], results: &tempfile::TempDir) -> std::process::Output {
+    let arguments = small(more, results.path().to_str().unwrap());
+    output(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_run_finds_out_who_oversells_and_keeps_what_it_saw() {
+    let results = tempfile::tempdir().unwrap();
+    let ran = run(
+        &[
+            "--strategy",
+            "none@redis,mutex@sql,conditional@sql,lua@redis",
+            "--instances",
+            "1,2",
+        ],
+        &results,
+    );
+    let table = stdout(&ran);
+    assert_eq!(ran.status.code(), Some(0), "{table}{}", stderr(&ran));
+    assert!(
+        table.starts_with("## Every trial"),
+        "stdout holds the result alone:\n{table}"
+    );
+    assert!(table.contains("**oversold "), "{table}");
+    let kept = result_json(results.path()).unwrap();
+    let again = output(&["report", kept.to_str().unwrap()]);
+    assert_eq!(stdout(&again), table);
+    assert_eq!(fs::read_to_string(kept.with_file_name("result.md")).unwrap(), table);
+}
+
+#[test]
+fn a_quantity_above_one_is_sold_to_the_last_whole_purchase() {
+    let results = tempfile::tempdir().unwrap();
+    let strategies = "token@redis,watchdog@sql,compare-num@sql,conditional@sql,watch-multi@redis,lua@redis";
+    let ran = run(
+        &[
+            "--strategy",
+            strategies,
+            "--instances",
+            "2",
+            "--quantity",
+            "3",
+            "--json",
+        ],
+        &results,
+    );
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let run: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let crowds: Vec<_> = run["rounds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|round| round["threat"] == "second-instance")
+        .collect();
+    assert_eq!(crowds.len(), 6);
+    for round in crowds {
+        assert_eq!(round["told"]["sold"], 15, "{round}");
+        assert_eq!(round["facts"]["recorded"], 15, "{round}");
+        assert_eq!(round["facts"]["stock_left"], 1, "{round}");
+    }
+}
+
+#[test]
+fn a_strategy_nobody_knows_is_refused_with_the_names_of_those_there_are() {
+    let results = tempfile::tempdir().unwrap();
+    let ran = run(&["--strategy", "hope@redis"], &results);
+    assert_eq!(ran.status.code(), Some(64));
+    assert!(
+        stderr(&ran).contains("hope@redis") && stderr(&ran).contains("none@redis"),
+        "{}",
+        stderr(&ran)
+    );
+}
+
+#[test]
+fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were_over() {
+    let results = tempfile::tempdir().unwrap();
+    let arguments = small(
+        &["--strategy", "lua@redis", "--repeat", "1000"][..2],
+        results.path().to_str().unwrap(),
+    );
+    let mut child = oversell(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let kept = until("the first round", || result_json(results.path()));
+    let servers = descendants(child.id());
+    assert!(servers.len() >= 4, "redis, mariadb, nginx and an instance: {servers:?}");
+    interrupt(&child);
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    until("the end of the servers", || {
+        servers.iter().all(|pid| !is_alive(*pid)).then_some(())
+    });
+    let run: serde_json::Value = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
+    assert!(!run["rounds"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn up_prints_a_curl_line_that_buys() {
+    let mut child = oversell(&["up"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<String> = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let curl = said.iter().position(|line| line.contains("curl ")).unwrap();
+    let bought = Command::new("sh")
+        .args(["-c", &said[curl..].join("\n")])
+        .output()
+        .unwrap();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let bought: serde_json::Value = serde_json::from_slice(&bought.stdout).unwrap();
+    assert_eq!((&bought["item"], &bought["remaining"]), (&"sku-1".into(), &99.into()));
+}
+
+#[test]
+fn doctor_names_every_part() {
+    let said = stdout(&output(&["doctor"]));
+    for part in ["Redis", "MariaDB", "nginx"] {
+        assert!(said.contains(part), "{said}");
+    }
+}

@@ -1,0 +1,76 @@
+//! The command line: what it refuses, and how it says so.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod harness;
+
+use harness::{output, stderr, stdout};
+
+#[test]
+fn a_wrong_command_line_ends_with_64() {
+    for arguments in [
+        &["--buyers", "0"][..],
+        &["--buyers", "many"],
+        &["--stock", "-1"],
+        &["--quantity", "1.5"],
+        &["--instances", "0"],
+        &["--repeat", "0"],
+        &["--host", "http://127.0.0.1:9"],
+        &["--quantity", "5", "--stock", "4"],
+        &["report", "/nowhere"],
+        &["sell"],
+    ] {
+        let output = output(arguments);
+        assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));
+        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_documents_every_exit_status() {
+    let output = output(&["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    for status in ["0  ", "1  ", "2  ", "64 ", "69 ", "130 "] {
+        assert!(stdout(&output).contains(&format!("\n  {status}")), "{status}");
+    }
+}
+
+#[test]
+fn a_shop_that_is_not_there_ends_with_69_and_is_named() {
+    let results = tempfile::tempdir().unwrap();
+    let url = "http://127.0.0.1:9";
+    let output = output(&[
+        "run",
+        "--host",
+        url,
+        "--admin",
+        url,
+        "--admin-token",
+        "secret-token",
+        "--redis",
+        "redis://127.0.0.1:9",
+        "--sql",
+        "mysql://127.0.0.1:9/x",
+        "--results",
+        results.path().to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(69), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains(&format!("{url}/strategies")),
+        "{}",
+        stderr(&output)
+    );
+    assert!(!stderr(&output).contains("secret-token"));
+}
+
+#[test]
+fn an_instance_that_cannot_reach_its_stores_says_which_and_shows_no_password() {
+    let output = harness::oversell(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+        .env("OVERSELL_REDIS_URL", "redis://:hidden@127.0.0.1:9")
+        .env("OVERSELL_SQL_URL", "mysql://shop:hidden@127.0.0.1:9/shop")
+        .env("OVERSELL_ADMIN_TOKEN", "hidden")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(69));
+    assert!(stderr(&output).contains("redis"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
+}
