@@ -9,7 +9,7 @@
 //! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
 //! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
 //! - `spawner`, `birth`: the thread that starts every child, and what a child does before it becomes its program
-//! - `locate`: [`locate`], from a [`Part`] to a [`Program`] (`part`, `program`)
+//! - `locate`: [`locate()`], from a [`Part`] to a [`Program`] (`part`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
 //! - `address`, `http`, `ports`: URLs of sockets, one GET, free TCP ports

@@ -111,9 +111,17 @@ fn version_in(part: Part, said: &str) -> Option<&str> {
 
 fn library_folders(root: &Path) -> Vec<PathBuf> {
     // Older packages keep some libraries in /lib, which a real system merges into /usr/lib.
-    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
-    let folders = ["usr/lib", "lib"].map(|lib| root.join(lib).join(&triplet));
-    folders.into_iter().filter(|folder| folder.is_dir()).collect()
+    let entries = ["usr/lib", "lib"]
+        .into_iter()
+        .filter_map(|lib| root.join(lib).read_dir().ok());
+    // Named after the architecture, but not as Rust names it: arm-linux-gnueabihf, i386-linux-gnu.
+    let of_architecture = |path: &PathBuf| path.to_string_lossy().contains("-linux-gnu") && path.is_dir();
+    entries
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(of_architecture)
+        .collect()
 }
 
 #[cfg(test)]

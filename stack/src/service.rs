@@ -14,7 +14,7 @@ use crate::{Launch, Log, Ready, spawner};
 
 /// Between two questions; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
-/// For a clean end; what takes longer is killed.
+/// For a clean end, after which it is killed, and for standing still.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
@@ -83,7 +83,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// When it has ended.
+    /// When it has ended, or hangs in the kernel and does not stand still within two seconds.
     pub fn pause(&self) -> Result<()> {
         let child = self.signal(libc::SIGSTOP)?;
         wait_until_still(&child).with_context(|| format!("could not pause {}", self.name))
@@ -219,19 +219,24 @@ fn send(child: &Child, signal: libc::c_int) -> io::Result<()> {
 
 /// SIGSTOP is only on its way when `kill` returns. Looks without taking, so that the end of the child stays to be reaped.
 fn wait_until_still(child: &Child) -> io::Result<()> {
-    let watched = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT;
-    loop {
-        // SAFETY: the struct is plain data and outlives the call.
-        let result = unsafe {
+    let watched = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+    let begun = Instant::now();
+    while begun.elapsed() < STOP_LIMIT {
+        // SAFETY: the struct is plain data and outlives the call; the kernel fills in the id if there is news.
+        let (result, id) = unsafe {
             let mut found: libc::siginfo_t = std::mem::zeroed();
-            libc::waitid(libc::P_PID, child.id(), &mut found, watched)
+            (
+                libc::waitid(libc::P_PID, child.id(), &mut found, watched),
+                found.si_pid(),
+            )
         };
-        match result {
-            0 => return Ok(()),
-            _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+        match (result, id) {
+            (0, 0) => thread::sleep(POLL),
+            (0, _) => return Ok(()),
             _ => return Err(io::Error::last_os_error()),
         }
     }
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 fn id(child: &Child) -> libc::pid_t {

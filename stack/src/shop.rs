@@ -26,7 +26,7 @@ pub struct ShopOptions {
     pub env: Vec<(String, String)>,
     /// How many instances, at least one.
     pub instances: usize,
-    /// Whether a missing nginx may be fetched, see [`locate`].
+    /// Whether a missing nginx may be fetched, see [`locate()`].
     pub fetch: bool,
     /// The port buyers come to; a free one if none is given.
     pub port: Option<u16>,
@@ -113,22 +113,28 @@ impl Shop {
         &self.nginx
     }
 
-    /// Starts every instance again that has ended, waits until it serves, and returns the names of these.
+    /// Makes every instance serve again: starts those that have ended, or are about to, and returns their names.
     ///
     /// # Errors
     ///
-    /// When one does not come back; the message holds the end of its log.
+    /// When one does not serve, be it that it does not come back or that it is paused; the message holds the end of its
+    /// log.
     pub fn revive(&self) -> Result<Vec<String>> {
-        let ended: Vec<&Service> = self.instances.iter().filter(|instance| instance.has_exited()).collect();
-        for instance in &ended {
-            instance.restart()?;
+        let mut revived = Vec::new();
+        for instance in &self.instances {
+            // A crash is seen by buyers a moment before the process has ended, so a look at the process is not enough.
+            let served = instance.wait_ready(START_LIMIT);
+            if instance.has_exited() {
+                instance.restart()?;
+                instance
+                    .wait_ready(START_LIMIT)
+                    .with_context(|| format!("could not revive {}", instance.name()))?;
+                revived.push(instance.name().to_owned());
+            } else {
+                served?;
+            }
         }
-        for instance in &ended {
-            instance
-                .wait_ready(START_LIMIT)
-                .with_context(|| format!("could not revive {}", instance.name()))?;
-        }
-        Ok(ended.iter().map(|instance| instance.name().to_owned()).collect())
+        Ok(revived)
     }
 }
 

@@ -11,14 +11,14 @@ use crate::{Folder, Part, Service, Shop, ShopOptions, address, locate, mariadb, 
 /// A cold start takes tenths of a second; this is for a machine that is busy with something else.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// What is already there, and what may be brought.
-#[derive(Clone, Debug)]
+/// What is already there, and what may be brought. It has no `Debug`: a URL may hold a password.
+#[derive(Clone)]
 pub struct Parts {
     /// A Redis that runs elsewhere; none is started then.
     pub redis_url: Option<String>,
     /// A MariaDB that runs elsewhere; none is started then.
     pub sql_url: Option<String>,
-    /// Whether a missing part may be fetched, see [`locate`].
+    /// Whether a missing part may be fetched, see [`locate()`].
     pub fetch: bool,
 }
 
@@ -37,7 +37,7 @@ impl Stores {
     ///
     /// # Errors
     ///
-    /// When a part is missing (see [`locate`]) or does not start; the message holds the end of its log.
+    /// When a part is missing (see [`locate()`]) or does not start; the message holds the end of its log.
     pub fn start(parts: &Parts) -> Result<Stores> {
         let folder = Arc::new(Folder::new()?);
         let find = |part, url: &Option<String>| url.is_none().then(|| locate(part, parts.fetch)).transpose();

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use stack::Folder;
+use world::Helper;
 
 mod world;
 
@@ -38,42 +38,42 @@ fn a_folder_that_waits_to_be_orphaned() {
 
 #[test]
 fn no_child_outlives_a_parent_that_is_killed() {
-    let (mut parent, said) = world::run_again("a_world_that_waits_to_be_killed");
-    let pids: Vec<&str> = said.split(' ').collect();
-    assert_eq!(pids.len(), 5);
-    assert_eq!(pids.iter().filter(|pid| lives(pid)).count(), 5);
-    parent.kill().unwrap();
-    assert_eq!(parent.wait().unwrap().signal(), Some(9));
+    let parent = Helper::run("a_world_that_waits_to_be_killed");
+    let groups: Vec<i32> = parent.made.split(' ').map(|pid| pid.parse().unwrap()).collect();
+    assert_eq!(groups.iter().filter(|&&group| lives(group)).count(), 5);
+    drop(parent);
     let begun = Instant::now();
-    while let Some(survivor) = pids.iter().find(|pid| lives(pid)) {
-        assert!(begun.elapsed() < world::LIMIT, "process {survivor} lives on");
+    while let Some(survivor) = groups.iter().find(|&&group| lives(group)) {
+        assert!(
+            begun.elapsed() < world::LIMIT,
+            "something of process group {survivor} lives on"
+        );
         thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
 fn the_folder_of_a_killed_run_is_swept_by_the_next_and_that_of_a_live_one_is_not() {
-    let (mut killed, dead) = world::run_again("a_folder_that_waits_to_be_orphaned");
-    let (mut running, live) = world::run_again("a_folder_that_waits_to_be_orphaned");
-    let (dead, live) = (PathBuf::from(dead), PathBuf::from(live));
+    let killed = Helper::run("a_folder_that_waits_to_be_orphaned");
+    let running = Helper::run("a_folder_that_waits_to_be_orphaned");
+    let [dead, live] = [&killed, &running].map(|helper| PathBuf::from(&helper.made));
     drop(Folder::new().unwrap());
     assert!(dead.exists());
-    killed.kill().unwrap();
-    killed.wait().unwrap();
+    drop(killed);
     let own = Folder::new().unwrap();
-    let found = [dead.exists(), live.exists(), own.path().exists()];
-    running.kill().unwrap();
-    running.wait().unwrap();
-    assert_eq!(found, [false, true, true]);
+    assert_eq!([dead.exists(), live.exists(), own.path().exists()], [false, true, true]);
 }
 
 #[test]
-fn nothing_is_left_of_a_folder_that_is_dropped() {
+fn nothing_is_left_of_stores_that_are_dropped() {
     let stores = world::stores();
-    let folder = stores.redis().unwrap().log().path.parent().unwrap().to_owned();
-    assert!(folder.exists());
+    let servers = [stores.redis().unwrap(), stores.mariadb().unwrap()];
+    let groups = servers.map(|server| i32::try_from(server.pid()).unwrap());
+    let folder = servers[0].log().path.parent().unwrap().to_owned();
+    assert!(folder.exists() && groups.into_iter().all(lives));
     drop(stores);
     assert!(!folder.exists());
+    assert_eq!(groups.into_iter().find(|&group| lives(group)), None);
 }
 
 /// The standard library may wake a parked thread for its own purposes.
@@ -83,10 +83,16 @@ fn wait_to_be_killed() -> ! {
     }
 }
 
-/// A process that waits to be reaped is dead. Orphans are reaped by whoever adopted them, at his leisure.
-fn lives(pid: &str) -> bool {
-    let state = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
-    state
-        .rsplit_once(") ")
-        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+/// Whether any process of the group is left: a server may have workers. One that waits to be reaped is dead; orphans
+/// are reaped by whoever adopted them, at his leisure.
+fn lives(group: i32) -> bool {
+    let every = fs::read_dir("/proc").unwrap().flatten();
+    let stats = every.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    // After the name in brackets: state, parent, process group.
+    stats
+        .filter_map(|stat| stat.rsplit_once(") ").map(|(_, rest)| rest.to_owned()))
+        .any(|rest| {
+            let fields: Vec<&str> = rest.split(' ').collect();
+            !["Z", "X"].contains(&fields[0]) && fields[2] == group.to_string()
+        })
 }

@@ -55,6 +55,18 @@ fn a_paused_redis_says_nothing_until_it_is_resumed() {
 }
 
 #[test]
+fn a_redis_stands_still_as_soon_as_pause_returns() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    for _ in 0..200 {
+        redis.pause().unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", redis.pid())).unwrap();
+        assert!(stat.contains(") T "), "{stat}");
+        redis.resume().unwrap();
+    }
+}
+
+#[test]
 fn a_killed_redis_is_gone_at_once_and_comes_back_empty_at_the_same_address() {
     let stores = world::stores();
     let redis = stores.redis().unwrap();

@@ -62,18 +62,38 @@ pub fn ask(host: &str, method: &str, path: &str) -> String {
     answer
 }
 
-/// Runs one ignored test of this binary as a process of its own, and returns the line with which it says what it made.
-/// It has nothing of the test's output in it: that goes to stdout, the line to stderr.
-pub fn run_again(test: &str) -> (Child, String) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", test, "--ignored", "--nocapture"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let line = lines
-        .filter_map(|line| line.strip_prefix("made: ").map(str::to_owned))
-        .next();
-    (child, line.expect("the helper says what it made"))
+/// A process of its own, killed on drop so that a test that fails leaves none behind.
+pub struct Helper {
+    process: Child,
+    /// What it says it has made.
+    pub made: String,
+}
+
+impl Helper {
+    /// Runs one ignored test of this binary and waits until it says `made: ` and something on stderr.
+    pub fn run(test: &str) -> Helper {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", test, "--ignored", "--nocapture"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let lines = BufReader::new(process.stderr.take().unwrap())
+            .lines()
+            .map(Result::unwrap);
+        let made = lines
+            .filter_map(|line| line.strip_prefix("made: ").map(str::to_owned))
+            .next();
+        Helper {
+            process,
+            made: made.expect("the helper says what it made"),
+        }
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
 }
