@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::attack::Attack;
+use crate::attack::{Attack, Crowd};
 use crate::audit::{FaultSeen, Stake, judge};
 use crate::facts::{Books, Facts};
 use crate::ground::{Ground, Site};
@@ -42,16 +42,16 @@ pub async fn play(
     run: &mut RunResult,
     watch: &dyn Watch,
 ) -> Result<()> {
+    let mut crowd = None;
     for (number, round) in rounds.iter().enumerate() {
         watch.begins(round, number, rounds.len());
-        let site = ground.site(round.instances)?;
         let trial = Trial {
-            site,
+            site: ground.site(round.instances)?,
             books,
             round,
             item: format!("{run_id}-{number}"),
         };
-        let result = trial.play().await;
+        let result = trial.play(&mut crowd).await;
         run.rounds.push(result.with_context(|| {
             let (strategy, threat) = (&round.strategy.name, round.threat.name());
             format!("round {number} ({strategy}, {threat}) could not be played")
@@ -59,7 +59,23 @@ pub async fn play(
         run.as_designed = crate::cell::standing(run).as_designed();
         watch.over(run)?;
     }
-    Ok(())
+    match crowd {
+        Some(crowd) => crowd.dismiss().await,
+        None => Ok(()),
+    }
+}
+
+/// The crowd that was here last, or another one where that does not suit.
+async fn suitable<'a>(crowd: &'a mut Option<Crowd>, attack: &Attack) -> Result<&'a mut Crowd> {
+    if crowd.as_ref().is_some_and(|crowd| !crowd.suits(attack))
+        && let Some(other) = crowd.take()
+    {
+        other.dismiss().await?;
+    }
+    match crowd {
+        Some(crowd) => Ok(crowd),
+        None => Ok(crowd.insert(Crowd::gather(&attack.shop.host, attack.load.buyers)?)),
+    }
 }
 
 /// One round being played.
@@ -71,15 +87,17 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    async fn play(&self) -> Result<RoundResult> {
+    async fn play(&self, crowd: &mut Option<Crowd>) -> Result<RoundResult> {
         let load = self.round.load;
         self.site.shop.open_sale(&self.item, load.stock).await?;
-        let mut told = self.attack().await?;
+        let mut told = self.attack(crowd).await?;
         let facts = self.look(&told).await?;
         if facts.stock_left >= i64::from(load.quantity) {
             told.last_buyer = Some(self.last_buyer().await);
         }
-        told.repeated = self.repeat(&told).await;
+        if told.last_buyer.as_ref().is_none_or(|answer| answer.word == Word::Sold) {
+            told.repeated = self.repeat(&told).await;
+        }
         let facts = self.look(&told).await?;
         let judgement = judge(&self.stake(&told), &told, &facts);
         self.site.shop.close_sale(&self.item).await?;
@@ -87,31 +105,28 @@ impl Trial<'_> {
     }
 
     /// The attack, and beside it whoever brings back an instance that the fault kills.
-    async fn attack(&self) -> Result<Told> {
-        let Load { requests, .. } = self.round.load;
-        let fault = self.round.threat.fault(&self.round.load);
+    async fn attack(&self, crowd: &mut Option<Crowd>) -> Result<Told> {
         let attack = Attack {
             shop: self.site.shop.at.clone(),
             strategy: self.round.strategy.name.clone(),
             item: self.item.clone(),
             load: self.round.load,
-            fault,
+            fault: self.round.threat.fault(&self.round.load),
         };
-        if fault.is_none() {
-            return attack.run().await;
+        let crowd = suitable(crowd, &attack).await?;
+        if attack.fault.is_none() {
+            return crowd.attack(attack).await;
         }
         let done = AtomicBool::new(false);
         let attacked = async {
-            let told = attack.run().await;
+            let told = crowd.attack(attack).await;
             done.store(true, Ordering::Relaxed);
             told
         };
         let (told, alive) = tokio::join!(attacked, self.site.keep_alive(&done));
         alive.context("an instance that the fault killed did not come back")?;
         self.site.back().await?;
-        let told = told?;
-        debug_assert_eq!(told.answers.len(), requests);
-        Ok(told)
+        told
     }
 
     /// Reads the books; more patiently when some buyers never heard how their purchase ended.
@@ -189,7 +204,12 @@ impl Trial<'_> {
             stock,
             quantity: i64::from(quantity),
             contended: buyers > 1,
-            instances: if buyers > 1 { self.round.instances } else { 1 },
+            // Who is killed may not have sold anything yet.
+            instances: if buyers > 1 && fault.is_none() {
+                self.round.instances
+            } else {
+                1
+            },
             fault,
         }
     }

@@ -10,9 +10,6 @@ use anyhow::{Context, Result, bail};
 use crate::facts::Urls;
 use crate::shop::{Address, Shop};
 
-/// How long a shop may take to come back after a fault.
-const BACK_WITHIN: Duration = Duration::from_secs(15);
-
 /// How often the dead are looked for while a fault is expected.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -126,6 +123,6 @@ impl Site {
     /// # Errors
     /// When it does not in time.
     pub async fn back(&self) -> Result<()> {
-        self.shop.ready(BACK_WITHIN).await
+        self.shop.ready().await
     }
 }

@@ -2,12 +2,19 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use reqwest::{Client, Method, StatusCode};
 use serde::Deserialize;
+use tokio::time::{Instant, sleep, timeout};
 
 /// How long the shop may take to answer. Longer than any wait the contract allows it.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a shop or a store may take to come back after a fault.
+pub const BACK_WITHIN: Duration = Duration::from_secs(15);
+
+/// Between two attempts to reach what is not back yet.
+const AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// A strategy as the shop's catalogue describes it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -104,6 +111,8 @@ impl Shop {
         self.admin(Method::DELETE, item, None, StatusCode::NO_CONTENT).await
     }
 
+    /// Asks the admin listener, again and again for as long as a restart of the shop or of a store may take. Both
+    /// requests may be repeated: the second opening is like the first.
     async fn admin(
         &self,
         method: Method,
@@ -112,30 +121,41 @@ impl Shop {
         expected: StatusCode,
     ) -> Result<()> {
         let url = format!("{}/sales/{item}", self.at.admin);
-        let mut request = self
+        let request = self
             .client
             .request(method.clone(), &url)
             .bearer_auth(&self.at.admin_token);
-        if let Some(body) = body {
-            request = request.json(&body);
+        let request = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        let request = request.build().with_context(|| format!("{url} is no URL"))?;
+        let deadline = Instant::now() + BACK_WITHIN;
+        loop {
+            // Without a streaming body there is always a copy.
+            let attempt = request.try_clone().context("the request cannot be repeated")?;
+            let (is_final, error) = match self.client.execute(attempt).await {
+                Ok(answer) if answer.status() == expected => return Ok(()),
+                Ok(answer) => {
+                    let status = answer.status();
+                    let text = answer.text().await.unwrap_or_default();
+                    let error = anyhow!("{method} {url} answered {status} instead of {expected}: {text}");
+                    (status.is_client_error(), error)
+                }
+                Err(error) => (false, anyhow!(error).context("the admin listener does not answer")),
+            };
+            if is_final || Instant::now() >= deadline {
+                return Err(error);
+            }
+            sleep(AGAIN_AFTER).await;
         }
-        let answer = request
-            .send()
-            .await
-            .with_context(|| format!("the admin listener does not answer {method} {url}"))?;
-        let status = answer.status();
-        if status != expected {
-            let text = answer.text().await.unwrap_or_default();
-            bail!("{method} {url} answered {status} instead of {expected}: {text}");
-        }
-        Ok(())
     }
 
     /// Waits until the shop calls itself ready.
     ///
     /// # Errors
-    /// When it does not within `deadline`.
-    pub async fn ready(&self, deadline: Duration) -> Result<()> {
+    /// When it does not in time.
+    pub async fn ready(&self) -> Result<()> {
         let url = format!("{}/readyz", self.at.host);
         let ready = async {
             loop {
@@ -143,12 +163,12 @@ impl Shop {
                 if answer.is_ok_and(|answer| answer.status().is_success()) {
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                sleep(AGAIN_AFTER).await;
             }
         };
-        tokio::time::timeout(deadline, ready)
+        timeout(BACK_WITHIN, ready)
             .await
-            .with_context(|| format!("{url} was not ready after {deadline:?}"))
+            .with_context(|| format!("{url} was not ready after {BACK_WITHIN:?}"))
     }
 
     /// The request of one purchase, for a client outside the attack.

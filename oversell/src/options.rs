@@ -50,7 +50,7 @@ impl Options {
 /// What to put on trial, and how.
 #[derive(Args)]
 pub struct RunOptions {
-    /// Every strategy, five times; without it one strategy per mechanism, three times
+    /// Every strategy on every store; without it one strategy per mechanism
     #[arg(long)]
     pub all: bool,
     /// Only these strategies, such as none@redis (may be repeated, or separated by commas)
@@ -74,9 +74,9 @@ pub struct RunOptions {
     /// Business time between read and write, in ms: the race window
     #[arg(long, value_name = "MS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=60_000))]
     pub work_ms: u64,
-    /// How often each round is played [default: 3, with --all 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub repeat: Option<u32>,
+    /// How often each round is played
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub repeat: u32,
     /// Where results are written, in a folder of their own
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,

@@ -68,7 +68,7 @@ async fn trial(options: RunOptions, started_at: String, keeper: Arc<Keeper>) -> 
         &Wanted {
             instances: counts,
             load: load(&options),
-            repeats: options.repeat.unwrap_or(if options.all { 5 } else { 3 }),
+            repeats: options.repeat,
         },
     );
     let books = Books::open(&ground.urls()).await?;

@@ -6,10 +6,11 @@ mod sql;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use tokio::time::{Instant, sleep};
 
 use self::redis::Redis;
 use self::sql::Sql;
-use crate::shop::Store;
+use crate::shop::{BACK_WITHIN, Store};
 
 /// An order as the ledger holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,16 +71,22 @@ impl Books {
         })
     }
 
-    /// One look at a sale, at most `limit` orders of it.
+    /// One look at a sale, at most `limit` orders of it. A store that is just being restarted is waited for.
     ///
     /// # Errors
     /// When the store does not answer, holds no such sale, or holds an entry that is against the contract.
     pub async fn read(&self, store: Store, item: &str, limit: usize) -> Result<Facts> {
-        let facts = match store {
-            Store::Redis => self.redis.read(item, limit).await,
-            Store::Sql => self.sql.read(item, limit).await,
-        };
-        facts.with_context(|| format!("could not read the facts of {item} from {store:?}"))
+        let deadline = Instant::now() + BACK_WITHIN;
+        loop {
+            let facts = match store {
+                Store::Redis => self.redis.read(item, limit).await,
+                Store::Sql => self.sql.read(item, limit).await,
+            };
+            if facts.is_ok() || Instant::now() >= deadline {
+                return facts.with_context(|| format!("could not read the facts of {item} from {store:?}"));
+            }
+            sleep(BETWEEN_LOOKS).await;
+        }
     }
 
     /// Looks until two looks agree: a purchase whose buyer gave up may still be writing.
@@ -87,12 +94,12 @@ impl Books {
     /// # Errors
     /// As [`Books::read`].
     pub async fn settled(&self, store: Store, item: &str, limit: usize) -> Result<Facts> {
-        let deadline = tokio::time::Instant::now() + SETTLE_WITHIN;
+        let deadline = Instant::now() + SETTLE_WITHIN;
         let mut last = self.read(store, item, limit).await?;
         loop {
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            sleep(BETWEEN_LOOKS).await;
             let now = self.read(store, item, limit).await?;
-            if now == last || tokio::time::Instant::now() >= deadline {
+            if now == last || Instant::now() >= deadline {
                 return Ok(now);
             }
             last = now;

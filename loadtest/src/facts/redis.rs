@@ -1,15 +1,15 @@
 //! Facts from Redis: `stock:{item}`, and `orders:{item}` as a hash of order id to JSON.
 
 use anyhow::{Context, Result};
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, pipe};
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::pipe;
 use serde::Deserialize;
 
 use super::{Facts, Order};
 use crate::shop::ANSWER_WITHIN;
 
 pub(super) struct Redis {
-    connection: MultiplexedConnection,
+    connection: ConnectionManager,
 }
 
 #[derive(Deserialize)]
@@ -20,9 +20,9 @@ struct Entry {
 
 impl Redis {
     pub(super) async fn connect(url: &str) -> Result<Self> {
-        let config = AsyncConnectionConfig::new().set_response_timeout(Some(ANSWER_WITHIN));
+        let config = ConnectionManagerConfig::new().set_response_timeout(Some(ANSWER_WITHIN));
         let client = redis::Client::open(url)?;
-        let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
+        let connection = client.get_connection_manager_with_config(config).await?;
         Ok(Self { connection })
     }
 

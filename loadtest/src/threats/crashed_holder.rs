@@ -22,18 +22,18 @@ impl Threat for CrashedHolder {
         smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
-    /// Two waves: the first sells, the second has the crash in it and units still to sell.
+    /// Two waves: the first has the crash in it and cannot sell everything, the second wants more than is left.
     fn load(&self, asked: Load) -> Load {
         let buyers = asked.buyers.min(BUYERS);
         Load {
             buyers,
             requests: buyers * 2,
-            stock: buyers as i64 * i64::from(asked.quantity) * 3 / 2,
+            stock: (buyers + buyers / 4) as i64 * i64::from(asked.quantity),
             ..asked
         }
     }
 
     fn fault(&self, load: &Load) -> Option<(usize, &'static str)> {
-        Some((load.buyers, "crash@write"))
+        Some((load.buyers / 2, "crash@write"))
     }
 }

@@ -28,7 +28,8 @@ pub trait Threat: Send + Sync {
         asked
     }
 
-    /// The fault that one purchase carries, and which purchase: its place in the order of sending, from 0.
+    /// The fault that one purchase of the first wave carries, and which one: its place in the order of sending, from 0
+    /// and less than the number of buyers.
     fn fault(&self, _load: &Load) -> Option<(usize, &'static str)> {
         None
     }

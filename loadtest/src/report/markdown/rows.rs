@@ -7,12 +7,13 @@ use crate::cell::{Cell, Spread};
 use crate::result::{RoundResult, RunResult};
 use crate::told::Word;
 
-const HEADS: [&str; 14] = [
+const HEADS: [&str; 15] = [
     "strategy",
     "trial",
     "verdicts",
     "stock",
     "sold",
+    "recorded",
     "oversold",
     "undersold",
     "busy",
@@ -40,6 +41,7 @@ fn row(cell: &Cell) -> Vec<String> {
         verdicts(cell),
         units(|round| round.stock),
         units(|round| round.units(Word::Sold)),
+        units(|round| round.facts.recorded),
         units(|round| round.findings.oversold),
         units(|round| round.findings.undersold),
         units(|round| round.units(Word::Busy)),
