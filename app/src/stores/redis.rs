@@ -25,6 +25,9 @@ pub fn released_channel(item: &Name) -> String {
     format!("released:{{{item}}}")
 }
 
+/// Attempts to reconnect before a command is told that Redis is away.
+const RETRIES: usize = 2;
+
 /// One instance's connections to Redis.
 pub struct Redis {
     client: redis::Client,
@@ -47,7 +50,10 @@ impl Redis {
         let client = redis::Client::open(url)?;
         let limits = ConnectionManagerConfig::new()
             .set_response_timeout(Some(ANSWER_WITHIN))
-            .set_connection_timeout(Some(CONNECT_WITHIN));
+            .set_connection_timeout(Some(CONNECT_WITHIN))
+            // Past these the next command tries again: a purchase shall not wait for a store that is down.
+            .set_number_of_retries(RETRIES)
+            .set_max_delay(CONNECT_WITHIN);
         let limits_of_one = AsyncConnectionConfig::new()
             .set_response_timeout(Some(ANSWER_WITHIN))
             .set_connection_timeout(Some(CONNECT_WITHIN));

@@ -20,7 +20,9 @@ struct Entry {
 
 impl Redis {
     pub(super) async fn connect(url: &str) -> Result<Self> {
-        let config = ConnectionManagerConfig::new().set_response_timeout(Some(ANSWER_WITHIN));
+        let config = ConnectionManagerConfig::new()
+            .set_response_timeout(Some(ANSWER_WITHIN))
+            .set_number_of_retries(2);
         let client = redis::Client::open(url)?;
         let connection = client.get_connection_manager_with_config(config).await?;
         Ok(Self { connection })

@@ -1,13 +1,10 @@
 //! The main job as a user meets it: real servers, a table, a verdict, and nothing left behind.
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-mod harness;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until};
+use crate::harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until};
 
 /// Small enough for a test, large enough that a race is lost in every round.
 const SMALL: [&str; 10] = [

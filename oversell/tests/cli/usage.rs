@@ -1,9 +1,6 @@
 //! The command line: what it refuses, and how it says so.
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod harness;
-
-use harness::{output, stderr, stdout};
+use crate::harness::{output, oversell, stderr, stdout};
 
 #[test]
 fn a_wrong_command_line_ends_with_64() {
@@ -64,7 +61,7 @@ fn a_shop_that_is_not_there_ends_with_69_and_is_named() {
 
 #[test]
 fn an_instance_that_cannot_reach_its_stores_says_which_and_shows_no_password() {
-    let output = harness::oversell(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+    let output = oversell(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
         .env("OVERSELL_REDIS_URL", "redis://:hidden@127.0.0.1:9")
         .env("OVERSELL_SQL_URL", "mysql://shop:hidden@127.0.0.1:9/shop")
         .env("OVERSELL_ADMIN_TOKEN", "hidden")

@@ -1,0 +1,6 @@
+//! The program as a user meets it.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod harness;
+mod trials;
+mod usage;
