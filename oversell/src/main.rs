@@ -3,6 +3,7 @@
 mod doctor;
 mod exit;
 mod ground;
+mod health;
 mod interrupt;
 mod keeper;
 mod options;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(*options),
         Command::Up(options) => up::up(options),
         Command::Serve(options) => serve::serve(options),
+        Command::Health(options) => health::health(&options.url),
         Command::Report(options) => report::report(&options),
         Command::Doctor => doctor::doctor(),
     };

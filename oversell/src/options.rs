@@ -26,6 +26,8 @@ pub enum Command {
     Up(UpOptions),
     /// Run one instance of the shop
     Serve(ServeOptions),
+    /// Ask an instance whether it can sell: 0 yes, 69 no
+    Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
     /// Say what is found where, what is missing, and what to do about it
@@ -179,6 +181,14 @@ pub struct ServeOptions {
     /// How long a lock outlives a holder that no longer renews it
     #[arg(long, value_name = "MS", env = "OVERSELL_LEASE_MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(10..=600_000))]
     pub lease_ms: u64,
+}
+
+/// Which instance to ask.
+#[derive(Args)]
+pub struct HealthOptions {
+    /// Base URL of its public listener
+    #[arg(default_value = "http://127.0.0.1:8080")]
+    pub url: String,
 }
 
 /// Which result to print, and how.

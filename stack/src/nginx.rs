@@ -32,6 +32,7 @@ fn configuration(listen: SocketAddr, upstream: &[SocketAddr]) -> String {
         .collect();
     TEMPLATE
         .replace("${OVERSELL_LISTEN}", &listen.to_string())
+        .replace("${OVERSELL_RESOLVER}", "")
         .replace("${OVERSELL_UPSTREAM}", &servers.join("\n        "))
 }
 
