@@ -1,14 +1,16 @@
 //! Whose shop is on trial: our own, started here in any number of instances, or one that runs elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{sleep, timeout};
 
 use crate::facts::Urls;
-use crate::shop::{Address, Shop};
+use crate::shop::{Address, BACK_WITHIN, Shop};
 
 /// How often the dead are looked for while a fault is expected.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -23,6 +25,8 @@ pub enum Ground {
         at: Address,
         /// Its stores.
         urls: Urls,
+        /// Base URLs of its admin listeners; one name may stand for several instances.
+        admins: Vec<String>,
         /// Over how many instances its operator runs it.
         instances: usize,
     },
@@ -45,7 +49,16 @@ pub struct Local {
 pub struct Site {
     /// The shop, seen through its contract.
     pub shop: Shop,
-    local: Option<Arc<stack::Shop>>,
+    home: Home,
+}
+
+/// Who looks after its instances.
+#[derive(Clone)]
+enum Home {
+    /// We do.
+    Local(Arc<stack::Shop>),
+    /// Somebody else does, behind these admin listeners.
+    Foreign { admins: Vec<String>, instances: usize },
 }
 
 impl Ground {
@@ -67,13 +80,21 @@ impl Ground {
     pub fn site(&mut self, wanted: usize) -> Result<Site> {
         match self {
             Self::Local(local) => local.site(wanted),
-            Self::Foreign { at, instances, .. } => {
+            Self::Foreign {
+                at, admins, instances, ..
+            } => {
+                if *instances == 0 {
+                    bail!("nobody listens at {}: is a shop running there?", admins.join(", "));
+                }
                 if *instances != wanted {
                     bail!("the shop at {} runs on {instances} instances, not on {wanted}", at.host);
                 }
                 Ok(Site {
                     shop: Shop::new(at.clone())?,
-                    local: None,
+                    home: Home::Foreign {
+                        admins: admins.clone(),
+                        instances: wanted,
+                    },
                 })
             }
         }
@@ -95,8 +116,10 @@ impl Local {
             admin,
             admin_token: self.admin_token.clone(),
         })?;
-        let local = Some(local);
-        Ok(Site { shop, local })
+        Ok(Site {
+            shop,
+            home: Home::Local(local),
+        })
     }
 }
 
@@ -106,7 +129,7 @@ impl Site {
     /// # Errors
     /// When an instance does not come back.
     pub async fn keep_alive(&self, done: &AtomicBool) -> Result<()> {
-        let Some(local) = &self.local else { return Ok(()) };
+        let Home::Local(local) = &self.home else { return Ok(()) };
         loop {
             let last = done.load(Ordering::Relaxed);
             let local = local.clone();
@@ -114,15 +137,44 @@ impl Site {
             if last {
                 return Ok(());
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            sleep(LOOK_EVERY).await;
         }
     }
 
-    /// Waits until the shop sells again.
+    /// Waits until the shop sells again, on as many instances as before.
     ///
     /// # Errors
     /// When it does not in time.
     pub async fn back(&self) -> Result<()> {
+        if let Home::Foreign { admins, instances } = &self.home {
+            let all = async {
+                while listening(admins).await < *instances {
+                    sleep(LOOK_EVERY).await;
+                }
+            };
+            let came = timeout(BACK_WITHIN, all).await;
+            came.with_context(|| format!("not all of {instances} instances came back within {BACK_WITHIN:?}"))?;
+        }
         self.shop.ready().await
     }
+}
+
+/// How many instances listen at these admin URLs, each name counted by its addresses.
+pub async fn listening(admins: &[String]) -> usize {
+    let mut found = HashSet::new();
+    for admin in admins {
+        let Ok(url) = admin.parse::<reqwest::Url>() else {
+            continue;
+        };
+        let port = url.port_or_known_default().unwrap_or(80);
+        let Ok(addresses) = lookup_host((url.host_str().unwrap_or_default(), port)).await else {
+            continue;
+        };
+        for address in addresses {
+            if TcpStream::connect(address).await.is_ok() {
+                found.insert(address);
+            }
+        }
+    }
+    found.len()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use loadtest::facts::Urls;
-use loadtest::ground::{Ground, Local};
+use loadtest::ground::{Ground, Local, listening};
 use loadtest::shop::Address;
 use stack::{Parts, ShopOptions, Stores};
 use uuid::Uuid;
@@ -41,19 +41,21 @@ pub fn local(stack: &StackOptions) -> Result<Local> {
     })
 }
 
-/// The shop of `--host`, if one is given.
-pub fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Option<Ground> {
+/// The shop of `--host`, if one is given. Its instances are counted by who listens at its admin URLs.
+pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Option<Ground> {
     let base = |url: &String| url.trim_end_matches('/').to_owned();
+    let admins: Vec<String> = foreign.admin.iter().map(base).collect();
     Some(Ground::Foreign {
         at: Address {
             host: base(foreign.host.as_ref()?),
-            admin: base(foreign.admin.first()?),
+            admin: admins.first()?.clone(),
             admin_token: foreign.admin_token.clone()?,
         },
         urls: Urls {
             redis: stack.redis.clone()?,
             sql: stack.sql.clone()?,
         },
-        instances: foreign.admin.len(),
+        instances: listening(&admins).await,
+        admins,
     })
 }

@@ -58,7 +58,7 @@ pub struct RunOptions {
     /// Only these strategies, such as none@redis (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
-    /// Instance counts to try (separated by commas) [default: 1,2,3; with --host one per --admin]
+    /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=16))]
     pub instances: Vec<u8>,
     /// Buyers at once
@@ -97,7 +97,7 @@ pub struct ForeignOptions {
     /// Base URL of a shop that is already running; nothing is started then
     #[arg(long, value_name = "URL", requires_all = ["admin", "redis", "sql", "admin_token"])]
     pub host: Option<String>,
-    /// Base URL of its admin listener, once per instance
+    /// Base URL of its admin listener, once per instance; one name may stand for several
     #[arg(long, value_name = "URL", requires = "host")]
     pub admin: Vec<String>,
     /// The bearer token of its admin listener

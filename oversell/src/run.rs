@@ -91,7 +91,7 @@ async fn trial(options: RunOptions, started_at: String, keeper: Arc<Keeper>) -> 
 }
 
 async fn open_ground(options: &RunOptions) -> Result<Ground> {
-    if let Some(foreign) = ground::foreign(&options.foreign, &options.stack) {
+    if let Some(foreign) = ground::foreign(&options.foreign, &options.stack).await {
         return Ok(foreign);
     }
     let stack = options.stack.clone();
