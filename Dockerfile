@@ -10,6 +10,7 @@ RUN --mount=type=cache,id=oversell-bookworm-registry,target=/usr/local/cargo/reg
     cargo build --release --locked && cp target/release/oversell /usr/local/bin/oversell
 
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim
+COPY docker/with-keys /usr/local/bin/with-keys
 COPY --from=build /usr/local/bin/oversell /usr/local/bin/oversell
 USER 10001:10001
 ENTRYPOINT ["oversell"]
