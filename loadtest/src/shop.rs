@@ -71,7 +71,8 @@ impl Shop {
     /// # Errors
     /// When the HTTP client cannot be built.
     pub fn new(at: Address) -> Result<Self> {
-        let client = client()?;
+        let client = Client::builder().timeout(ANSWER_WITHIN).no_proxy().build();
+        let client = client.context("could not build the HTTP client")?;
         Ok(Self { at, client })
     }
 
@@ -152,36 +153,25 @@ impl Shop {
     /// # Errors
     /// When it does not in time.
     pub async fn ready(&self) -> Result<()> {
-        let host = &self.at.host;
+        let url = format!("{}/readyz", self.at.host);
+        let is_ready = async || {
+            let answer = self.client.get(&url).send().await;
+            answer.is_ok_and(|answer| answer.status().is_success())
+        };
         let ready = async {
-            while !is_ready(&self.client, host).await {
+            while !is_ready().await {
                 sleep(AGAIN_AFTER).await;
             }
         };
         timeout(BACK_WITHIN, ready)
             .await
-            .with_context(|| format!("{host}/readyz did not say ready within {BACK_WITHIN:?}"))
+            .with_context(|| format!("{url} did not say ready within {BACK_WITHIN:?}"))
     }
 
     /// The request of one purchase, for a client outside the attack.
     pub fn purchase(&self, wish: &Wish<'_>) -> reqwest::RequestBuilder {
         wish.fill(self.client.post(format!("{}/purchases", self.at.host)))
     }
-}
-
-/// A client of our own, apart from the buyers'.
-///
-/// # Errors
-/// When it cannot be built.
-pub fn client() -> Result<Client> {
-    let client = Client::builder().timeout(ANSWER_WITHIN).no_proxy().build();
-    client.context("could not build the HTTP client")
-}
-
-/// Whether the shop at `host` says that it can sell.
-pub async fn is_ready(client: &Client, host: &str) -> bool {
-    let answer = client.get(format!("{host}/readyz")).send().await;
-    answer.is_ok_and(|answer| answer.status().is_success())
 }
 
 /// One purchase as it goes over the wire.

@@ -1,13 +1,14 @@
 //! `oversell health`: the health check of a container that holds nothing but this program.
 
+use std::net::SocketAddr;
+
 use anyhow::Result;
-use loadtest::shop::{client, is_ready};
+use stack::Ready;
 
-use crate::exit::{AS_DESIGNED, UNREACHABLE};
+use crate::exit::AS_DESIGNED;
 
-/// Asks once.
-pub fn health(url: &str) -> Result<u8> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let is_ready = runtime.block_on(is_ready(&client()?, url.trim_end_matches('/')));
-    Ok(if is_ready { AS_DESIGNED } else { UNREACHABLE })
+/// Asks once whether the instance at `address` can sell.
+pub fn health(address: SocketAddr) -> Result<u8> {
+    Ready::Http(address).check()?;
+    Ok(AS_DESIGNED)
 }

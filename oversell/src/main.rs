@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(*options),
         Command::Up(options) => up::up(options),
         Command::Serve(options) => serve::serve(options),
-        Command::Health(options) => health::health(&options.url),
+        Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
         Command::Doctor => doctor::doctor(),
     };

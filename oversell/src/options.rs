@@ -186,9 +186,9 @@ pub struct ServeOptions {
 /// Which instance to ask.
 #[derive(Args)]
 pub struct HealthOptions {
-    /// Base URL of its public listener
-    #[arg(default_value = "http://127.0.0.1:8080")]
-    pub url: String,
+    /// Its public listener
+    #[arg(default_value = "127.0.0.1:8080")]
+    pub address: SocketAddr,
 }
 
 /// Which result to print, and how.
