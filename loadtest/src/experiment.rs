@@ -1,7 +1,6 @@
 //! Plays the plan: for each round a fresh sale, the attack with its fault, one last buyer, one repeated purchase, the
 //! books, the verdict. What a round showed is kept before the next one begins.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -89,6 +88,7 @@ struct Trial<'a> {
 impl Trial<'_> {
     async fn play(&self, crowd: &mut Option<Crowd>) -> Result<RoundResult> {
         let load = self.round.load;
+        self.site.mend().await?;
         self.site.shop.open_sale(&self.item, load.stock).await?;
         let mut told = self.attack(crowd).await?;
         let facts = self.look(&told).await?;
@@ -104,7 +104,6 @@ impl Trial<'_> {
         Ok(RoundResult::played(self.round, &told, &facts, judgement))
     }
 
-    /// The attack, and beside it whoever brings back an instance that the fault kills.
     async fn attack(&self, crowd: &mut Option<Crowd>) -> Result<Told> {
         let attack = Attack {
             shop: self.site.shop.at.clone(),
@@ -114,19 +113,7 @@ impl Trial<'_> {
             fault: self.round.threat.fault(&self.round.load),
         };
         let crowd = suitable(crowd, &attack).await?;
-        if attack.fault.is_none() {
-            return crowd.attack(attack).await;
-        }
-        let done = AtomicBool::new(false);
-        let attacked = async {
-            let told = crowd.attack(attack).await;
-            done.store(true, Ordering::Relaxed);
-            told
-        };
-        let (told, alive) = tokio::join!(attacked, self.site.keep_alive(&done));
-        alive.context("an instance that the fault killed did not come back")?;
-        self.site.back().await?;
-        told
+        crowd.attack(attack, self.site.mend()).await
     }
 
     /// Reads the books; more patiently when some buyers never heard how their purchase ended.

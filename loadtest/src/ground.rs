@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -12,8 +11,8 @@ use tokio::time::{sleep, timeout};
 use crate::facts::Urls;
 use crate::shop::{Address, BACK_WITHIN, Shop};
 
-/// How often the dead are looked for while a fault is expected.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How often a foreign shop's missing instances are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Where rounds can be played.
 pub enum Ground {
@@ -124,36 +123,26 @@ impl Local {
 }
 
 impl Site {
-    /// Brings back every instance that dies, until `done`. A foreign shop has its own supervisor for that.
+    /// Waits until all instances are there. Those of our own that died are started again; a foreign shop has its own
+    /// supervisor for that.
     ///
     /// # Errors
-    /// When an instance does not come back.
-    pub async fn keep_alive(&self, done: &AtomicBool) -> Result<()> {
-        let Home::Local(local) = &self.home else { return Ok(()) };
-        loop {
-            let last = done.load(Ordering::Relaxed);
-            let local = local.clone();
-            tokio::task::spawn_blocking(move || local.revive()).await??;
-            if last {
-                return Ok(());
+    /// When one does not come back in time.
+    pub async fn mend(&self) -> Result<()> {
+        match &self.home {
+            Home::Local(local) => {
+                let local = local.clone();
+                tokio::task::spawn_blocking(move || local.revive()).await??;
             }
-            sleep(LOOK_EVERY).await;
-        }
-    }
-
-    /// Waits until the shop sells again, on as many instances as before.
-    ///
-    /// # Errors
-    /// When it does not in time.
-    pub async fn back(&self) -> Result<()> {
-        if let Home::Foreign { admins, instances } = &self.home {
-            let all = async {
-                while listening(admins).await < *instances {
-                    sleep(LOOK_EVERY).await;
-                }
-            };
-            let came = timeout(BACK_WITHIN, all).await;
-            came.with_context(|| format!("not all of {instances} instances came back within {BACK_WITHIN:?}"))?;
+            Home::Foreign { admins, instances } => {
+                let all = async {
+                    while listening(admins).await < *instances {
+                        sleep(LOOK_EVERY).await;
+                    }
+                };
+                let came = timeout(BACK_WITHIN, all).await;
+                came.with_context(|| format!("not all of {instances} instances came back within {BACK_WITHIN:?}"))?;
+            }
         }
         self.shop.ready().await
     }

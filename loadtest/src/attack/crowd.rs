@@ -55,15 +55,27 @@ impl Crowd {
         self.host == attack.shop.host && self.buyers == attack.load.buyers
     }
 
-    /// Lets the buyers loose and comes back when each purchase of the round has its answer.
+    /// Lets the buyers loose and comes back when each purchase of the round has its answer. If one of them carries a
+    /// fault, `mend` is run between the two waves.
     ///
     /// # Errors
-    /// When goose has ended. An answer that does not come is an answer, not an error.
-    pub async fn attack(&mut self, attack: Attack) -> Result<Told> {
+    /// When goose has ended, or the damage cannot be mended. An answer that does not come is an answer, not an error.
+    pub async fn attack(&mut self, attack: Attack, mend: impl Future<Output = Result<()>>) -> Result<Told> {
+        let has_fault = attack.fault.is_some();
         let running = Arc::new(Running::new(attack));
         self.jobs.send_replace(Some(running.clone()));
+        let attacked = async {
+            if has_fault {
+                running.struck.wait().await;
+                mend.await?;
+                // It is set by nobody else.
+                let _ = running.mended.set(());
+            }
+            running.over.wait().await;
+            Ok(running.told())
+        };
         tokio::select! {
-            _ = running.over.wait() => Ok(running.told()),
+            told = attacked => told,
             ended = &mut self.goose => bail!("goose ended in the middle of an attack: {ended:?}"),
         }
     }

@@ -27,7 +27,7 @@ pub struct Attack {
     /// How many of them, how often, how much.
     pub load: Load,
     /// Which purchase of the first wave carries a fault, and which fault. Every buyer's first purchase is the first
-    /// wave; the second begins when the fault has struck, so that neither can miss the other.
+    /// wave; the second begins when the fault has struck and its damage is mended, so that neither misses the other.
     pub fault: Option<(usize, &'static str)>,
 }
 
@@ -38,6 +38,7 @@ struct Running {
     released: OnceLock<Instant>,
     next: AtomicUsize,
     struck: SetOnce<()>,
+    mended: SetOnce<()>,
     answers: Mutex<Vec<Answer>>,
     over: Barrier,
 }
@@ -51,6 +52,7 @@ impl Running {
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             struck: SetOnce::new(),
+            mended: SetOnce::new(),
             answers: Mutex::new(Vec::with_capacity(requests)),
             // The buyers, and whoever waits for them.
             over: Barrier::new(buyers + 1),
@@ -67,7 +69,7 @@ impl Running {
                 break;
             }
             if self.attack.fault.is_some() && place >= self.attack.load.buyers {
-                self.struck.wait().await;
+                self.mended.wait().await;
                 intended = Instant::now();
             }
             let answer = self.purchase(user, place, intended).await;
