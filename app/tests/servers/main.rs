@@ -3,7 +3,10 @@
 
 mod admin;
 mod bad_purchases;
+mod crowd;
+mod folder;
 mod harness;
 mod lab;
+mod one_buyer;
 mod openapi;
 mod refusal;
