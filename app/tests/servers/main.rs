@@ -12,3 +12,4 @@ mod one_buyer;
 mod openapi;
 mod refusal;
 mod waiting;
+mod wire;
