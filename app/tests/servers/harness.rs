@@ -29,14 +29,19 @@ pub fn stores() -> Arc<Stores> {
     if let Some(stores) = shared.upgrade() {
         return stores;
     }
+    let stores = stores_of_its_own();
+    *shared = Arc::downgrade(&stores);
+    stores
+}
+
+/// Stores for a test that breaks them.
+pub fn stores_of_its_own() -> Arc<Stores> {
     let stores = Stores::start(&Parts {
         redis_url: None,
         sql_url: None,
         fetch: true,
     });
-    let stores = Arc::new(stores.unwrap());
-    *shared = Arc::downgrade(&stores);
-    stores
+    Arc::new(stores.unwrap())
 }
 
 pub fn name(text: &str) -> Name {
@@ -65,7 +70,10 @@ impl Instance {
     }
 
     pub async fn open(change: impl FnOnce(&mut Settings)) -> Self {
-        let stores = stores();
+        Self::on(stores(), change).await
+    }
+
+    pub async fn on(stores: Arc<Stores>, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
             instance: name(&fresh("app")),
             redis_url: stores.redis_url().to_owned(),

@@ -11,5 +11,6 @@ mod lab;
 mod one_buyer;
 mod openapi;
 mod refusal;
+mod store_gone;
 mod waiting;
 mod wire;
