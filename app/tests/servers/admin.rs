@@ -19,7 +19,7 @@ async fn every_admin_route_wants_the_token_even_where_there_is_no_route() {
     let routes = [
         ("PUT", sale.as_str(), r#"{"stock":1}"#),
         ("DELETE", &sale, ""),
-        ("POST", "/faults", r#"{"fault":"crash"}"#),
+        ("POST", "/faults", r#"{"fault":"pause=1@renew"}"#),
         ("GET", "/metrics", ""),
     ];
     let long = "x".repeat(4_096);
@@ -85,7 +85,9 @@ async fn a_fault_that_is_none_is_refused_and_one_outside_the_lab_too() {
         let body = format!(r#"{{"fault":"{text}"}}"#);
         Case::new("POST", "/faults", body, expected).header("authorization", bearer())
     };
-    fault("crash", (403, "not-in-lab-mode")).check(&closed.admin).await;
+    fault("pause=1@renew", (403, "not-in-lab-mode"))
+        .check(&closed.admin)
+        .await;
     for bad in ["", "crash@lunch", "pause=0", "pause=60001", "explode"] {
         fault(bad, (422, "bad-value")).check(&instance.admin).await;
     }

@@ -16,8 +16,8 @@ async fn outside_lab_mode_every_lab_header_is_refused() {
     let cases = [
         refused("x-strategy", "lua@redis"),
         refused("x-work-ms", "0"),
-        refused("x-fault", "crash@write"),
-        refused("x-fault", "crash@write").header("authorization", &token),
+        refused("x-fault", "pause=1@write"),
+        refused("x-fault", "pause=1@write").header("authorization", &token),
     ];
     none_sells(&instance, &instance.public, &item, &cases).await;
 }
@@ -52,7 +52,7 @@ async fn a_lab_header_given_twice_is_refused() {
     let cases = [
         twice("x-strategy", "none@redis", "lua@redis"),
         twice("x-work-ms", "0", "0"),
-        twice("x-fault", "crash@write", "crash@read"),
+        twice("x-fault", "pause=1@write", "pause=1@read"),
     ];
     none_sells(&instance, &instance.public, &item, &cases).await;
 }
@@ -65,9 +65,9 @@ async fn a_fault_needs_the_token_a_blow_and_a_step() {
     let token = format!("Bearer {TOKEN}");
     let wrong = format!("Bearer {TOKEN}x");
     let bad = |value: &str| fault(value, (422, "bad-value")).header("authorization", &token);
-    let denied = |value: &str| fault("crash@write", (401, "unauthorized")).header("authorization", value);
+    let denied = |value: &str| fault("pause=1@write", (401, "unauthorized")).header("authorization", value);
     let cases = [
-        fault("crash@write", (401, "unauthorized")),
+        fault("pause=1@write", (401, "unauthorized")),
         denied(""),
         denied("Bearer "),
         denied(TOKEN),
@@ -88,7 +88,7 @@ async fn a_fault_needs_the_token_a_blow_and_a_step() {
 async fn a_refused_fault_is_answered_with_the_way_to_authenticate() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
-    let case = post(&item, (401, "unauthorized")).header("x-fault", "crash@write");
+    let case = post(&item, (401, "unauthorized")).header("x-fault", "pause=1@write");
     assert_eq!(case.check(&instance.public).await.header("www-authenticate"), "Bearer");
 }
 
@@ -107,7 +107,7 @@ async fn the_tutorial_route_obeys_the_same_rules() {
     let item = open.shop.item.clone();
     let cases = [
         refused("GET", "x-strategy", "prayer@redis", (404, "unknown-strategy")),
-        refused("POST", "x-fault", "crash@write", (401, "unauthorized")),
+        refused("POST", "x-fault", "pause=1@write", (401, "unauthorized")),
     ];
     none_sells(&open, &open.public, item.as_str(), &cases).await;
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use app::guards::Patience;
 use app::sale::Family;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
+use tokio::time::timeout;
 
 use crate::harness::{Instance, LONG, Wish, until};
 
@@ -77,10 +79,17 @@ async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
     assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
 }
 
-/// Were the message lost, the waiter would wait for the end of a lease that is longer than its patience.
+/// Were the message lost, the waiter would wait for the end of a patience and of a lease that the test does not have.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_at_another() {
-    let patient = || Instance::open(|settings| settings.patience.lease = 3 * LONG);
+    let patient = || {
+        Instance::open(|settings| {
+            settings.patience = Patience {
+                wait: 10 * LONG,
+                lease: 20 * LONG,
+            }
+        })
+    };
     let (one, two) = (patient().await, patient().await);
     for waits_at in [&one, &two] {
         let item = one.sale(2).await;
@@ -94,7 +103,8 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
             until("the first one holds the lock", exists).await;
             waits_at.buy(&wish).await
         };
-        let (first, second) = tokio::join!(one.buy(&holder), second);
+        let both = async { tokio::join!(one.buy(&holder), second) };
+        let (first, second) = timeout(LONG, both).await.expect("nobody woke the second one");
         assert_eq!((first.status, second.status), (201, 201), "{}", second.text);
     }
 }

@@ -96,10 +96,11 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
     let answer = served.talk(Wish::of(&item).by("watchdog@redis").work_ms(300).bytes());
     served.until_in_progress().await;
     served.stop.send(()).unwrap();
+    served.server.await.unwrap().unwrap();
+    assert_eq!(served.instance.shop.in_progress(), 0);
+    assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (0, 1));
     let answer = answer.await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
-    served.server.await.unwrap().unwrap();
-    assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (0, 1));
     let address = served.public;
     assert!(
         TcpStream::connect(address).is_err(),
