@@ -7,6 +7,7 @@ use app::guards::{self, Guard, Patience, Released};
 use app::probe::Probe;
 use app::sale::{Name, Threat};
 use redis::AsyncCommands;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::harness::{Instance, LONG, fresh, name};
@@ -30,7 +31,8 @@ fn guard(instance: &Instance, mechanism: &str, patience: Patience) -> Arc<dyn Gu
 }
 
 async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
-    guard.lock(item, &probe()).await.unwrap().is_some()
+    let locking = timeout(LONG, guard.lock(item, &probe())).await;
+    locking.expect("the wait has no end").unwrap().is_some()
 }
 
 #[tokio::test]
