@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn one_key_names_one_order_and_no_key_names_a_new_one_each_time() {
-        let name = |text| Name::parse(text).unwrap();
+        let name = |text: &str| Name::parse(text).unwrap();
         let buy = |key: Option<&str>| Purchase::new(name("sku"), 1, name("b"), key.map(name)).order;
         assert_eq!(buy(Some("k")), buy(Some("k")));
         assert_ne!(buy(Some("k")), buy(Some("l")));

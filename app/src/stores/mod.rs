@@ -71,7 +71,7 @@ pub struct Stores {
 
 impl Stores {
     /// Connects to both and lays the tables. `instance` is written into each order; a wait for a row or a connection
-    /// ends after `wait`.
+    /// of MariaDB ends after `wait`, or after a second where `wait` is less.
     ///
     /// # Errors
     /// When a URL cannot be read or a store cannot be reached.

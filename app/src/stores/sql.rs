@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::mysql::{MySqlPool, MySqlPoolOptions};
 use sqlx::{AssertSqlSafe, MySqlConnection, Row};
 
-use super::{ANSWER_WITHIN, POOL_SIZE, Shelf, Stock};
+use super::{ANSWER_WITHIN, CONNECT_WITHIN, POOL_SIZE, Shelf, Stock};
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Name, Order, Purchase};
 
@@ -25,9 +25,10 @@ impl Sql {
         let answer_s = ANSWER_WITHIN.as_secs();
         let settings =
             format!("set session innodb_lock_wait_timeout = {row_wait_s}, session max_statement_time = {answer_s}");
+        // The pool counts the opening of a connection as waiting for one: less time than that opens none, ever.
         let pool = MySqlPoolOptions::new()
             .max_connections(POOL_SIZE as u32)
-            .acquire_timeout(wait)
+            .acquire_timeout(wait.max(CONNECT_WITHIN))
             .after_connect(move |connection, _| {
                 let settings = AssertSqlSafe(settings.clone());
                 Box::pin(async move { sqlx::raw_sql(settings).execute(connection).await.map(drop) })

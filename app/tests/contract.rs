@@ -1,0 +1,75 @@
+//! docs/contract.md says what the witness reads, to the letter.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+const CONTRACT: &str = include_str!("../../docs/contract.md");
+const OPENAPI: &str = include_str!("../src/http/openapi.json");
+
+/// The content of the blocks in one language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let fence = format!("```{language}\n");
+    let blocks = CONTRACT.split(&fence).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn the_sql_in_the_contract_is_the_one_that_is_run() {
+    assert_eq!(blocks("sql"), [include_str!("../../sql/facts.sql")]);
+}
+
+#[test]
+fn every_column_that_is_read_is_explained_and_is_in_the_schema() {
+    let (select, from) = include_str!("../../sql/facts.sql").split_once("from ").unwrap();
+    let columns = select.split_once("select ").unwrap().1.split(',').map(str::trim);
+    assert!(from.starts_with("store s\nleft join orders o on o.item = s.id"));
+    for column in columns.chain(["s.id", "o.item"]) {
+        let column = column.replace("s.", "store.").replace("o.", "orders.");
+        assert!(CONTRACT.contains(&format!("| `{column}` |")), "{column}");
+        let (_, name) = column.split_once('.').unwrap();
+        let schema = include_str!("../../sql/schema.sql").lines();
+        assert!(
+            schema.map(str::trim).any(|line| line.starts_with(&format!("{name} "))),
+            "{column}"
+        );
+    }
+}
+
+#[test]
+fn every_json_in_the_contract_can_be_parsed() {
+    let blocks = blocks("json");
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        assert!(serde_json::from_str::<serde_json::Value>(block).is_ok(), "{block}");
+    }
+}
+
+#[test]
+fn the_redis_keys_and_the_entry_are_those_of_the_stores() {
+    let item = app::sale::Name::parse("sku-1").unwrap();
+    for key in [
+        app::stores::Redis::stock_key(&item),
+        app::stores::Redis::orders_key(&item),
+    ] {
+        assert!(CONTRACT.contains(&format!("| `{key}` |")), "{key}");
+    }
+    let order = app::stores::Redis::order(blocks("json")[2]).unwrap();
+    assert_eq!((order.quantity, order.buyer.as_str()), (1, "b-17"));
+}
+
+#[test]
+fn the_answer_to_a_sale_has_the_fields_of_ours() {
+    let document: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(blocks("json")[0]).unwrap();
+    let fields = &document["components"]["schemas"]["Sold"]["properties"];
+    let names = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&answer), names(fields));
+}
+
+#[test]
+fn every_claim_that_a_strategy_can_make_is_explained() {
+    let document: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
+    let claims = &document["components"]["schemas"]["Strategy"]["properties"]["claims"]["items"]["enum"];
+    for claim in claims.as_array().unwrap() {
+        let claim = claim.as_str().unwrap();
+        assert!(CONTRACT.contains(&format!("| `{claim}` |")), "{claim}");
+    }
+}

@@ -1,0 +1,93 @@
+//! Many buyers at once, over one instance and over two: each strategy is exact where it claims to be.
+
+use app::sale::Threat;
+use futures_util::future::join_all;
+
+use crate::harness::{Answer, Instance, Wish};
+
+/// Name and store of every strategy that claims to survive `threat`.
+fn claiming(instance: &Instance, threat: Threat) -> Vec<(String, &'static str)> {
+    let catalogue = instance.shop.catalogue.iter();
+    let claiming = catalogue.filter(|strategy| strategy.about().claims.contains(&threat));
+    claiming
+        .map(|strategy| (app::strategies::name(strategy.as_ref()), strategy.store()))
+        .collect()
+}
+
+/// All at once, each at the next of the instances.
+async fn all_at_once(instances: &[&Instance], wishes: &[Wish]) -> Vec<Answer> {
+    let at = instances.iter().cycle();
+    join_all(wishes.iter().zip(at).map(|(wish, instance)| instance.buy(wish))).await
+}
+
+/// 24 buyers want one each of 8 units.
+async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
+    let item = instances[0].sale(8).await;
+    let buyer = |n| Wish::of(&item).by(strategy).work_ms(1).buyer(format!("b-{n}"));
+    let wishes: Vec<_> = (0..24).map(buyer).collect();
+    let answers = all_at_once(instances, &wishes).await;
+    let (sold, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
+    assert!(
+        refused.iter().all(|answer| answer.status == 409),
+        "{strategy}: {refused:?}"
+    );
+    let mut told: Vec<_> = sold.iter().map(|answer| (answer.order(), 1)).collect();
+    told.sort();
+    assert_eq!(told.len(), 8, "{strategy}");
+    let books = instances[0].books(store, &item).await;
+    assert_eq!((books.left, books.orders), (0, told), "{strategy}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_claims_to_survive_a_crowd_is_exact_at_one_instance() {
+    let instance = Instance::lab().await;
+    let claiming = claiming(&instance, Threat::Crowd);
+    assert!(!claiming.is_empty());
+    for (strategy, store) in claiming {
+        assert_exact(&[&instance], &strategy, store).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_claims_to_survive_a_second_instance_is_exact_at_two() {
+    let (one, two) = (Instance::lab().await, Instance::lab().await);
+    let claiming = claiming(&one, Threat::SecondInstance);
+    assert!(!claiming.is_empty());
+    for (strategy, store) in claiming {
+        assert_exact(&[&one, &two], &strategy, store).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
+    let (one, two) = (Instance::lab().await, Instance::lab().await);
+    for (strategy, store) in claiming(&one, Threat::SecondInstance) {
+        let item = one.sale(8).await;
+        let wish = Wish::of(&item).by(&strategy).work_ms(1).key("once");
+        let answers = all_at_once(&[&one, &two], &vec![wish; 10]).await;
+        let order = answers[0].order();
+        for answer in &answers {
+            assert_eq!((answer.status, answer.order()), (201, order.clone()), "{strategy}");
+        }
+        let replayed = |answer: &&Answer| answer.header("idempotent-replayed") == "true";
+        assert_eq!(answers.iter().filter(replayed).count(), 9, "{strategy}");
+        let books = one.books(store, &item).await;
+        assert_eq!((books.left, books.orders), (7, vec![(order, 1)]), "{strategy}");
+    }
+}
+
+/// Both read while the other one still works: this is also what shows that two `Shop`s here are two instances.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_lock_that_both_see_two_instances_sell_one_unit_twice() {
+    let (one, two) = (Instance::lab().await, Instance::lab().await);
+    for strategy in ["none@redis", "mutex@redis"] {
+        let item = one.sale(1).await;
+        let wish = Wish::of(&item).by(strategy).work_ms(500);
+        let answers = all_at_once(&[&one, &two], &vec![wish; 2]).await;
+        assert!(
+            answers.iter().all(|answer| answer.status == 201),
+            "{strategy}: {answers:?}"
+        );
+        assert_eq!(one.books("redis", &item).await.left_and_sold(), (0, 2), "{strategy}");
+    }
+}

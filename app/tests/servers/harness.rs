@@ -1,0 +1,298 @@
+//! What the tests share: real stores, instances on them, requests to an instance, and the books read behind its back.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use app::guards::Patience;
+use app::sale::Name;
+use app::shop::{Settings, Shop};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use sqlx::Row;
+use stack::{Parts, Stores};
+use tower::ServiceExt;
+
+pub const TOKEN: &str = "the-admin-token-of-the-tests";
+
+/// Long enough for any machine; nothing waits so long unless something is broken.
+pub const LONG: Duration = Duration::from_secs(20);
+
+/// The stores, shared by the tests that run at the same time and stopped after the last of them.
+static STORES: Mutex<Weak<Stores>> = Mutex::new(Weak::new());
+
+pub fn stores() -> Arc<Stores> {
+    let mut shared = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stores) = shared.upgrade() {
+        return stores;
+    }
+    let stores = stores_of_its_own();
+    *shared = Arc::downgrade(&stores);
+    stores
+}
+
+/// Stores for a test that breaks them.
+pub fn stores_of_its_own() -> Arc<Stores> {
+    let stores = Stores::start(&Parts {
+        redis_url: None,
+        sql_url: None,
+        fetch: true,
+    });
+    Arc::new(stores.unwrap())
+}
+
+pub fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+/// A name that no other test has.
+pub fn fresh(what: &str) -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("{what}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// One instance, asked without a network in between.
+pub struct Instance {
+    pub shop: Arc<Shop>,
+    pub public: Router,
+    pub admin: Router,
+    // Dropped last: the shop above is connected to them.
+    _stores: Arc<Stores>,
+}
+
+impl Instance {
+    /// In lab mode, with more patience than any test needs.
+    pub async fn lab() -> Self {
+        Self::open(|_| {}).await
+    }
+
+    pub async fn open(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::on(stores(), change).await
+    }
+
+    pub async fn on(stores: Arc<Stores>, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = Settings {
+            instance: name(&fresh("app")),
+            redis_url: stores.redis_url().to_owned(),
+            sql_url: stores.sql_url().to_owned(),
+            admin_token: TOKEN.to_owned(),
+            lab: true,
+            strategy: "lua@redis".to_owned(),
+            item: name(&fresh("default")),
+            stock: 5,
+            patience: Patience {
+                wait: LONG,
+                lease: LONG,
+            },
+        };
+        change(&mut settings);
+        let shop = Arc::new(Shop::open(settings).await.unwrap());
+        let (public, admin) = app::http::routers(shop.clone());
+        Self {
+            shop,
+            public,
+            admin,
+            _stores: stores,
+        }
+    }
+
+    /// Opens a sale of a new item, and names it.
+    pub async fn sale(&self, stock: i64) -> String {
+        let item = fresh("sku");
+        let body = json!({ "stock": stock }).to_string();
+        let token = [("authorization", format!("Bearer {TOKEN}"))];
+        let answer = ask(&self.admin, "PUT", &format!("/sales/{item}"), &token, &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        item
+    }
+
+    pub async fn buy(&self, wish: &Wish) -> Answer {
+        ask(&self.public, "POST", "/purchases", &wish.headers, &wish.body()).await
+    }
+
+    /// What both stores say of a sale, read by statements of the tests' own.
+    pub async fn books(&self, store: &str, item: &str) -> Books {
+        match store {
+            "redis" => self.redis_books(item).await,
+            _ => self.sql_books(item).await,
+        }
+    }
+
+    async fn redis_books(&self, item: &str) -> Books {
+        let (left, entries): (i64, Vec<(String, String)>) = redis::pipe()
+            .get(format!("stock:{{{item}}}"))
+            .hgetall(format!("orders:{{{item}}}"))
+            .query_async(&mut self.shop.stores.redis.shared())
+            .await
+            .unwrap();
+        let order = |(id, entry): (String, String)| {
+            let entry: Value = serde_json::from_str(&entry).unwrap();
+            let quantity = entry["quantity"].as_i64().unwrap();
+            (id, quantity)
+        };
+        Books::new(left, entries.into_iter().map(order))
+    }
+
+    async fn sql_books(&self, item: &str) -> Books {
+        let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
+            .bind(item)
+            .bind(10_000)
+            .fetch_all(self.shop.stores.sql.pool())
+            .await
+            .unwrap();
+        let orders = rows
+            .iter()
+            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, row.get(2))));
+        Books::new(rows[0].get(0), orders)
+    }
+}
+
+/// Counter and ledger of a sale.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Books {
+    pub left: i64,
+    /// Id and quantity of each order, by id.
+    pub orders: Vec<(String, i64)>,
+}
+
+impl Books {
+    fn new(left: i64, orders: impl Iterator<Item = (String, i64)>) -> Self {
+        let mut orders: Vec<_> = orders.collect();
+        orders.sort();
+        Self { left, orders }
+    }
+
+    /// Counter and units sold: what most tests are about.
+    pub fn left_and_sold(&self) -> (i64, i64) {
+        (self.left, self.orders.iter().map(|(_, quantity)| quantity).sum())
+    }
+}
+
+/// One purchase, as a buyer writes it.
+#[derive(Clone)]
+pub struct Wish {
+    item: String,
+    quantity: u32,
+    buyer: String,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Wish {
+    pub fn of(item: &str) -> Self {
+        Self {
+            item: item.to_owned(),
+            quantity: 1,
+            buyer: "b-1".to_owned(),
+            headers: Vec::new(),
+        }
+    }
+
+    pub fn quantity(self, quantity: u32) -> Self {
+        Self { quantity, ..self }
+    }
+
+    pub fn buyer(self, buyer: impl Into<String>) -> Self {
+        let buyer = buyer.into();
+        Self { buyer, ..self }
+    }
+
+    pub fn by(self, strategy: &str) -> Self {
+        self.header("x-strategy", strategy)
+    }
+
+    pub fn key(self, key: &str) -> Self {
+        self.header("idempotency-key", key)
+    }
+
+    pub fn work_ms(self, ms: u64) -> Self {
+        self.header("x-work-ms", &ms.to_string())
+    }
+
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    pub fn body(&self) -> String {
+        json!({ "item": self.item, "quantity": self.quantity, "buyer": self.buyer }).to_string()
+    }
+
+    /// The whole request as bytes for a socket.
+    pub fn bytes(&self) -> String {
+        let body = self.body();
+        let headers: String = self.headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
+        let length = body.len();
+        format!(
+            "POST /purchases HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n{headers}\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+    }
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    pub fn order(&self) -> String {
+        self.json()["order"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Status and problem type; the type is empty where there is none.
+    pub fn problem(&self) -> (u16, String) {
+        let kind = self.json()["type"].as_str().unwrap_or_default().to_owned();
+        (self.status, kind.trim_start_matches("urn:oversell:").to_owned())
+    }
+}
+
+/// Sends one request to a router. A body counts as JSON unless the headers say what it is.
+pub async fn ask(
+    router: &Router,
+    method: &str,
+    path: &str,
+    headers: &[(impl AsRef<str>, impl AsRef<[u8]>)],
+    body: &str,
+) -> Answer {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(name.as_ref(), value.as_ref());
+    }
+    if !headers.iter().any(|(name, _)| name.as_ref() == "content-type") && !body.is_empty() {
+        request = request.header("content-type", "application/json");
+    }
+    let request = request.body(Body::from(body.to_owned())).unwrap();
+    let response = router.clone().oneshot(request).await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    Answer {
+        status,
+        headers,
+        text: String::from_utf8(body.to_vec()).unwrap(),
+    }
+}
+
+/// Looks again and again until `condition` is true.
+pub async fn until<F: Future<Output = bool>>(what: &str, mut condition: impl FnMut() -> F) {
+    let looking = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let seen = tokio::time::timeout(LONG, looking).await;
+    assert!(seen.is_ok(), "{what}: not after {LONG:?}");
+}

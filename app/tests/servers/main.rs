@@ -1,0 +1,16 @@
+//! The shop on real servers. A second instance is a second `Shop` on the same stores: what it keeps in memory is its own.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod admin;
+mod bad_purchases;
+mod crowd;
+mod folder;
+mod guards;
+mod harness;
+mod lab;
+mod one_buyer;
+mod openapi;
+mod refusal;
+mod store_gone;
+mod waiting;
+mod wire;

@@ -1,0 +1,133 @@
+//! Waiting is bounded, and who waits is woken.
+
+use std::time::Duration;
+
+use app::guards::Patience;
+use app::sale::Family;
+use futures_util::future::join_all;
+use redis::AsyncCommands;
+use tokio::time::timeout;
+
+use crate::harness::{Instance, LONG, Wish, until};
+
+async fn impatient() -> Instance {
+    Instance::open(|settings| settings.patience.wait = Duration::from_millis(50)).await
+}
+
+fn busy() -> (u16, String) {
+    (503, "busy".to_owned())
+}
+
+#[tokio::test]
+async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_is_held() {
+    let instance = impatient().await;
+    let mut redis = instance.shop.stores.redis.shared();
+    for strategy in &instance.shop.catalogue {
+        let (about, store) = (strategy.about(), strategy.store());
+        if about.family != Family::RedisLock {
+            continue;
+        }
+        let item = instance.sale(1).await;
+        let key = format!("lock:{{{item}}}");
+        let _: () = match about.name {
+            "watchdog" => redis.hset(&key, "another", 1).await.unwrap(),
+            _ => redis.set(&key, "another").await.unwrap(),
+        };
+        let strategy = app::strategies::name(strategy.as_ref());
+        let wish = Wish::of(&item).by(&strategy);
+        let answer = instance.buy(&wish).await;
+        assert_eq!(
+            (answer.problem(), answer.header("retry-after")),
+            (busy(), "1"),
+            "{strategy}"
+        );
+        assert_eq!(instance.books(store, &item).await.left_and_sold(), (1, 0), "{strategy}");
+        let _: () = redis.del(&key).await.unwrap();
+        assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_it_is_locked() {
+    let instance = impatient().await;
+    let catalogue = instance.shop.catalogue.iter();
+    let on_sql = catalogue.filter(|strategy| strategy.store() == "sql");
+    let on_sql: Vec<_> = on_sql
+        .map(|strategy| app::strategies::name(strategy.as_ref()))
+        .collect();
+    assert!(!on_sql.is_empty());
+    join_all(on_sql.iter().map(|strategy| assert_row_makes_busy(&instance, strategy))).await;
+}
+
+async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
+    let item = instance.sale(1).await;
+    let wish = Wish::of(&item).by(strategy);
+    let mut other = instance.shop.stores.sql.pool().begin().await.unwrap();
+    sqlx::query("select num from store where id = ? for update")
+        .bind(&item)
+        .execute(&mut *other)
+        .await
+        .unwrap();
+    let answer = instance.buy(&wish).await;
+    assert_eq!(
+        (answer.problem(), answer.header("retry-after")),
+        (busy(), "1"),
+        "{strategy}"
+    );
+    other.rollback().await.unwrap();
+    assert_eq!(instance.books("sql", &item).await.left_and_sold(), (1, 0), "{strategy}");
+    assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
+}
+
+/// Were the message lost, the waiter would wait for the end of a patience and of a lease that the test does not have.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_at_another() {
+    let patient = || {
+        Instance::open(|settings| {
+            settings.patience = Patience {
+                wait: 10 * LONG,
+                lease: 20 * LONG,
+            }
+        })
+    };
+    let (one, two) = (patient().await, patient().await);
+    for waits_at in [&one, &two] {
+        let item = one.sale(2).await;
+        let wish = Wish::of(&item).by("watchdog@redis");
+        let holder = wish.clone().work_ms(300);
+        let second = async {
+            let exists = || async {
+                let mut redis = one.shop.stores.redis.shared();
+                redis.exists(format!("lock:{{{item}}}")).await.unwrap()
+            };
+            until("the first one holds the lock", exists).await;
+            waits_at.buy(&wish).await
+        };
+        let both = async { tokio::join!(one.buy(&holder), second) };
+        let (first, second) = timeout(LONG, both).await.expect("nobody woke the second one");
+        assert_eq!((first.status, second.status), (201, 201), "{}", second.text);
+    }
+}
+
+/// The same work under a lease that nobody renews shows that the second buyer would have got in.
+#[tokio::test(flavor = "multi_thread")]
+async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_token_is_not() {
+    let hasty = || Instance::open(|settings| settings.patience.lease = Duration::from_millis(400));
+    let (one, two) = (hasty().await, hasty().await);
+    for (strategy, sold) in [("watchdog@redis", 1), ("token@redis", 2)] {
+        let item = one.sale(1).await;
+        let wish = Wish::of(&item).by(strategy).work_ms(1_200);
+        let answers = tokio::join!(one.buy(&wish), two.buy(&wish));
+        let told = [answers.0.status, answers.1.status].map(|status| i64::from(status == 201));
+        assert_eq!(told.iter().sum::<i64>(), sold, "{strategy}: {answers:?}");
+        assert_eq!(one.books("redis", &item).await.left_and_sold(), (0, sold), "{strategy}");
+    }
+}
+
+#[tokio::test]
+async fn an_instance_opens_however_short_its_patience() {
+    let hasty = Instance::open(|settings| settings.patience.wait = Duration::from_micros(1)).await;
+    let item = hasty.sale(1).await;
+    let wish = Wish::of(&item).by("conditional@sql");
+    assert_eq!(hasty.buy(&wish).await.status, 201);
+}
