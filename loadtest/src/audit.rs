@@ -47,7 +47,8 @@ pub struct Findings {
     pub undersold: i64,
     /// Told sold, and not in the ledger.
     pub lost: i64,
-    /// In the ledger, and nobody was told; orders of purchases that never got an answer are not counted here.
+    /// In the ledger, and nobody was told, be it a whole order or more units than were bought; what was bought by a
+    /// purchase that never got an answer is not counted here.
     pub ghost: i64,
     /// The counter's drop minus the orders recorded.
     pub drift: i64,
@@ -195,12 +196,19 @@ impl Matching {
         for (order, was_told) in known.iter().map(|o| (o, true)).chain(untold.iter().map(|o| (o, false))) {
             let key = order.key.as_deref();
             if key.is_some_and(|key| !bought.insert(key)) {
-                duplicate += order.quantity;
-            } else if !was_told && key.is_some_and(|key| unknown.contains(key)) {
-                explained += order.quantity;
-            } else if !was_told {
-                ghost += order.quantity;
+                duplicate += order.quantity.abs();
+                continue;
             }
+            // Of an order that was told, what no promise accounts for. It is not summed up with its sign: an order of
+            // fewer than no units would make another ghost disappear.
+            let unclaimed = ledger.get(order.id.as_str()).copied().unwrap_or_default();
+            let could_be_bought = if !was_told && key.is_some_and(|key| unknown.contains(key)) {
+                unclaimed.clamp(0, stake.quantity)
+            } else {
+                0
+            };
+            explained += could_be_bought;
+            ghost += (unclaimed - could_be_bought).abs();
         }
         Self {
             lost,
