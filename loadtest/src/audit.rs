@@ -54,7 +54,7 @@ pub struct Findings {
     pub drift: i64,
     /// Recorded again under an idempotency key that had bought already.
     pub duplicate: i64,
-    /// 1 when units were left and yet one more buyer, alone, could not buy.
+    /// 1 when units were left that sold before, and yet one more buyer, alone, could not buy.
     pub stuck: i64,
     /// Two holders inside at once: `null`, no trace is kept yet.
     pub overlap: Option<i64>,
@@ -138,7 +138,8 @@ fn findings(stake: &Stake, told: &Told, facts: &Facts) -> (Findings, i64) {
     let refused = told.count(Word::SoldOut) as i64 * stake.quantity;
     let could_be_sold = facts.stock_left.max(0) / stake.quantity * stake.quantity;
     let last_word = told.last_buyer.as_ref().map(|answer| answer.word);
-    let stuck = matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
+    // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
+    let stuck = sold > 0 && matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
     let findings = Findings {
         oversold: (sold.max(recorded) - stake.stock).max(0),
         undersold: could_be_sold.min(refused),
