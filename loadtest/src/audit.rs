@@ -243,6 +243,9 @@ fn why_inconclusive(stake: &Stake, told: &Told) -> Option<String> {
     if rejected > 0 {
         return Some(format!("{rejected} purchases were rejected as if they were none"));
     }
+    if told.repeated.as_ref().is_some_and(|answer| answer.word != Word::Sold) {
+        return Some("a buyer who repeated a purchase was not told of the order again".to_owned());
+    }
     if stake.contended && told.peak() < 2 {
         return Some("no two purchases ever met".to_owned());
     }
