@@ -4,6 +4,7 @@
 
 mod court;
 mod lie;
+mod schema;
 mod shop;
 mod store;
 mod trials;
