@@ -88,20 +88,29 @@ fn an_honest_shop_with_units_left_sells_to_one_more_buyer_and_holds() {
 }
 
 #[test]
-fn every_lie_is_called_by_its_name_under_every_threat_and_over_both_stores() {
-    let table: [(Lie, &[(&str, i64)]); 8] = [
+fn selling_what_is_not_there_is_called_by_its_name_under_every_threat_and_over_both_stores() {
+    each_is_found(&[
         (Lie::OversellsAtZero, &[("oversold", 3), ("drift", -3)]),
         (Lie::OversellsBelowZero, &[("oversold", 3)]),
-        (Lie::LosesAnOrder, &[("lost", 1), ("drift", 1)]),
-        (Lie::RecordsAGhost, &[("ghost", 1)]),
         (Lie::TellsWithoutWriting, &[("oversold", 1), ("lost", 1)]),
         (Lie::RecordsWithoutTaking, &[("oversold", 1), ("drift", -1)]),
+    ]);
+}
+
+#[test]
+fn losing_inventing_and_refusing_are_called_by_their_names_under_every_threat_and_over_both_stores() {
+    each_is_found(&[
+        (Lie::LosesAnOrder, &[("lost", 1), ("drift", 1)]),
+        (Lie::RecordsAGhost, &[("ghost", 1)]),
         (Lie::RefusesWhileStockIsLeft, &[("undersold", 2)]),
         (Lie::StuckAfterHalf, &[("stuck", 1)]),
-    ];
+    ]);
+}
+
+fn each_is_found(table: &[(Lie, &[(&'static str, i64)])]) {
     let court = Court::open();
     for (lie, findings) in table {
-        let run = court.try_shop(lie, ALL_CLAIMS, 2, LOAD);
+        let run = court.try_shop(*lie, ALL_CLAIMS, 2, LOAD);
         assert_eq!(run.rounds.len(), 6);
         for round in &run.rounds {
             let expected = (Verdict::Violated, findings.to_vec(), None);
