@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use jsonschema::Validator;
+use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::shop::{Store, Strategy};
 use serde_json::{Value, json};
 
 use crate::court::{ALL_CLAIMS, Court, LOAD};
@@ -38,6 +40,21 @@ fn written(run: &RunResult) -> Value {
     serde_json::from_str(&report.render(run)).unwrap()
 }
 
+fn skipped() -> RoundResult {
+    let strategy = Strategy {
+        name: "lie@sql".to_owned(),
+        store: Store::Sql,
+        summary: String::new(),
+        claims: Vec::new(),
+    };
+    let wanted = Wanted {
+        instances: vec![1],
+        load: LOAD,
+        repeats: 1,
+    };
+    RoundResult::skipped(&rounds(&[strategy], &wanted)[0], "not here".to_owned())
+}
+
 #[test]
 fn what_the_experiment_writes_is_as_the_schema_has_it() {
     let schema = schema();
@@ -45,16 +62,7 @@ fn what_the_experiment_writes_is_as_the_schema_has_it() {
     for lie in [Lie::None, Lie::OversellsAtZero, Lie::AlwaysBusy] {
         let mut run = court.try_shop(lie, ALL_CLAIMS, 2, LOAD);
         assert_eq!(objections(&schema, &written(&run)), [""; 0], "{lie:?}");
-        let played = run.rounds.pop().unwrap();
-        run.rounds.push(RoundResult {
-            skipped: Some("not here".to_owned()),
-            inconclusive: None,
-            verdict: loadtest::audit::Verdict::Inconclusive,
-            as_designed: false,
-            told: [].into(),
-            latency_us: [].into(),
-            ..played
-        });
+        run.rounds.push(skipped());
         assert_eq!(
             objections(&schema, &written(&run)),
             [""; 0],
