@@ -47,13 +47,14 @@ pub struct Findings {
     pub undersold: i64,
     /// Told sold, and not in the ledger.
     pub lost: i64,
-    /// In the ledger, and nobody was told; orders of purchases that never got an answer are not counted here.
+    /// In the ledger, and nobody was told, be it a whole order or more units than were bought; what was bought by a
+    /// purchase that never got an answer is not counted here.
     pub ghost: i64,
     /// The counter's drop minus the orders recorded.
     pub drift: i64,
     /// Recorded again under an idempotency key that had bought already.
     pub duplicate: i64,
-    /// 1 when units were left and yet one more buyer, alone, could not buy.
+    /// 1 when units were left that sold before, and yet one more buyer, alone, could not buy.
     pub stuck: i64,
     /// Two holders inside at once: `null`, no trace is kept yet.
     pub overlap: Option<i64>,
@@ -137,7 +138,8 @@ fn findings(stake: &Stake, told: &Told, facts: &Facts) -> (Findings, i64) {
     let refused = told.count(Word::SoldOut) as i64 * stake.quantity;
     let could_be_sold = facts.stock_left.max(0) / stake.quantity * stake.quantity;
     let last_word = told.last_buyer.as_ref().map(|answer| answer.word);
-    let stuck = matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
+    // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
+    let stuck = sold > 0 && matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
     let findings = Findings {
         oversold: (sold.max(recorded) - stake.stock).max(0),
         undersold: could_be_sold.min(refused),
@@ -195,12 +197,19 @@ impl Matching {
         for (order, was_told) in known.iter().map(|o| (o, true)).chain(untold.iter().map(|o| (o, false))) {
             let key = order.key.as_deref();
             if key.is_some_and(|key| !bought.insert(key)) {
-                duplicate += order.quantity;
-            } else if !was_told && key.is_some_and(|key| unknown.contains(key)) {
-                explained += order.quantity;
-            } else if !was_told {
-                ghost += order.quantity;
+                duplicate += order.quantity.abs();
+                continue;
             }
+            // Of an order that was told, what no promise accounts for. It is not summed up with its sign: an order of
+            // fewer than no units would make another ghost disappear.
+            let unclaimed = ledger.get(order.id.as_str()).copied().unwrap_or_default();
+            let could_be_bought = if !was_told && key.is_some_and(|key| unknown.contains(key)) {
+                unclaimed.clamp(0, stake.quantity)
+            } else {
+                0
+            };
+            explained += could_be_bought;
+            ghost += (unclaimed - could_be_bought).abs();
         }
         Self {
             lost,
@@ -233,6 +242,9 @@ fn why_inconclusive(stake: &Stake, told: &Told) -> Option<String> {
     }
     if rejected > 0 {
         return Some(format!("{rejected} purchases were rejected as if they were none"));
+    }
+    if told.repeated.as_ref().is_some_and(|answer| answer.word != Word::Sold) {
+        return Some("a buyer who repeated a purchase was not told of the order again".to_owned());
     }
     if stake.contended && told.peak() < 2 {
         return Some("no two purchases ever met".to_owned());

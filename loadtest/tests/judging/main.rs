@@ -1,0 +1,11 @@
+//! Everything between an answer and a report that needs no server: hearing, judging, planning, summing up, rendering.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod audit;
+mod cell;
+mod folders;
+mod inconclusive;
+mod plan;
+mod report;
+mod scene;
+mod told;

@@ -1,0 +1,10 @@
+//! A shop that lies, tried by the whole experiment over real stores: the witness has to see through every lie, and to
+//! let an honest shop pass.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod court;
+mod lie;
+mod schema;
+mod shop;
+mod store;
+mod trials;

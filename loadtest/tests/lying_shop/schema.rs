@@ -1,0 +1,129 @@
+//! `docs/result.schema.json` describes what the experiment writes, and nothing else.
+
+use std::fs;
+use std::path::Path;
+
+use jsonschema::Validator;
+use loadtest::plan::{Wanted, rounds};
+use loadtest::report;
+use loadtest::result::{RoundResult, RunResult};
+use loadtest::shop::{Store, Strategy};
+use serde_json::{Value, json};
+
+use crate::court::{ALL_CLAIMS, Court, LOAD};
+use crate::lie::Lie;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn schema() -> Validator {
+    let text = fs::read_to_string(root().join("docs/result.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+/// What the schema has against a result, by place.
+fn objections(schema: &Validator, result: &Value) -> Vec<String> {
+    let errors = schema.iter_errors(result);
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+fn written(run: &RunResult) -> Value {
+    let report = report::all()
+        .into_iter()
+        .find(|report| report.file_name() == "result.json")
+        .unwrap();
+    serde_json::from_str(&report.render(run)).unwrap()
+}
+
+fn skipped() -> RoundResult {
+    let strategy = Strategy {
+        name: "lie@sql".to_owned(),
+        store: Store::Sql,
+        summary: String::new(),
+        claims: Vec::new(),
+    };
+    let wanted = Wanted {
+        instances: vec![1],
+        load: LOAD,
+        repeats: 1,
+    };
+    RoundResult::skipped(&rounds(&[strategy], &wanted)[0], "not here".to_owned())
+}
+
+#[test]
+fn what_the_experiment_writes_is_as_the_schema_has_it() {
+    let schema = schema();
+    let court = Court::open();
+    for lie in [Lie::None, Lie::OversellsAtZero, Lie::AlwaysBusy] {
+        let mut run = court.try_shop(lie, ALL_CLAIMS, 2, LOAD);
+        assert_eq!(objections(&schema, &written(&run)), [""; 0], "{lie:?}");
+        run.rounds.push(skipped());
+        assert_eq!(
+            objections(&schema, &written(&run)),
+            [""; 0],
+            "{lie:?} with a skipped round"
+        );
+    }
+}
+
+#[test]
+fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
+    let schema = schema();
+    let good: Value = serde_json::from_str(include_str!("good.json")).unwrap();
+    assert_eq!(objections(&schema, &good), [""; 0]);
+    let spoiled = [
+        ("/schema_version", json!(2)),
+        ("/as_designed", json!("yes")),
+        ("/started_at", json!("yesterday")),
+        ("/environment/hostname", json!("example")),
+        ("/rounds/0/verdict", json!("passed")),
+        ("/rounds/0/strategy", json!("lua")),
+        ("/rounds/0/buyers", json!(0)),
+        ("/rounds/0/told/sold", json!(1.5)),
+        ("/rounds/0/told/sold", Value::Null),
+        ("/rounds/0/told/refused", json!(1)),
+        ("/rounds/0/findings/oversold", json!(-1)),
+        ("/rounds/0/findings/wrong", json!(0)),
+        ("/rounds/0/latency_us/sold/p42", json!(1)),
+        ("/rounds/0/inconclusive", json!("a reason, though it holds")),
+        ("/rounds/0/note", json!("")),
+    ];
+    for (place, value) in spoiled {
+        let mut result = good.clone();
+        let (parent, name) = place.rsplit_once('/').unwrap();
+        let parent = result.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+        parent.insert(name.to_owned(), value.clone());
+        assert_ne!(objections(&schema, &result), [""; 0], "{place} = {value}");
+    }
+    for place in [
+        "/rounds",
+        "/rounds/0/findings/overlap",
+        "/rounds/0/facts/explained",
+        "/environment/redis",
+    ] {
+        let mut result = good.clone();
+        let (parent, name) = place.rsplit_once('/').unwrap();
+        let parent = result.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+        assert!(parent.remove(name).is_some(), "{place}");
+        assert_ne!(objections(&schema, &result), [""; 0], "without {place}");
+    }
+}
+
+#[test]
+fn every_committed_result_is_as_the_schema_has_it() {
+    let schema = schema();
+    // No results folder: nothing was committed yet.
+    let runs = fs::read_dir(root().join("results")).into_iter().flatten();
+    let files = runs
+        .map(|run| run.unwrap().path().join("result.json"))
+        .filter(|file| file.exists());
+    for file in files {
+        let result: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        assert_eq!(objections(&schema, &result), [""; 0], "{}", file.display());
+    }
+}
