@@ -78,9 +78,11 @@ impl Court {
             sales: Arc::new(Mutex::new(HashMap::new())),
             claims,
         };
+        let (at, admins) = shop::start(shop, instances).await;
         let mut ground = Ground::Foreign {
-            at: shop::start(shop).await,
+            at,
             urls: self.urls.clone(),
+            admins,
             instances,
         };
         let catalogue = ground.site(instances).unwrap().shop.strategies().await.unwrap();

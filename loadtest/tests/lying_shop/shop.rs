@@ -49,22 +49,32 @@ struct Opening {
     stock: i64,
 }
 
-/// Starts the shop on a port of its own.
-pub async fn start(shop: Shop) -> Address {
+/// Starts the shop: one public listener, and an admin listener for each instance that it pretends to have.
+pub async fn start(shop: Shop, instances: usize) -> (Address, Vec<String>) {
     let routes = Router::new()
         .route("/purchases", post(purchase))
         .route("/strategies", get(strategies))
         .route("/readyz", get(async || "ready"))
         .route("/sales/{item}", put(open).delete(close))
         .with_state(shop);
+    let host = listen(routes.clone()).await;
+    let mut admins = Vec::new();
+    for _ in 0..instances {
+        admins.push(listen(routes.clone()).await);
+    }
+    let at = Address {
+        host,
+        admin: admins[0].clone(),
+        admin_token: ADMIN_TOKEN.to_owned(),
+    };
+    (at, admins)
+}
+
+async fn listen(routes: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
-    Address {
-        host: url.clone(),
-        admin: url,
-        admin_token: ADMIN_TOKEN.to_owned(),
-    }
+    url
 }
 
 async fn strategies(State(shop): State<Shop>) -> Json<Value> {
