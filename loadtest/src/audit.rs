@@ -251,7 +251,7 @@ fn why_inconclusive(stake: &Stake, told: &Told) -> Option<String> {
     }
     if instances < stake.instances {
         return Some(format!(
-            "only {instances} of {} instances sold anything",
+            "only {instances} of {} instances ever answered",
             stake.instances
         ));
     }

@@ -99,10 +99,12 @@ pub fn standing(run: &RunResult) -> Standing {
     let has = |standing| cells.iter().any(|cell| cell.standing() == standing);
     if has(Standing::NotAsDesigned) {
         Standing::NotAsDesigned
-    } else if has(Standing::Inconclusive) || !has(Standing::AsDesigned) {
+    } else if has(Standing::Inconclusive) {
         Standing::Inconclusive
-    } else {
+    } else if has(Standing::AsDesigned) {
         Standing::AsDesigned
+    } else {
+        Standing::Skipped
     }
 }
 

@@ -44,17 +44,22 @@ pub async fn play(
     let mut crowd = None;
     for (number, round) in rounds.iter().enumerate() {
         watch.begins(round, number, rounds.len());
-        let trial = Trial {
-            site: ground.site(round.instances)?,
-            books,
-            round,
-            item: format!("{run_id}-{number}"),
+        let result = match ground.why_not(round.instances) {
+            Some(why) => RoundResult::skipped(round, why),
+            None => {
+                let trial = Trial {
+                    site: ground.site(round.instances)?,
+                    books,
+                    round,
+                    item: format!("{run_id}-{number}"),
+                };
+                trial.play(&mut crowd).await.with_context(|| {
+                    let (strategy, threat) = (&round.strategy.name, round.threat.name());
+                    format!("round {number} ({strategy}, {threat}) could not be played")
+                })?
+            }
         };
-        let result = trial.play(&mut crowd).await;
-        run.rounds.push(result.with_context(|| {
-            let (strategy, threat) = (&round.strategy.name, round.threat.name());
-            format!("round {number} ({strategy}, {threat}) could not be played")
-        })?);
+        run.rounds.push(result);
         run.as_designed = crate::cell::standing(run).as_designed();
         watch.over(run)?;
     }

@@ -72,10 +72,20 @@ impl Ground {
         }
     }
 
-    /// A shop of that many instances, started if it is not running yet.
+    /// Why no round can be played on that many instances, if none can.
+    pub fn why_not(&self, wanted: usize) -> Option<String> {
+        match self {
+            Self::Foreign { instances, .. } if *instances != wanted => {
+                Some(format!("the shop runs on {instances} instances, not on {wanted}"))
+            }
+            Self::Foreign { .. } | Self::Local(_) => None,
+        }
+    }
+
+    /// A shop of that many instances, started if it is not running yet. A foreign one is as it is.
     ///
     /// # Errors
-    /// When it cannot be started, or a foreign one has another number of instances.
+    /// When it cannot be started, or nobody is there.
     pub fn site(&mut self, wanted: usize) -> Result<Site> {
         match self {
             Self::Local(local) => local.site(wanted),
@@ -85,14 +95,11 @@ impl Ground {
                 if *instances == 0 {
                     bail!("nobody listens at {}: is a shop running there?", admins.join(", "));
                 }
-                if *instances != wanted {
-                    bail!("the shop at {} runs on {instances} instances, not on {wanted}", at.host);
-                }
                 Ok(Site {
                     shop: Shop::new(at.clone())?,
                     home: Home::Foreign {
                         admins: admins.clone(),
-                        instances: wanted,
+                        instances: *instances,
                     },
                 })
             }

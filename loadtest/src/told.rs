@@ -8,6 +8,9 @@ use reqwest::header::RETRY_AFTER;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 
+/// The header in which an instance names itself; the body of a sale may do it instead.
+const INSTANCE: &str = "x-instance";
+
 /// What a buyer was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,7 +41,7 @@ pub struct Answer {
     pub word: Word,
     /// The order id that came with a sale.
     pub order: Option<String>,
-    /// Which instance sold.
+    /// Which instance answered, as far as it says so.
     pub instance: Option<String>,
     /// When the purchase was meant to be sent.
     pub intended: Instant,
@@ -71,7 +74,12 @@ pub async fn hear(response: reqwest::Result<Response>) -> (Word, Option<String>,
     let Ok(response) = response else {
         return (Word::Unknown, None, None);
     };
-    let (status, may_retry) = (response.status(), response.headers().contains_key(RETRY_AFTER));
+    let (status, headers) = (response.status(), response.headers());
+    let may_retry = headers.contains_key(RETRY_AFTER);
+    let named = headers
+        .get(INSTANCE)
+        .and_then(|name| name.to_str().ok())
+        .map(str::to_owned);
     let Ok(body) = response.bytes().await else {
         return (Word::Unknown, None, None);
     };
@@ -87,7 +95,7 @@ pub async fn hear(response: reqwest::Result<Response>) -> (Word, Option<String>,
         order: None,
         instance: None,
     });
-    (word, order, instance)
+    (word, order, named.or(instance))
 }
 
 /// Everything buyers were told in one round. Its size is the plan's number of requests.

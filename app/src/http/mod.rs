@@ -14,8 +14,11 @@ mod server;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::HeaderName;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::map_response_with_state;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 pub use server::serve;
@@ -26,6 +29,9 @@ use problem::Problem;
 
 /// No request of the contract needs more, in bytes.
 const MAX_BODY: usize = 16 * 1024;
+
+/// Which instance answers.
+const INSTANCE: HeaderName = HeaderName::from_static("x-instance");
 
 /// What every handler can reach.
 #[derive(Clone)]
@@ -54,7 +60,18 @@ fn public(app: App) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(openapi));
-    with_manners(routes).with_state(app)
+    with_manners(routes)
+        .layer(map_response_with_state(app.clone(), name_instance))
+        .with_state(app)
+}
+
+/// Says on every answer, also on a refusal, which instance gave it.
+async fn name_instance(State(app): State<App>, mut response: Response) -> Response {
+    // A name is plain ASCII, which every header can hold.
+    if let Ok(name) = app.shop.instance.as_str().parse() {
+        response.headers_mut().insert(INSTANCE, name);
+    }
+    response
 }
 
 /// What both listeners have in common: a body limit, and problem documents where no route or method matches.
@@ -65,6 +82,6 @@ fn with_manners(routes: Router<App>) -> Router<App> {
         .layer(DefaultBodyLimit::max(MAX_BODY))
 }
 
-async fn openapi() -> impl axum::response::IntoResponse {
+async fn openapi() -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], include_str!("openapi.json"))
 }

@@ -60,10 +60,10 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 one_after_the_other(s);
                 s.stake.contended = false;
             }),
-            inconclusive("one instance sold it all", "only 1 of 2 instances sold anything", |s| {
+            inconclusive("one instance sold it all", "only 1 of 2 instances ever answered", |s| {
                 s.told.answers[1].instance = Some("a".to_owned());
             }),
-            inconclusive("instances without names", "only 0 of 2 instances sold anything", |s| {
+            inconclusive("instances without names", "only 0 of 2 instances ever answered", |s| {
                 s.told.answers.iter_mut().for_each(|answer| answer.instance = None);
             }),
             inconclusive("sent late", "1 purchases were sent more than 500ms late", |s| {

@@ -41,14 +41,14 @@ fn an_honest_shop_holds_with_exact_numbers_over_both_stores() {
         ("lie@sql", "one-buyer", [12, 4, 0, 12, 0, 0]),
         ("lie@redis", "second-instance", [12, 12, 0, 12, 0, 0]),
         ("lie@sql", "second-instance", [12, 12, 0, 12, 0, 0]),
-        ("lie@redis", "crashed-holder", [12, 3, 1, 12, 0, 0]),
-        ("lie@sql", "crashed-holder", [12, 3, 1, 12, 0, 0]),
+        ("lie@redis", "crashed-holder", [10, 5, 1, 10, 0, 0]),
+        ("lie@sql", "crashed-holder", [10, 5, 1, 10, 0, 0]),
     ];
     assert_eq!(run.rounds.iter().map(numbers).collect::<Vec<_>>(), expected);
     for round in &run.rounds {
         assert_eq!(shown(round), (Verdict::Holds, vec![], None), "{round:?}");
         assert!(round.as_designed && round.sales_per_s > 0.0, "{round:?}");
-        assert_eq!(round.latency_us[&Word::Sold].n, 12);
+        assert_eq!(round.latency_us[&Word::Sold].n as i64, round.stock);
     }
     assert_eq!(standing(&run), Standing::AsDesigned);
     assert_eq!(run.as_designed, Some(true));
@@ -169,7 +169,7 @@ fn an_order_whose_buyer_never_heard_of_it_is_explained_and_no_ghost() {
         assert_eq!(shown(&round), expected, "{round:?}");
         assert_eq!(
             (round.units(Word::Sold), round.facts.recorded, round.facts.explained),
-            (11, 12, 1)
+            (round.stock - 1, round.stock, 1)
         );
     }
 }
@@ -185,8 +185,8 @@ fn a_shop_that_does_not_take_part_in_the_threat_is_no_test() {
         ),
         (
             Lie::OneInstance,
-            &["second-instance", "crashed-holder"],
-            "only 1 of 2 instances sold anything",
+            &["second-instance"],
+            "only 1 of 2 instances ever answered",
         ),
     ];
     for (lie, threats, reason) in table {

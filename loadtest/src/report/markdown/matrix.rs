@@ -3,7 +3,7 @@
 use super::table::table;
 use crate::audit::Verdict;
 use crate::cell::{Cell, Spread, Standing, upper_bound_95};
-use crate::result::{RoundResult, RunResult};
+use crate::result::RunResult;
 use crate::threats;
 use crate::told::Word;
 
@@ -92,14 +92,9 @@ fn gravest(cell: &Cell) -> String {
     if name == "stuck" {
         return "STUCK".to_owned();
     }
-    let size = |round: &&RoundResult| {
-        let named = round.findings.named();
-        named
-            .iter()
-            .find(|(other, _)| *other == name)
-            .map_or(0, |(_, units)| *units)
-    };
-    let sizes = Spread::of(cell.rounds.iter().map(|round| size(round) as f64));
+    let named = cell.rounds.iter().flat_map(|round| round.findings.named());
+    let sizes = named.filter(|(other, _)| *other == name).map(|(_, units)| units as f64);
+    let sizes = Spread::of(sizes);
     format!("**{name} {}**", sizes.map_or(String::new(), spread))
 }
 

@@ -23,7 +23,8 @@ impl Report for Markdown {
                 "Every strategy did what it claims under every threat, and failed where it claims nothing."
             }
             Standing::NotAsDesigned => "At least one strategy did not do what it claims: see the cells marked `!!`.",
-            Standing::Inconclusive | Standing::Skipped => "Some rounds were no test: see the cells marked `??`.",
+            Standing::Inconclusive => "Some rounds were no test: see the cells marked `??`.",
+            Standing::Skipped => "Nothing was played.",
         };
         format!(
             "## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n\n## Who oversells?\n\n{matrix}\n\n{sentence}\n",
