@@ -12,7 +12,7 @@ RUN --mount=type=cache,id=oversell-bookworm-registry,target=/usr/local/cargo/reg
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim
 # The HTTP client wants to know whom to trust, also where it speaks plain HTTP only.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY docker/with-keys /usr/local/bin/with-keys
+COPY docker/with-keys docker/instance /usr/local/bin/
 COPY --from=build /usr/local/bin/oversell /usr/local/bin/oversell
 USER 10001:10001
 ENTRYPOINT ["oversell"]
