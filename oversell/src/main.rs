@@ -6,6 +6,7 @@ mod ground;
 mod health;
 mod interrupt;
 mod keeper;
+mod open_files;
 mod options;
 mod report;
 mod run;
@@ -21,6 +22,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let options = Options::parse_or_exit();
+    open_files::raise_limit();
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
         Command::Up(options) => up::up(options),

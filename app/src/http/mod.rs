@@ -19,7 +19,7 @@ use axum::http::HeaderName;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::map_response_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 
 pub use server::serve;
 
@@ -52,10 +52,7 @@ pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
 fn public(app: App) -> Router {
     let routes = Router::new()
         .route("/purchases", post(purchases::purchase))
-        .route(
-            "/deduct_stock",
-            get(purchases::deduct_stock).post(purchases::deduct_stock),
-        )
+        .route("/deduct_stock", deduct_stock())
         .route("/strategies", get(catalogue::strategies))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -63,6 +60,14 @@ fn public(app: App) -> Router {
     with_manners(routes)
         .layer(map_response_with_state(app.clone(), name_instance))
         .with_state(app)
+}
+
+/// Sells on GET, as the tutorials have it, but not on HEAD, which would otherwise be answered by the same handler: who
+/// only looks must not buy.
+fn deduct_stock() -> MethodRouter<App> {
+    get(purchases::deduct_stock)
+        .post(purchases::deduct_stock)
+        .head(async || Problem::MethodNotAllowed)
 }
 
 /// Says on every answer, also on a refusal, which instance gave it.

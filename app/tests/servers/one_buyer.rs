@@ -130,6 +130,8 @@ async fn the_tutorial_route_sells_one_unit_of_the_default_item() {
     .await;
     let key = [("idempotency-key", "k")];
     let nothing: [(&str, &str); 0] = [];
+    let look = ask(&instance.public, "HEAD", "/deduct_stock", &nothing, "").await;
+    assert_eq!(look.status, 405, "who only looks buys nothing");
     let first = ask(&instance.public, "GET", "/deduct_stock", &key, "").await;
     let repeat = ask(&instance.public, "POST", "/deduct_stock", &key, "").await;
     assert_eq!((first.status, repeat.status, first.order()), (201, 201, repeat.order()));

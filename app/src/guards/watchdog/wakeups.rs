@@ -56,7 +56,11 @@ impl Wakeups {
     }
 
     fn wake_all(&self) {
-        self.waiters().values().for_each(|bell| bell.notify_waiters());
+        for bell in self.waiters().values() {
+            bell.notify_waiters();
+            // And one who is just about to wait.
+            bell.notify_one();
+        }
     }
 }
 

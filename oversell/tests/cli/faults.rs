@@ -1,0 +1,67 @@
+//! Faults asked for at the admin listener: the process really stops, and really dies.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::harness::{descendants, interrupt, oversell, until};
+
+/// The state letter of a process, such as `T` for stopped, and its command line.
+fn state(pid: u32) -> Option<(char, String)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+    Some((stat.rsplit_once(") ")?.1.chars().next()?, command))
+}
+
+/// The process of `app-1` below `parent`.
+fn instance(parent: u32) -> Option<u32> {
+    let is_it = |pid: &u32| state(*pid).is_some_and(|(_, command)| command.contains("app-1"));
+    descendants(parent).into_iter().find(is_it)
+}
+
+fn ask(admin: &str, token: &str, fault: &str) {
+    let asked = Command::new("curl")
+        .args([
+            "-sS",
+            "-X",
+            "POST",
+            &format!("{admin}/faults"),
+            "-H",
+            "content-type: application/json",
+        ])
+        .args([
+            "-H",
+            &format!("authorization: Bearer {token}"),
+            "-d",
+            &format!(r#"{{"fault":"{fault}"}}"#),
+        ])
+        .status();
+    assert!(asked.unwrap().success(), "{fault}");
+}
+
+#[test]
+fn an_instance_that_is_told_to_pause_stops_and_goes_on_and_one_that_is_told_to_crash_comes_back() {
+    let mut child = oversell(&["up", "--instances", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<String> = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let word = |of: &str| {
+        let line = said.iter().find(|line| line.starts_with(of)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    let (admin, token) = (word("app-1"), word("token"));
+    let pid = instance(child.id()).unwrap();
+
+    ask(&admin, &token, "pause=1500");
+    until("a stopped process", || (state(pid)?.0 == 'T').then_some(()));
+    until("a process that goes on", || (state(pid)?.0 != 'T').then_some(()));
+
+    ask(&admin, &token, "crash");
+    until("another process", || instance(child.id()).filter(|other| *other != pid));
+
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
