@@ -77,7 +77,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "MS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=60_000))]
     pub work_ms: u64,
     /// How often each round is played
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
     /// Where results are written, in a folder of their own
     #[arg(long, value_name = "DIR", default_value = "results")]

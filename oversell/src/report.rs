@@ -1,6 +1,7 @@
 //! `oversell report`: shows a saved result again.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -18,17 +19,21 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
         Some(file) => put_into(file, &report::matrix(&run))?,
-        None => print!("{}", text(&run, options.json)),
+        None => print(&run, options.json)?,
     }
     Ok(AS_DESIGNED)
 }
 
-/// The run as it is printed.
-pub fn text(run: &RunResult, json: bool) -> String {
+/// Prints a run to stdout. A reader that has seen enough and gone is no error.
+pub fn print(run: &RunResult, json: bool) -> Result<()> {
     let wanted = if json { "result.json" } else { "result.md" };
     let reports = report::all();
     let report = reports.iter().find(|report| report.file_name() == wanted);
-    report.map_or(String::new(), |report| report.render(run))
+    let text = report.map_or(String::new(), |report| report.render(run));
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
+        _ => Ok(()),
+    }
 }
 
 fn read(path: &Path) -> Result<RunResult> {

@@ -49,7 +49,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     };
     keeper.clear();
     let run = result?;
-    print!("{}", report::text(&run, json));
+    report::print(&run, json)?;
     eprintln!("kept in {}", keeper.folder().display());
     Ok(match standing(&run) {
         Standing::AsDesigned => AS_DESIGNED,

@@ -72,7 +72,7 @@ async fn open_sale(
             why: format!("must be 0 to {MAX_STOCK}"),
         });
     }
-    if app.shop.stores.sql.sales().await? >= MAX_SALES {
+    if app.shop.stores.sql.other_sales(&item).await? >= MAX_SALES {
         return Err(Problem::TooManySales);
     }
     for store in app.shop.stores.all() {

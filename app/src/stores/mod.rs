@@ -44,7 +44,7 @@ pub trait Stock: Send + Sync {
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Shelf>, Error>;
 
     /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. False, and nothing is
-    /// written, when the ledger turns out to hold this order already (Redis cannot tell and overwrites it).
+    /// written, when the ledger turns out to hold this order already or the sale is closed (Redis cannot tell either).
     async fn write(&self, purchase: &Purchase, left: i64, probe: &Probe) -> Result<bool, Error>;
 
     /// Opens a sale with `stock` units and an empty ledger, forgetting what was there.

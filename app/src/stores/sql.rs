@@ -70,14 +70,13 @@ impl Sql {
         }
     }
 
-    /// How many sales are open.
+    /// How many sales are open besides that of `item`.
     ///
     /// # Errors
     /// When MariaDB does not answer.
-    pub async fn sales(&self) -> Result<i64, Error> {
-        Ok(sqlx::query_scalar("select count(*) from store")
-            .fetch_one(&self.pool)
-            .await?)
+    pub async fn other_sales(&self, item: &Name) -> Result<i64, Error> {
+        let count = sqlx::query_scalar("select count(*) from store where id <> ?");
+        Ok(count.bind(item.as_str()).fetch_one(&self.pool).await?)
     }
 }
 
@@ -112,13 +111,14 @@ impl Stock for Sql {
     async fn write(&self, purchase: &Purchase, left: i64, probe: &Probe) -> Result<bool, Error> {
         let mut transaction = self.pool.begin().await?;
         probe.at(Step::Write).await;
-        sqlx::query("update store set num = ? where id = ?")
+        let found = sqlx::query("update store set num = ? where id = ?")
             .bind(left)
             .bind(purchase.item.as_str())
             .execute(&mut *transaction)
-            .await?;
+            .await?
+            .rows_affected();
         probe.at(Step::Record).await;
-        if !self.record(purchase, &mut transaction).await? {
+        if found == 0 || !self.record(purchase, &mut transaction).await? {
             transaction.rollback().await?;
             return Ok(false);
         }
