@@ -20,16 +20,9 @@ const SMALL: [&str; 10] = [
     "2",
 ];
 
-fn small(more: &[&'static str], results: &str) -> Vec<String> {
-    let all = ["run"].into_iter().chain(SMALL).chain(more.iter().copied());
-    all.map(str::to_owned)
-        .chain(["--results".to_owned(), results.to_owned()])
-        .collect()
-}
-
-fn run(more: &[&'static str], results: &tempfile::TempDir) -> std::process::Output {
-    let arguments = small(more, results.path().to_str().unwrap());
-    output(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+fn run(more: &[&str], results: &tempfile::TempDir) -> std::process::Output {
+    let folder = results.path().to_str().unwrap();
+    output(&[&["run", "--results", folder], &SMALL[..], more].concat())
 }
 
 #[test]
@@ -104,11 +97,8 @@ fn a_strategy_nobody_knows_is_refused_with_the_names_of_those_there_are() {
 #[test]
 fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were_over() {
     let results = tempfile::tempdir().unwrap();
-    let arguments = small(
-        &["--strategy", "lua@redis", "--repeat", "1000"][..2],
-        results.path().to_str().unwrap(),
-    );
-    let mut child = oversell(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    let folder = results.path().to_str().unwrap();
+    let mut child = oversell(&["--strategy", "lua@redis", "--repeat", "100", "--results", folder])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
