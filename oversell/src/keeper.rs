@@ -46,9 +46,11 @@ impl Keeper {
         &self.folder
     }
 
-    /// Takes the bar away.
+    /// Takes the bar away, and the folder if there is nothing to keep in it.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
+        // It fails where something was kept, and that is what is wanted.
+        let _ = fs::remove_dir(&self.folder);
     }
 
     /// Written beside the old file and then put in its place: whoever reads never sees half a result.

@@ -41,10 +41,13 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let trial = trial(options, started_at, keeper.clone());
     let Some(result) = interrupt::unless_interrupted(trial) else {
         keeper.clear();
-        eprintln!(
-            "interrupted: the rounds that were over are in {}",
-            keeper.folder().display()
-        );
+        match keeper.folder().exists() {
+            true => eprintln!(
+                "interrupted: the rounds that were over are in {}",
+                keeper.folder().display()
+            ),
+            false => eprintln!("interrupted before any round was over"),
+        }
         return Ok(INTERRUPTED);
     };
     keeper.clear();

@@ -87,6 +87,11 @@ fn a_strategy_nobody_knows_is_refused_with_the_names_of_those_there_are() {
     let results = tempfile::tempdir().unwrap();
     let ran = run(&["--strategy", "hope@redis"], &results);
     assert_eq!(ran.status.code(), Some(64));
+    assert_eq!(
+        results.path().read_dir().unwrap().count(),
+        0,
+        "nothing was seen, so nothing is kept"
+    );
     assert!(
         stderr(&ran).contains("hope@redis") && stderr(&ran).contains("none@redis"),
         "{}",
