@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
-use crate::told::{Told, Word};
+use crate::told::{SecondClick, Told, Word};
 
 /// A purchase sent this much later than intended was not sent by the plan.
 const LATE: Duration = Duration::from_millis(500);
@@ -52,7 +52,7 @@ pub struct Findings {
     pub ghost: i64,
     /// The counter's drop minus the orders recorded.
     pub drift: i64,
-    /// Recorded again under an idempotency key that had bought already.
+    /// Recorded again under an idempotency key that had bought already, in the attack or by a second click.
     pub duplicate: i64,
     /// 1 when units were left that sold before, and yet one more buyer, alone, could not buy.
     pub stuck: i64,
@@ -138,6 +138,8 @@ fn findings(stake: &Stake, told: &Told, facts: &Facts) -> (Findings, i64) {
     let refused = told.count(Word::SoldOut) as i64 * stake.quantity;
     let could_be_sold = facts.stock_left.max(0) / stake.quantity * stake.quantity;
     let last_word = told.last_buyer.as_ref().map(|answer| answer.word);
+    let click = told.second_click.as_ref();
+    let twice = click.map_or(0, |click| (click.recorded - stake.quantity).max(0));
     // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
     let stuck = sold > 0 && matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
     let findings = Findings {
@@ -146,7 +148,7 @@ fn findings(stake: &Stake, told: &Told, facts: &Facts) -> (Findings, i64) {
         lost: matching.lost,
         ghost: matching.ghost,
         drift: (stake.stock - facts.stock_left) - recorded,
-        duplicate: matching.duplicate,
+        duplicate: matching.duplicate + twice,
         stuck: i64::from(stuck),
         overlap: None,
     };
@@ -168,15 +170,10 @@ impl Matching {
             *ledger.entry(&order.id).or_default() += order.quantity;
         }
         let promises = told.purchases().filter(|answer| answer.word == Word::Sold);
-        let mut told_ids: HashSet<&str> = promises.clone().filter_map(|answer| answer.order.as_deref()).collect();
-        // A repeat that names another order than the first time is one more promise.
-        let repeats = told.repeated.iter().filter(|answer| answer.word == Word::Sold);
-        let news = repeats.filter(|answer| answer.order.as_deref().is_none_or(|id| !told_ids.contains(id)));
-        let promises: Vec<_> = promises.chain(news).collect();
+        let told_ids: HashSet<&str> = promises.clone().filter_map(|answer| answer.order.as_deref()).collect();
         let mut lost = 0;
         for answer in promises {
             let id = answer.order.as_deref().unwrap_or_default();
-            told_ids.insert(id);
             // Each unit in the ledger backs one promise only: one order told to two buyers is lost to one of them.
             let backed = ledger.get_mut(id).map_or(0, |units| {
                 let backing = (*units).clamp(0, stake.quantity);
@@ -243,8 +240,9 @@ fn why_inconclusive(stake: &Stake, told: &Told) -> Option<String> {
     if rejected > 0 {
         return Some(format!("{rejected} purchases were rejected as if they were none"));
     }
-    if told.repeated.as_ref().is_some_and(|answer| answer.word != Word::Sold) {
-        return Some("a buyer who repeated a purchase was not told of the order again".to_owned());
+    let forgot = |click: &SecondClick| click.second.word != Word::Sold || click.second.order != click.first.order;
+    if told.second_click.as_ref().is_some_and(forgot) {
+        return Some("a buyer who clicked again was not told of the same order".to_owned());
     }
     if stake.contended && told.peak() < 2 {
         return Some("no two purchases ever met".to_owned());

@@ -1,4 +1,4 @@
-//! Plays the plan: for each round a fresh sale, the attack with its fault, one last buyer, one repeated purchase, the
+//! Plays the plan: for each round a fresh sale, the attack with its fault, one last buyer, one second click, the
 //! books, the verdict. What a round showed is kept before the next one begins.
 
 use std::time::Instant;
@@ -12,10 +12,13 @@ use crate::ground::{Ground, Site};
 use crate::plan::{Load, Round};
 use crate::result::{RoundResult, RunResult};
 use crate::shop::Wish;
-use crate::told::{Answer, Told, Word, hear};
+use crate::told::{Answer, SecondClick, Told, Word, hear};
 
 /// How often one more buyer tries before the sale counts as stuck.
 const LAST_TRIES: usize = 2;
+
+/// More orders than two clicks can make, even in a shop that records each of them twice.
+const CLICKS: usize = 8;
 
 /// Who is told of each round: to show progress, and to keep what it showed.
 pub trait Watch: Send + Sync {
@@ -96,14 +99,14 @@ impl Trial<'_> {
         self.site.mend().await?;
         self.site.shop.open_sale(&self.item, load.stock).await?;
         let mut told = self.attack(crowd).await?;
-        let facts = self.look(&told).await?;
+        let mut facts = self.look(&told).await?;
         if facts.stock_left >= i64::from(load.quantity) {
             told.last_buyer = Some(self.last_buyer().await);
+            facts = self.look(&told).await?;
         }
-        if told.last_buyer.as_ref().is_none_or(|answer| answer.word == Word::Sold) {
-            told.repeated = self.repeat(&told).await;
+        if told.count(Word::Sold) > 0 {
+            told.second_click = self.second_click().await?;
         }
-        let facts = self.look(&told).await?;
         let judgement = judge(&self.stake(&told), &told, &facts);
         self.site.shop.close_sale(&self.item).await?;
         Ok(RoundResult::played(self.round, &told, &facts, judgement))
@@ -135,28 +138,48 @@ impl Trial<'_> {
 
     /// Units are left: one more buyer, alone, has to get some.
     async fn last_buyer(&self) -> Answer {
-        let mut answer = self.buy("last").await;
+        let mut answer = self.buy(&self.item, "last").await;
         for _ in 1..LAST_TRIES {
             if answer.word != Word::Busy {
                 break;
             }
-            answer = self.buy("last").await;
+            answer = self.buy(&self.item, "last").await;
         }
         answer
     }
 
-    /// A buyer who clicks again must be told of the same order, and must not buy twice.
-    async fn repeat(&self, told: &Told) -> Option<Answer> {
-        let sold = told.purchases().find(|answer| answer.word == Word::Sold)?;
-        let (_, place) = sold.key.rsplit_once('-')?;
-        Some(self.buy(place).await)
+    /// A buyer who clicks again must be told of the same order, and must not buy twice. It takes a sale of its own: in
+    /// one that is sold out nobody could, and in one that lost an order the second click might make it good.
+    async fn second_click(&self) -> Result<Option<SecondClick>> {
+        let Load { quantity, .. } = self.round.load;
+        let item = format!("{}-again", self.item);
+        self.site.shop.open_sale(&item, i64::from(quantity) * 2).await?;
+        let first = self.buy(&item, "0").await;
+        let click = if first.word == Word::Sold {
+            let second = self.buy(&item, "0").await;
+            let facts = self.books.read(self.round.strategy.store, &item, CLICKS).await?;
+            let by_click = facts
+                .orders
+                .iter()
+                .filter(|order| order.key.as_ref() == Some(&first.key));
+            let recorded = by_click.map(|order| order.quantity).sum();
+            Some(SecondClick {
+                first,
+                second,
+                recorded,
+            })
+        } else {
+            None
+        };
+        self.site.shop.close_sale(&item).await?;
+        Ok(click)
     }
 
-    async fn buy(&self, place: &str) -> Answer {
-        let key = format!("{}-{place}", self.item);
+    async fn buy(&self, item: &str, place: &str) -> Answer {
+        let key = format!("{item}-{place}");
         let wish = Wish {
             strategy: &self.round.strategy.name,
-            item: &self.item,
+            item,
             quantity: self.round.load.quantity,
             buyer: &format!("b-{place}"),
             key: &key,

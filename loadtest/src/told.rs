@@ -105,8 +105,19 @@ pub struct Told {
     pub answers: Vec<Answer>,
     /// Given after the attack to one more buyer, alone, when stock was left.
     pub last_buyer: Option<Answer>,
-    /// Given after the attack to a buyer who repeated an idempotency key that had bought already.
-    pub repeated: Option<Answer>,
+    /// What came of clicking twice, in a sale of its own after the attack.
+    pub second_click: Option<SecondClick>,
+}
+
+/// A purchase and the same purchase again, with one idempotency key, while there were units for both.
+#[derive(Clone, Debug)]
+pub struct SecondClick {
+    /// The answer to the first click: sold.
+    pub first: Answer,
+    /// The answer to the second.
+    pub second: Answer,
+    /// Units that the ledger then holds under the key.
+    pub recorded: i64,
 }
 
 impl Told {

@@ -114,16 +114,6 @@ fn a_sale_that_no_order_stands_for_is_lost() {
                 s.told.answers[1].order = Some("o-0".to_owned());
                 s.unrecord("o-1");
             }),
-            violated(
-                "a repeat is told of another order, which does not exist",
-                &[("lost", 1)],
-                |s| {
-                    s.repeated(Word::Sold, Some("o-7"));
-                },
-            ),
-            holds("a repeat is told of its own order", |s| {
-                s.repeated(Word::Sold, Some("o-0"))
-            }),
         ],
         Scene::exact,
     );
@@ -219,10 +209,14 @@ fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
                 s.record("o-7", 1, Some("k-0"));
                 s.facts.orders.rotate_right(1);
             }),
-            violated("told to whoever repeated the purchase", &[("duplicate", 1)], |s| {
-                s.stake.stock = 3;
-                s.repeated(Word::Sold, Some("o-7"));
-                s.record("o-7", 1, Some("k-0"));
+            violated("made by a second click", &[("duplicate", 1)], |s| {
+                s.click_again(Word::Sold, Some("o-7"), 2);
+            }),
+            violated("made by a second click that was refused", &[("duplicate", 1)], |s| {
+                s.click_again(Word::SoldOut, None, 2);
+            }),
+            holds("a second click is told of its own order", |s| {
+                s.click_again(Word::Sold, Some("o-0"), 1)
             }),
             violated(
                 "beyond the stock",

@@ -77,9 +77,14 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 answer.ended = answer.sent + ANSWER;
             }),
             inconclusive(
-                "a repeat is told sold out",
-                "a buyer who repeated a purchase was not told of the order again",
-                |s| s.repeated(Word::SoldOut, None),
+                "a second click is told sold out",
+                "a buyer who clicked again was not told of the same order",
+                |s| s.click_again(Word::SoldOut, None, 1),
+            ),
+            inconclusive(
+                "a second click is told of another order",
+                "a buyer who clicked again was not told of the same order",
+                |s| s.click_again(Word::Sold, Some("o-7"), 1),
             ),
         ],
         Scene::exact,

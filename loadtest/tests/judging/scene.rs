@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use loadtest::audit::{Judgement, Stake, Verdict, judge};
 use loadtest::facts::{Facts, Order};
-use loadtest::told::{Answer, Told, Word};
+use loadtest::told::{Answer, SecondClick, Told, Word};
 
 /// The length of every answer in a scene.
 pub const ANSWER: Duration = Duration::from_millis(10);
@@ -91,8 +91,13 @@ impl Scene {
         self.told.last_buyer = Some(self.answer(9, word, None));
     }
 
-    pub fn repeated(&mut self, word: Word, order: Option<&str>) {
-        self.told.repeated = Some(self.answer(0, word, order));
+    /// A second click is answered with `word` and `order`; the first was sold as `o-0`.
+    pub fn click_again(&mut self, word: Word, order: Option<&str>, recorded: i64) {
+        self.told.second_click = Some(SecondClick {
+            first: self.answer(0, Word::Sold, Some("o-0")),
+            second: self.answer(0, word, order),
+            recorded,
+        });
     }
 
     pub fn record(&mut self, id: &str, quantity: i64, key: Option<&str>) {

@@ -131,10 +131,10 @@ fn latency_is_counted_from_the_intended_start_for_each_word_apart() {
 }
 
 #[test]
-fn the_last_buyer_counts_and_the_repeat_does_not() {
+fn the_last_buyer_counts_and_the_second_click_does_not() {
     let mut scene = Scene::exact();
     scene.last_buyer(Word::SoldOut);
-    scene.repeated(Word::Sold, Some("o-0"));
+    scene.click_again(Word::Sold, Some("o-0"), 1);
     assert_eq!(scene.told.count(Word::Sold), 2);
     assert_eq!(scene.told.count(Word::SoldOut), 2);
 }
