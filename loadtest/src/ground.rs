@@ -20,8 +20,8 @@ pub enum Ground {
     Local(Box<Local>),
     /// One shop that runs elsewhere.
     Foreign {
-        /// Where it is.
-        at: Address,
+        /// The shop, seen through its contract.
+        shop: Shop,
         /// Its stores.
         urls: Urls,
         /// Base URLs of its admin listeners; one name may stand for several instances.
@@ -40,7 +40,7 @@ pub struct Local {
     /// The token that the instances were given.
     pub admin_token: String,
     /// The shops started so far, by number of instances.
-    pub shops: HashMap<usize, Arc<stack::Shop>>,
+    pub sites: HashMap<usize, Site>,
 }
 
 /// A shop with the number of instances that a round asks for.
@@ -90,13 +90,16 @@ impl Ground {
         match self {
             Self::Local(local) => local.site(wanted),
             Self::Foreign {
-                at, admins, instances, ..
+                shop,
+                admins,
+                instances,
+                ..
             } => {
                 if *instances == 0 {
                     bail!("nobody listens at {}: is a shop running there?", admins.join(", "));
                 }
                 Ok(Site {
-                    shop: Shop::new(at.clone())?,
+                    shop: shop.clone(),
                     home: Home::Foreign {
                         admins: admins.clone(),
                         instances: *instances,
@@ -109,23 +112,22 @@ impl Ground {
 
 impl Local {
     fn site(&mut self, instances: usize) -> Result<Site> {
-        if !self.shops.contains_key(&instances) {
-            let mut options = self.options.clone();
-            options.instances = instances;
-            let shop = self.stores.shop(&options)?;
-            self.shops.insert(instances, Arc::new(shop));
+        if let Some(site) = self.sites.get(&instances) {
+            return Ok(site.clone());
         }
-        let local = self.shops[&instances].clone();
+        let mut options = self.options.clone();
+        options.instances = instances;
+        let local = Arc::new(self.stores.shop(&options)?);
         let admin = local.admins().into_iter().next().context("a shop without instances")?;
         let shop = Shop::new(Address {
             host: local.host(),
             admin,
             admin_token: self.admin_token.clone(),
         })?;
-        Ok(Site {
-            shop,
-            home: Home::Local(local),
-        })
+        let home = Home::Local(local);
+        let site = Site { shop, home };
+        self.sites.insert(instances, site.clone());
+        Ok(site)
     }
 }
 

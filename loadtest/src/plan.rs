@@ -3,7 +3,7 @@
 use crate::shop::Strategy;
 use crate::threats::{self, Threat};
 
-/// The most purchases one round may send: a bound on what is kept in memory, about 300 bytes each.
+/// The most purchases one round may send: every answer is kept in memory.
 pub const MAX_REQUESTS: usize = 1_000_000;
 
 /// The most buyers at once: each one is a connection.

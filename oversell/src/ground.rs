@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result};
 use loadtest::facts::Urls;
 use loadtest::ground::{Ground, Local, listening};
-use loadtest::shop::Address;
+use loadtest::shop::{Address, Shop};
 use stack::{Parts, ShopOptions, Stores};
 use uuid::Uuid;
 
@@ -37,25 +37,35 @@ pub fn local(stack: &StackOptions) -> Result<Local> {
         stores,
         options,
         admin_token,
-        shops: HashMap::new(),
+        sites: HashMap::new(),
     })
 }
 
 /// The shop of `--host`, if one is given. Its instances are counted by who listens at its admin URLs.
-pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Option<Ground> {
+///
+/// # Errors
+/// When the HTTP client cannot be built.
+pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<Option<Ground>> {
     let base = |url: &String| url.trim_end_matches('/').to_owned();
     let admins: Vec<String> = foreign.admin.iter().map(base).collect();
-    Some(Ground::Foreign {
-        at: Address {
-            host: base(foreign.host.as_ref()?),
-            admin: admins.first()?.clone(),
-            admin_token: foreign.admin_token.clone()?,
-        },
-        urls: Urls {
-            redis: stack.redis.clone()?,
-            sql: stack.sql.clone()?,
-        },
+    // Whoever gives --host has to give the others, too; the command line sees to that.
+    let (Some(host), Some(admin), Some(admin_token), Some(redis), Some(sql)) = (
+        foreign.host.as_ref().map(base),
+        admins.first().cloned(),
+        foreign.admin_token.clone(),
+        stack.redis.clone(),
+        stack.sql.clone(),
+    ) else {
+        return Ok(None);
+    };
+    Ok(Some(Ground::Foreign {
+        shop: Shop::new(Address {
+            host,
+            admin,
+            admin_token,
+        })?,
+        urls: Urls { redis, sql },
         instances: listening(&admins).await,
         admins,
-    })
+    }))
 }

@@ -94,7 +94,7 @@ async fn trial(options: RunOptions, started_at: String, keeper: Arc<Keeper>) -> 
 }
 
 async fn open_ground(options: &RunOptions) -> Result<Ground> {
-    if let Some(foreign) = ground::foreign(&options.foreign, &options.stack).await {
+    if let Some(foreign) = ground::foreign(&options.foreign, &options.stack).await? {
         return Ok(foreign);
     }
     let stack = options.stack.clone();
@@ -143,7 +143,7 @@ fn chosen(options: &RunOptions, catalogue: &[Strategy]) -> Result<Vec<Strategy>>
     options.strategy.iter().map(find).collect()
 }
 
-/// The command line as it can be shown: no folders of this machine, no passwords.
+/// The command line as it can be shown: without URLs and tokens that hold secrets.
 fn command() -> String {
     let hidden = ["--admin-token", "--redis", "--sql"];
     let mut words = vec!["oversell".to_owned()];

@@ -80,7 +80,7 @@ impl Court {
         };
         let (at, admins) = shop::start(shop, instances).await;
         let mut ground = Ground::Foreign {
-            at,
+            shop: loadtest::shop::Shop::new(at).unwrap(),
             urls: self.urls.clone(),
             admins,
             instances,

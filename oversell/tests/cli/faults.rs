@@ -1,10 +1,9 @@
 //! Faults asked for at the admin listener: the process really stops, and really dies.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::harness::{descendants, interrupt, oversell, until};
+use crate::harness::{descendants, interrupt, until, up};
 
 /// The state letter of a process, such as `T` for stopped, and its command line.
 fn state(pid: u32) -> Option<(char, String)> {
@@ -41,13 +40,7 @@ fn ask(admin: &str, token: &str, fault: &str) {
 
 #[test]
 fn an_instance_that_is_told_to_pause_stops_and_goes_on_and_one_that_is_told_to_crash_comes_back() {
-    let mut child = oversell(&["up", "--instances", "1"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let said: Vec<String> = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let (mut child, said) = up(&["--instances", "1"]);
     let word = |of: &str| {
         let line = said.iter().find(|line| line.starts_with(of)).unwrap();
         line.split_whitespace().nth(1).unwrap().to_owned()

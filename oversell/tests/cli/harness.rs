@@ -1,6 +1,7 @@
 //! The program as a user runs it, with its results in a folder of the test's own.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -36,6 +37,18 @@ pub fn stdout(output: &Output) -> String {
 /// What the program wrote to stderr.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Starts `up` and waits until it has said how to reach the shop; the lines that it said.
+pub fn up(arguments: &[&str]) -> (Child, Vec<String>) {
+    let mut child = oversell(&[&["up"], arguments].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    (child, said)
 }
 
 /// Asks a child to stop, as Ctrl-C does.

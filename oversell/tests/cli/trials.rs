@@ -1,10 +1,9 @@
 //! The main job as a user meets it: real servers, a table, a verdict, and nothing left behind.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until};
+use crate::harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until, up};
 
 /// Small enough for a test, large enough that a race is lost in every round.
 const SMALL: [&str; 10] = [
@@ -123,13 +122,7 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
 
 #[test]
 fn up_prints_a_curl_line_that_buys() {
-    let mut child = oversell(&["up"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let said: Vec<String> = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let (mut child, said) = up(&[]);
     let curl = said.iter().position(|line| line.contains("curl ")).unwrap();
     let bought = Command::new("sh")
         .args(["-c", &said[curl..].join("\n")])
