@@ -1,6 +1,11 @@
 -- What the witness counts: the stock left of one item and each of its orders, in one consistent read.
 -- One row per order; a single row without an order when nothing was sold; no row when no such sale is open.
-select s.num, o.id, o.quantity, o.buyer, o.idempotency_key
+-- Everything is read as text and cut a little above the longest honest value, whatever the type of the column.
+select left(cast(s.num as char), 32),
+       left(cast(o.id as char), 129),
+       left(cast(o.quantity as char), 32),
+       left(cast(o.buyer as char), 65),
+       left(cast(o.idempotency_key as char), 65)
 from store s
 left join orders o on o.item = s.id
 where s.id = ?

@@ -3,20 +3,24 @@
 use crate::audit::Verdict;
 use crate::result::{RoundResult, RunResult};
 
+/// Rounds in which a threat that a strategy does not claim to survive has to do no harm until that says anything: an
+/// accident can stay away a few times.
+pub const HARMLESS: usize = 5;
+
 /// What the repeats say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ClaimCheck {
     /// A promise was kept in every repeat, or what was never promised failed at least once.
     AsDesigned,
-    /// A promise was broken, or what was never promised held every time.
+    /// A promise was broken, or what was never promised held every time, in [`HARMLESS`] rounds or more.
     NotAsDesigned,
-    /// At least one repeat was no test, and no other one decides.
+    /// At least one repeat was no test, and no other one decides; or there were too few.
     Inconclusive,
-    /// Nothing was played.
+    /// Something was not played.
     Skipped,
 }
 
-impl Standing {
+impl ClaimCheck {
     /// As `result.json` has it: `None` while nothing is decided.
     pub fn as_designed(self) -> Option<bool> {
         match self {
@@ -75,36 +79,38 @@ impl<'a> Cell<'a> {
     }
 
     /// What the repeats say of the claim.
-    pub fn standing(&self) -> Standing {
+    pub fn claim_check(&self) -> ClaimCheck {
         if self.rounds.is_empty() {
-            return Standing::Skipped;
+            return ClaimCheck::Skipped;
         }
         match (
             self.claimed,
             self.count(Verdict::Violated),
             self.count(Verdict::Inconclusive),
         ) {
-            (true, 1.., _) => Standing::NotAsDesigned,
-            (false, 1.., _) => Standing::AsDesigned,
-            (_, 0, 1..) => Standing::Inconclusive,
-            (claimed, 0, 0) if claimed => Standing::AsDesigned,
-            (_, 0, 0) => Standing::NotAsDesigned,
+            (true, 1.., _) => ClaimCheck::NotAsDesigned,
+            (false, 1.., _) => ClaimCheck::AsDesigned,
+            (_, 0, 1..) => ClaimCheck::Inconclusive,
+            (true, 0, 0) => ClaimCheck::AsDesigned,
+            (false, 0, 0) if self.rounds.len() < HARMLESS => ClaimCheck::Inconclusive,
+            (false, 0, 0) => ClaimCheck::NotAsDesigned,
         }
     }
 }
 
-/// What a whole run says: the worst of its cells.
-pub fn standing(run: &RunResult) -> Standing {
+/// What a whole run says: the worst of its cells. What was skipped, or not played because the run ended early, is no
+/// success.
+pub fn claim_check(run: &RunResult) -> ClaimCheck {
     let cells = Cell::all(run);
-    let has = |standing| cells.iter().any(|cell| cell.standing() == standing);
-    if has(Standing::NotAsDesigned) {
-        Standing::NotAsDesigned
-    } else if has(Standing::Inconclusive) {
-        Standing::Inconclusive
-    } else if has(Standing::AsDesigned) {
-        Standing::AsDesigned
+    let has = |check| cells.iter().any(|cell| cell.claim_check() == check);
+    if has(ClaimCheck::NotAsDesigned) {
+        ClaimCheck::NotAsDesigned
+    } else if has(ClaimCheck::Inconclusive) || run.ended_early.is_some() {
+        ClaimCheck::Inconclusive
+    } else if has(ClaimCheck::Skipped) || cells.is_empty() {
+        ClaimCheck::Skipped
     } else {
-        Standing::Skipped
+        ClaimCheck::AsDesigned
     }
 }
 

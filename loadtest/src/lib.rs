@@ -4,25 +4,34 @@
 //!
 //! # Layout
 //!
-//! - [`plan`]: which rounds are played: strategy x threat x instances x repeat
-//! - [`threats`]: how the world turns against a strategy; one file each, and the one list of them
-//! - [`ground`], [`shop`]: whose shop is on trial, and the client of its contract
-//! - [`attack`]: goose's buyers, all released at once
+//! - [`plan`], [`threats`]: which rounds are played, strategy x threat x instances x repeat; one file for each threat
+//! - [`deployment`], [`instances`]: whose shop is on trial, who of it is there, and who has died
+//! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
+//! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
-//! - [`experiment`]: plays the plan
-//! - [`result`], [`cell`]: what is kept of each round, and what the repeats of one trial say together
+//! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
+//! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
 //! - [`report`]: how it is shown; one file each, and the one list of them
 
+pub mod answer;
 pub mod attack;
 pub mod audit;
+pub mod catalogue;
 pub mod cell;
+pub mod deployment;
 pub mod environment;
 pub mod experiment;
 pub mod facts;
-pub mod ground;
+pub mod follow_up;
+pub mod http;
+pub mod instances;
+pub mod latency;
+mod open_sales;
 pub mod plan;
 pub mod report;
 pub mod result;
+pub mod sale;
 pub mod shop;
+pub mod text;
 pub mod threats;
 pub mod told;

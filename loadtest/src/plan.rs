@@ -1,6 +1,6 @@
 //! Which rounds are played.
 
-use crate::shop::Strategy;
+use crate::catalogue::Strategy;
 use crate::threats::{self, Threat};
 
 /// The most purchases one round may send: every answer is kept in memory.

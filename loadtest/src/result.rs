@@ -1,30 +1,58 @@
-//! What a run leaves behind: `result.json`, schema version 1, described by `docs/result.schema.json`.
+//! What a run leaves behind: `result.json`, schema version 2, described by `docs/result.schema.json`.
 
 use std::collections::BTreeMap;
 
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Findings, Judgement, Verdict};
+use crate::answer::Word;
+use crate::audit::{Findings, Verdict};
 use crate::environment::Environment;
-use crate::facts::Facts;
+use crate::follow_up::FollowUp;
+use crate::latency::Latency;
 use crate::plan::Round;
-use crate::told::{Latency, Told, Word};
+
+/// Raised whenever a field is added or changes its meaning.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run: every measurement of every round, and nothing derived from them but `as_designed`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Of this form: 1.
+    /// Of this form: [`SCHEMA_VERSION`].
     pub schema_version: u32,
+    /// After how many rounds the run ended although more were planned, and why if that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ended_early: Option<String>,
     /// The command line, without passwords.
     pub command: String,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// On what it ran.
     pub environment: Environment,
-    /// Whether every strategy did under every threat what it claims; `null` while something is inconclusive.
+    /// Whether every strategy did under every threat what it claims; `null` while something is inconclusive, was
+    /// skipped, or was not played because the run ended early.
     pub as_designed: Option<bool>,
     /// One entry per round.
     pub rounds: Vec<RoundResult>,
+}
+
+impl RunResult {
+    /// Reads a `result.json`.
+    ///
+    /// # Errors
+    /// When it is none, or one of another schema version: its fields may mean something else there.
+    pub fn parse(json: &[u8]) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema_version: u32,
+        }
+        let Version { schema_version } = serde_json::from_slice(json).context("this is no result")?;
+        ensure!(
+            schema_version == SCHEMA_VERSION,
+            "this result is of schema version {schema_version}, and version {SCHEMA_VERSION} can be read; play it again"
+        );
+        serde_json::from_slice(json).context("this is no result")
+    }
 }
 
 /// One round.
@@ -54,7 +82,7 @@ pub struct RoundResult {
     pub verdict: Verdict,
     /// Whether promise and verdict agree.
     pub as_designed: bool,
-    /// What buyers were told, in units.
+    /// What buyers were told, in units: those of the attack, and those who came after it to buy what was left.
     pub told: BTreeMap<Word, i64>,
     /// What the stores say, in units.
     pub facts: RoundFacts,
@@ -79,16 +107,17 @@ pub struct RoundFacts {
     pub recorded: i64,
     /// Of these, units whose buyer never got an answer.
     pub explained: i64,
-    /// The counter.
-    pub stock_left: i64,
+    /// The counter; `null` when it could not be read.
+    pub stock_left: Option<i64>,
 }
 
 impl RoundResult {
     /// Puts a round that was played together.
-    pub fn played(round: &Round, told: &Told, facts: &Facts, judgement: Judgement) -> Self {
+    pub fn played(round: &Round, follow_up: &FollowUp) -> Self {
+        let (told, judgement) = (&follow_up.told, follow_up.judge());
         let quantity = i64::from(round.load.quantity);
         let claimed = round.is_claimed();
-        let sold = told.answers.iter().filter(|answer| answer.word == Word::Sold).count() as i64 * quantity;
+        let sold = told.attack.iter().filter(|answer| answer.word == Word::Sold).count() as i64 * quantity;
         let seconds = told.selling_time().map_or(0.0, |time| time.as_secs_f64());
         Self {
             verdict: judgement.verdict,
@@ -104,7 +133,7 @@ impl RoundResult {
             facts: RoundFacts {
                 recorded: judgement.recorded,
                 explained: judgement.explained,
-                stock_left: facts.stock_left,
+                stock_left: judgement.stock_left,
             },
             findings: judgement.findings,
             latency_us: told.latency_us(),
@@ -115,6 +144,15 @@ impl RoundResult {
                 0.0
             },
             inconclusive: judgement.inconclusive,
+            ..Self::blank(round)
+        }
+    }
+
+    /// A round that is not over: buyers are told to wait, and nobody can say yet what will come of it.
+    pub fn waiting(round: &Round) -> Self {
+        Self {
+            told: Word::ALL.into_iter().map(|word| (word, 0)).collect(),
+            inconclusive: Some("buyers were still told to wait when the run ended".to_owned()),
             ..Self::blank(round)
         }
     }

@@ -1,13 +1,19 @@
 //! The client of the contract: the catalogue, opening and closing a sale, and one purchase outside the attack.
 
-use std::time::Duration;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use reqwest::{Client, Method, StatusCode};
-use serde::Deserialize;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
-/// How long the shop may take to answer. Longer than any wait the contract allows it.
+use crate::answer::{Answer, Reply};
+use crate::catalogue::{self, Strategy};
+use crate::http;
+use crate::text::one_line;
+
+/// How long the shop may take to answer, besides the work that it is told to do. Longer than any wait the contract
+/// allows it.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long a shop or a store may take to come back after a fault.
@@ -16,35 +22,14 @@ pub const BACK_WITHIN: Duration = Duration::from_secs(15);
 /// Between two attempts to reach what is not back yet.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 
-/// A strategy as the shop's catalogue describes it.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Strategy {
-    /// `mechanism@store`.
-    pub name: String,
-    /// Where its stock and orders are: `redis` or `sql`.
-    pub store: Store,
-    /// One line on how it works.
-    pub summary: String,
-    /// Names of the threats it promises to survive.
-    pub claims: Vec<String>,
-}
+/// The most bytes of a catalogue.
+const MAX_CATALOGUE: usize = 1024 * 1024;
 
-impl Strategy {
-    /// The first half of its name.
-    pub fn mechanism(&self) -> &str {
-        self.name.split('@').next().unwrap_or(&self.name)
-    }
-}
+/// The most bytes and characters of what the admin listener says that are read and shown.
+const MAX_ERROR: (usize, usize) = (64 * 1024, 200);
 
-/// Where a strategy keeps stock and orders.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Store {
-    /// Redis: `stock:{item}` and `orders:{item}`.
-    Redis,
-    /// MariaDB: tables `store` and `orders`.
-    Sql,
-}
+/// How often each instance is asked whether it is ready: a proxy chooses who answers.
+const ASKED_EACH: usize = 3;
 
 /// Where a shop is, and what opens its doors.
 #[derive(Clone)]
@@ -59,20 +44,19 @@ pub struct Address {
 
 /// A shop, seen through its contract.
 #[derive(Clone)]
-pub struct Shop {
+pub struct ShopClient {
     /// Where it is.
     pub at: Address,
     client: Client,
 }
 
-impl Shop {
+impl ShopClient {
     /// Nothing is sent yet.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
     pub fn new(at: Address) -> Result<Self> {
-        let client = Client::builder().timeout(ANSWER_WITHIN).no_proxy().build();
-        let client = client.context("could not build the HTTP client")?;
+        let client = http::connecting_anew(ANSWER_WITHIN)?;
         Ok(Self { at, client })
     }
 
@@ -83,12 +67,16 @@ impl Shop {
     pub async fn strategies(&self) -> Result<Vec<Strategy>> {
         let url = format!("{}/strategies", self.at.host);
         let answer = self.client.get(&url).send().await;
-        let answer = answer.and_then(reqwest::Response::error_for_status);
         let answer = answer.with_context(|| format!("{url} does not answer: is a shop running there?"))?;
-        answer
-            .json()
-            .await
-            .with_context(|| format!("{url} answers with something that is no catalogue"))
+        let status = answer.status();
+        ensure!(
+            status == StatusCode::OK,
+            "{url} answers {status} instead of 200 with a catalogue"
+        );
+        let body = http::body(answer, MAX_CATALOGUE).await;
+        let body =
+            body.with_context(|| format!("the catalogue at {url} breaks off or is over {MAX_CATALOGUE} bytes"))?;
+        catalogue::parse(&body).with_context(|| format!("the catalogue at {url}"))
     }
 
     /// `PUT /sales/{item}` on the admin listener.
@@ -118,24 +106,22 @@ impl Shop {
         expected: StatusCode,
     ) -> Result<()> {
         let url = format!("{}/sales/{item}", self.at.admin);
-        let request = self
-            .client
-            .request(method.clone(), &url)
-            .bearer_auth(&self.at.admin_token);
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
-        let request = request.build().with_context(|| format!("{url} is no URL"))?;
         let deadline = Instant::now() + BACK_WITHIN;
         loop {
-            // Without a streaming body there is always a copy.
-            let attempt = request.try_clone().context("the request cannot be repeated")?;
-            let (is_final, error) = match self.client.execute(attempt).await {
+            let request = self
+                .client
+                .request(method.clone(), &url)
+                .bearer_auth(&self.at.admin_token);
+            let request = match &body {
+                Some(body) => request.json(body),
+                None => request,
+            };
+            let (is_final, error) = match request.send().await {
                 Ok(answer) if answer.status() == expected => return Ok(()),
                 Ok(answer) => {
                     let status = answer.status();
-                    let text = answer.text().await.unwrap_or_default();
+                    let text = http::body(answer, MAX_ERROR.0).await.unwrap_or_default();
+                    let text = one_line(&String::from_utf8_lossy(&text), MAX_ERROR.1);
                     let error = anyhow!("{method} {url} answered {status} instead of {expected}: {text}");
                     (status.is_client_error(), error)
                 }
@@ -148,62 +134,118 @@ impl Shop {
         }
     }
 
-    /// Waits until the shop calls itself ready.
+    /// Waits until the shop calls itself ready, and until as many of its instances as `known` did so under their names.
+    /// Returns how many did: 0 where answers name nobody.
     ///
     /// # Errors
     /// When it does not in time.
-    pub async fn ready(&self) -> Result<()> {
-        let url = format!("{}/readyz", self.at.host);
-        let is_ready = async || {
-            let answer = self.client.get(&url).send().await;
-            answer.is_ok_and(|answer| answer.status().is_success())
-        };
+    pub async fn ready(&self, instances: usize, known: usize) -> Result<usize> {
         let ready = async {
-            while !is_ready().await {
-                sleep(AGAIN_AFTER).await;
+            loop {
+                match self.ready_instances(instances).await {
+                    Some(names) if names >= known => return names,
+                    _ => sleep(AGAIN_AFTER).await,
+                }
             }
         };
         timeout(BACK_WITHIN, ready)
             .await
-            .with_context(|| format!("{url} did not say ready within {BACK_WITHIN:?}"))
+            .with_context(|| format!("{}/readyz did not say ready within {BACK_WITHIN:?}", self.at.host))
     }
 
-    /// The request of one purchase, for a client outside the attack.
-    pub fn purchase(&self, wish: &Wish<'_>) -> reqwest::RequestBuilder {
-        wish.fill(self.client.post(format!("{}/purchases", self.at.host)))
+    /// How many instances name themselves in answers that say ready; `None` when one of the answers does not.
+    async fn ready_instances(&self, instances: usize) -> Option<usize> {
+        let url = format!("{}/readyz", self.at.host);
+        let mut names = HashSet::new();
+        for _ in 0..instances * ASKED_EACH {
+            let answer = self.client.get(&url).send().await.ok()?;
+            if !answer.status().is_success() {
+                return None;
+            }
+            names.extend(http::instance(answer.headers()));
+            if names.len() >= instances {
+                break;
+            }
+        }
+        Some(names.len())
+    }
+
+    /// Sends one purchase outside the attack, on a connection of its own; also says when a buyer who was told busy shall
+    /// come back.
+    pub async fn buy(&self, purchase: &PurchaseRequest<'_>) -> (Answer, Option<Duration>) {
+        let sent = Instant::now();
+        let request = purchase.fill(self.client.post(self.purchases()));
+        let reply = Reply::read(request.send().await).await;
+        let retry_after = reply.retry_after;
+        (purchase.answered(reply, sent, sent), retry_after)
+    }
+
+    /// Where purchases are sent to.
+    pub fn purchases(&self) -> String {
+        format!("{}/purchases", self.at.host)
     }
 }
 
 /// One purchase as it goes over the wire.
-pub struct Wish<'a> {
+#[derive(Clone)]
+pub struct PurchaseRequest<'a> {
     /// By which strategy.
     pub strategy: &'a str,
     /// What.
     pub item: &'a str,
     /// How many units.
     pub quantity: u32,
-    /// Who.
-    pub buyer: &'a str,
-    /// The idempotency key.
-    pub key: &'a str,
+    /// Its number in the round, which is in its idempotency key.
+    pub number: usize,
+    /// Whose it is: the number of the purchase, unless somebody else uses its key.
+    pub buyer: usize,
     /// Business time between read and write, in milliseconds.
     pub work_ms: u64,
     /// A fault for this purchase, with the token that it needs.
     pub fault: Option<(&'a str, &'a str)>,
 }
 
-impl Wish<'_> {
+impl PurchaseRequest<'_> {
     /// Writes the purchase into a request.
     pub fn fill(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         let request = request
-            .header("Idempotency-Key", self.key)
+            .header("Idempotency-Key", self.key())
             .header("X-Strategy", self.strategy)
             .header("X-Work-Ms", self.work_ms)
-            .timeout(ANSWER_WITHIN)
-            .json(&serde_json::json!({ "item": self.item, "quantity": self.quantity, "buyer": self.buyer }));
+            .timeout(self.patience())
+            .json(&serde_json::json!({ "item": self.item, "quantity": self.quantity, "buyer": self.buyer_name() }));
         match self.fault {
             None => request,
             Some((fault, token)) => request.header("X-Fault", fault).bearer_auth(token),
         }
+    }
+
+    /// How long its answer is waited for: who is told to work for long may take long.
+    pub fn patience(&self) -> Duration {
+        ANSWER_WITHIN + Duration::from_millis(self.work_ms)
+    }
+
+    /// What was replied, together with what was asked.
+    pub fn answered(&self, reply: Reply, intended: Instant, sent: Instant) -> Answer {
+        Answer {
+            number: self.number,
+            key: self.key(),
+            buyer: self.buyer_name(),
+            quantity: self.quantity.into(),
+            word: reply.word,
+            order: reply.order,
+            instance: reply.instance,
+            intended,
+            sent,
+            ended: Instant::now(),
+        }
+    }
+
+    fn key(&self) -> String {
+        format!("{}-{}", self.item, self.number)
+    }
+
+    fn buyer_name(&self) -> String {
+        format!("b-{}", self.buyer)
     }
 }

@@ -1,162 +1,102 @@
 //! The first ledger: what buyers were told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-use reqwest::header::RETRY_AFTER;
-use reqwest::{Response, StatusCode};
-use serde::{Deserialize, Serialize};
+use crate::answer::{Answer, Word};
+use crate::latency::Latency;
 
-/// The header in which an instance names itself; the body of a sale may do it instead.
-const INSTANCE: &str = "x-instance";
-
-/// What a buyer was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Word {
-    /// 201: the units are yours.
-    Sold,
-    /// 409: fewer are left than you asked for.
-    SoldOut,
-    /// 503 with Retry-After: not now; nothing was sold to you.
-    Busy,
-    /// Any other 4xx: this is no purchase.
-    Rejected,
-    /// Everything else, silence included: nobody can say whether a sale took place.
-    Unknown,
-}
-
-impl Word {
-    /// All words, in the order of a report.
-    pub const ALL: [Self; 5] = [Self::Sold, Self::SoldOut, Self::Busy, Self::Rejected, Self::Unknown];
-}
-
-/// One answer to one purchase.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// The purchase's idempotency key.
-    pub key: String,
-    /// What was said.
-    pub word: Word,
-    /// The order id that came with a sale.
-    pub order: Option<String>,
-    /// Which instance answered, as far as it says so.
-    pub instance: Option<String>,
-    /// When the purchase was meant to be sent.
-    pub intended: Instant,
-    /// When it was sent.
-    pub sent: Instant,
-    /// When the last byte of the answer had come.
-    pub ended: Instant,
-}
-
-impl Answer {
-    /// From the intended start to the last byte.
-    pub fn latency(&self) -> Duration {
-        self.ended.duration_since(self.intended)
-    }
-
-    /// How far the generator lagged behind its own schedule.
-    pub fn lateness(&self) -> Duration {
-        self.sent.duration_since(self.intended)
-    }
-}
-
-#[derive(Deserialize)]
-struct Sold {
-    order: Option<String>,
-    instance: Option<String>,
-}
-
-/// What a response says. Reads it to its last byte.
-pub async fn hear(response: reqwest::Result<Response>) -> (Word, Option<String>, Option<String>) {
-    let Ok(response) = response else {
-        return (Word::Unknown, None, None);
-    };
-    let (status, headers) = (response.status(), response.headers());
-    let may_retry = headers.contains_key(RETRY_AFTER);
-    let named = headers
-        .get(INSTANCE)
-        .and_then(|name| name.to_str().ok())
-        .map(str::to_owned);
-    let Ok(body) = response.bytes().await else {
-        return (Word::Unknown, None, None);
-    };
-    let word = match status {
-        StatusCode::CREATED => Word::Sold,
-        StatusCode::CONFLICT => Word::SoldOut,
-        StatusCode::SERVICE_UNAVAILABLE if may_retry => Word::Busy,
-        status if status.is_client_error() => Word::Rejected,
-        _ => Word::Unknown,
-    };
-    let sold = serde_json::from_slice(&body).ok().filter(|_| word == Word::Sold);
-    let Sold { order, instance } = sold.unwrap_or(Sold {
-        order: None,
-        instance: None,
-    });
-    (word, order, named.or(instance))
-}
-
-/// Everything buyers were told in one round. Its size is the plan's number of requests.
+/// Everything buyers were told in one round. Its size is bounded by the plan's number of requests.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// The attack's, one per purchase, in no order.
-    pub answers: Vec<Answer>,
-    /// Given after the attack to one more buyer, alone, when stock was left.
-    pub last_buyer: Option<Answer>,
-    /// What came of clicking twice, in a sale of its own after the attack.
-    pub second_click: Option<SecondClick>,
+    pub attack: Vec<Answer>,
+    /// Given after the attack to buyers who came one at a time, in the order of their coming. Who was told busy came
+    /// again with the same key.
+    pub follow_up: Vec<Answer>,
+    /// Given to purchases that were sent once more, unchanged: during the attack, after it, and at the end of the run.
+    pub repeats: Vec<Answer>,
+    /// Given to purchases that were sent once more with another quantity or buyer, which has to be refused.
+    pub altered: Vec<Answer>,
 }
 
-/// A purchase and the same purchase again, with one idempotency key, while there were units for both.
+/// One purchase with all that it was answered.
 #[derive(Clone, Debug)]
-pub struct SecondClick {
-    /// The answer to the first click: sold.
-    pub first: Answer,
-    /// The answer to the second.
-    pub second: Answer,
-    /// Units that the ledger then holds under the key.
-    pub recorded: i64,
+pub struct Purchase<'a> {
+    /// Its idempotency key.
+    pub key: &'a str,
+    /// Who made it.
+    pub buyer: &'a str,
+    /// When its first delivery was sent.
+    pub sent: Instant,
+    /// What came of it: sold if any delivery was, else unknown if any was, and so on.
+    pub word: Word,
+    /// When it was first told sold out.
+    pub refused: Option<Instant>,
 }
 
 impl Told {
-    /// Every answer to a purchase of its own: the attack's and the last buyer's.
-    pub fn purchases(&self) -> impl Iterator<Item = &Answer> + Clone {
-        self.answers.iter().chain(&self.last_buyer)
+    /// Every answer to an unchanged purchase.
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> + Clone {
+        self.attack.iter().chain(&self.follow_up).chain(&self.repeats)
     }
 
-    /// How many purchases were answered with `word`.
+    /// The purchases, each once however often it was sent, in no order.
+    pub fn purchases(&self) -> Vec<Purchase<'_>> {
+        let mut purchases: HashMap<&str, Purchase<'_>> = HashMap::new();
+        for answer in self.answers() {
+            let refused = (answer.word == Word::SoldOut).then_some(answer.ended);
+            let purchase = purchases.entry(&answer.key).or_insert(Purchase {
+                key: &answer.key,
+                buyer: &answer.buyer,
+                sent: answer.sent,
+                word: answer.word,
+                refused,
+            });
+            purchase.sent = purchase.sent.min(answer.sent);
+            purchase.word = std::cmp::max_by_key(purchase.word, answer.word, |word| weight(*word));
+            purchase.refused = [purchase.refused, refused].into_iter().flatten().min();
+        }
+        purchases.into_values().collect()
+    }
+
+    /// How many purchases ended with `word`.
     pub fn count(&self, word: Word) -> usize {
-        self.purchases().filter(|answer| answer.word == word).count()
+        self.purchases().iter().filter(|purchase| purchase.word == word).count()
     }
 
-    /// The most purchases of the attack that were in flight at one moment.
-    pub fn peak(&self) -> usize {
-        let starts = self.answers.iter().map(|answer| (answer.sent, 1));
-        let ends = self.answers.iter().map(|answer| (answer.ended, -1));
-        let mut events: Vec<(Instant, isize)> = starts.chain(ends).collect();
-        events.sort();
-        let mut now = 0;
-        let peak = events.into_iter().map(|(_, change)| {
-            now += change;
-            now
-        });
-        peak.max().unwrap_or(0).unsigned_abs()
+    /// Whether a purchase of the attack was sold while another one was in flight.
+    pub fn met(&self) -> bool {
+        let mut spans: Vec<_> = self.attack.iter().collect();
+        spans.sort_by_key(|answer| answer.sent);
+        // Of those sent before: the one that ends last, and the sold one that ends last.
+        let (mut last, mut last_sold): (Option<Instant>, Option<Instant>) = (None, None);
+        for answer in spans {
+            let is_sold = answer.word == Word::Sold;
+            let reaches = |end: Option<Instant>| end.is_some_and(|end| end > answer.sent);
+            if reaches(last_sold) || is_sold && reaches(last) {
+                return true;
+            }
+            last = last.max(Some(answer.ended));
+            if is_sold {
+                last_sold = last_sold.max(Some(answer.ended));
+            }
+        }
+        false
     }
 
-    /// From the first intended start to the last sale.
+    /// From the first intended start to the last sale of the attack.
     pub fn selling_time(&self) -> Option<Duration> {
-        let first = self.answers.iter().map(|answer| answer.intended).min()?;
-        let sales = self.answers.iter().filter(|answer| answer.word == Word::Sold);
+        let first = self.attack.iter().map(|answer| answer.intended).min()?;
+        let sales = self.attack.iter().filter(|answer| answer.word == Word::Sold);
         let last = sales.map(|answer| answer.ended).max()?;
         Some(last.duration_since(first))
     }
 
-    /// Latency of each word that was said: they are never pooled.
+    /// Latency of each word that was said in the attack: they are never pooled.
     pub fn latency_us(&self) -> BTreeMap<Word, Latency> {
         let of = |word| {
-            let answers = self.answers.iter().filter(move |answer| answer.word == word);
+            let answers = self.attack.iter().filter(move |answer| answer.word == word);
             Latency::of(answers.map(Answer::latency))
         };
         let all = Word::ALL.into_iter().map(|word| (word, of(word)));
@@ -164,35 +104,13 @@ impl Told {
     }
 }
 
-/// The distribution of a latency, in microseconds.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Latency {
-    /// Answers counted.
-    pub n: u64,
-    /// Median.
-    pub p50: u64,
-    /// 95th percentile.
-    pub p95: u64,
-    /// 99th percentile.
-    pub p99: u64,
-    /// 99.9th percentile.
-    pub p99_9: u64,
-    /// The longest.
-    pub max: u64,
-}
-
-impl Latency {
-    fn of(latencies: impl Iterator<Item = Duration>) -> Self {
-        // 1 us to 60 s in three significant digits: a fixed size whatever comes.
-        let mut histogram = Histogram::<u64>::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order");
-        latencies.for_each(|latency| histogram.saturating_record(latency.as_micros() as u64));
-        Self {
-            n: histogram.len(),
-            p50: histogram.value_at_quantile(0.5),
-            p95: histogram.value_at_quantile(0.95),
-            p99: histogram.value_at_quantile(0.99),
-            p99_9: histogram.value_at_quantile(0.999),
-            max: histogram.max(),
-        }
+/// Which of two answers to one purchase says more about what came of it.
+fn weight(word: Word) -> u8 {
+    match word {
+        Word::Busy => 0,
+        Word::SoldOut => 1,
+        Word::Rejected => 2,
+        Word::Unknown => 3,
+        Word::Sold => 4,
     }
 }

@@ -1,14 +1,14 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
+mod deployment;
 mod doctor;
 mod exit;
-mod ground;
 mod health;
 mod interrupt;
-mod keeper;
 mod open_files;
 mod options;
 mod report;
+mod result_writer;
 mod run;
 mod serve;
 mod up;

@@ -39,9 +39,7 @@ pub fn print(run: &RunResult, json: bool) -> Result<()> {
 fn read(path: &Path) -> Result<RunResult> {
     let path = if path.is_dir() { &path.join("result.json") } else { path };
     let text = fs::read(path).map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
-    let run: RunResult = serde_json::from_slice(&text)
-        .map_err(|error| Usage(format!("{} is not a result of this version: {error}", path.display())))?;
-    Ok(run)
+    RunResult::parse(&text).map_err(|error| Usage(format!("{}: {error:#}", path.display())).into())
 }
 
 /// Replaces what stands between the marks of `file`.

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use chrono::{SecondsFormat, Utc};
-use loadtest::cell::{Standing, standing};
+use loadtest::catalogue::Strategy;
+use loadtest::cell::{ClaimCheck, claim_check};
+use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment;
-use loadtest::facts::Books;
-use loadtest::ground::Ground;
+use loadtest::facts::LedgerReader;
 use loadtest::plan::{self, Load, Wanted};
-use loadtest::result::RunResult;
-use loadtest::shop::Strategy;
+use loadtest::result::{RunResult, SCHEMA_VERSION};
 use stack::Part;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
-use crate::keeper::Keeper;
 use crate::options::RunOptions;
-use crate::{ground, interrupt, report};
+use crate::result_writer::ResultWriter;
+use crate::{deployment, interrupt, report};
 
 /// Instance counts of a run that names none.
 const INSTANCES: [usize; 3] = [1, 2, 3];
@@ -32,40 +32,40 @@ pub fn run(options: RunOptions) -> Result<u8> {
         .into());
     }
     let began = Utc::now();
-    let keeper = Arc::new(Keeper::new(
+    let writer = Arc::new(ResultWriter::new(
         &options.results,
         &began.format("%Y%m%dT%H%M%S%3fZ").to_string(),
     )?);
     let json = options.json;
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let trial = trial(options, started_at, keeper.clone());
+    let trial = trial(options, started_at, writer.clone());
     let Some(result) = interrupt::unless_interrupted(trial) else {
-        keeper.clear();
-        match keeper.folder().exists() {
+        writer.clear();
+        match writer.folder().exists() {
             true => eprintln!(
                 "interrupted: the rounds that were over are in {}",
-                keeper.folder().display()
+                writer.folder().display()
             ),
             false => eprintln!("interrupted before any round was over"),
         }
         return Ok(INTERRUPTED);
     };
-    keeper.clear();
+    writer.clear();
     let run = result?;
     report::print(&run, json)?;
-    eprintln!("kept in {}", keeper.folder().display());
-    Ok(match standing(&run) {
-        Standing::AsDesigned => AS_DESIGNED,
-        Standing::NotAsDesigned => NOT_AS_DESIGNED,
-        Standing::Inconclusive | Standing::Skipped => INCONCLUSIVE,
+    eprintln!("kept in {}", writer.folder().display());
+    Ok(match claim_check(&run) {
+        ClaimCheck::AsDesigned => AS_DESIGNED,
+        ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,
+        ClaimCheck::Inconclusive | ClaimCheck::Skipped => INCONCLUSIVE,
     })
 }
 
-async fn trial(options: RunOptions, started_at: String, keeper: Arc<Keeper>) -> Result<RunResult> {
-    let mut ground = open_ground(&options).await?;
-    let counts = counts(&options, &ground);
+async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>) -> Result<RunResult> {
+    let mut deployment = open_deployment(&options).await?;
+    let counts = counts(&options, &deployment);
     let first = counts.first().copied().unwrap_or(1);
-    let catalogue = ground.site(first)?.shop.strategies().await?;
+    let catalogue = deployment.running(first)?.client.strategies().await?;
     let rounds = plan::rounds(
         &chosen(&options, &catalogue)?,
         &Wanted {
@@ -74,14 +74,15 @@ async fn trial(options: RunOptions, started_at: String, keeper: Arc<Keeper>) -> 
             repeats: options.repeat,
         },
     );
-    let books = Books::open(&ground.urls()).await?;
-    let (redis, mariadb) = books.versions().await?;
-    let nginx = match &ground {
-        Ground::Local(_) => Some(stack::locate(Part::Nginx, false)?.version()?),
-        Ground::Foreign { .. } => None,
+    let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await?);
+    let (redis, mariadb) = reader.versions().await?;
+    let nginx = match &deployment {
+        Deployment::Local(_) => Some(stack::locate(Part::Nginx, false)?.version()?),
+        Deployment::Foreign(_) => None,
     };
     let mut run = RunResult {
-        schema_version: 1,
+        schema_version: SCHEMA_VERSION,
+        ended_early: None,
         command: command(),
         started_at,
         environment: Environment::here(redis, mariadb, nginx),
@@ -89,25 +90,25 @@ async fn trial(options: RunOptions, started_at: String, keeper: Arc<Keeper>) -> 
         rounds: Vec::new(),
     };
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
-    experiment::play(&mut ground, &books, &rounds, &run_id, &mut run, keeper.as_ref()).await?;
+    experiment::play(&mut deployment, &reader, &rounds, &run_id, &mut run, writer.as_ref()).await?;
     Ok(run)
 }
 
-async fn open_ground(options: &RunOptions) -> Result<Ground> {
-    if let Some(foreign) = ground::foreign(&options.foreign, &options.stack).await? {
+async fn open_deployment(options: &RunOptions) -> Result<Deployment> {
+    if let Some(foreign) = deployment::foreign(&options.foreign, &options.stack).await? {
         return Ok(foreign);
     }
     let stack = options.stack.clone();
-    let local = tokio::task::spawn_blocking(move || ground::local(&stack)).await??;
-    Ok(Ground::Local(Box::new(local)))
+    let local = tokio::task::spawn_blocking(move || deployment::local(&stack)).await??;
+    Ok(Deployment::Local(Box::new(local)))
 }
 
-fn counts(options: &RunOptions, ground: &Ground) -> Vec<usize> {
+fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     let mut counts: Vec<usize> = options.instances.iter().copied().map(usize::from).collect();
     if counts.is_empty() {
-        counts = match ground {
-            Ground::Local(_) => INSTANCES.to_vec(),
-            Ground::Foreign { instances, .. } => vec![*instances],
+        counts = match deployment {
+            Deployment::Local(_) => INSTANCES.to_vec(),
+            Deployment::Foreign(foreign) => vec![foreign.running.count],
         };
     }
     counts.sort_unstable();

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use loadtest::ground::Local;
+use loadtest::deployment::Local;
 use stack::Shop;
 
 use crate::exit::INTERRUPTED;
 use crate::options::UpOptions;
-use crate::{ground, interrupt};
+use crate::{deployment, interrupt};
 
 /// How often an instance that has died (somebody asked it to crash) is looked for and started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ async fn stay(options: UpOptions) -> Result<u8> {
 }
 
 fn start(options: &UpOptions) -> Result<(Local, Shop)> {
-    let local = ground::local(&options.stack)?;
+    let local = deployment::local(&options.stack)?;
     let mut wanted = local.options.clone();
     wanted.instances = options.instances.into();
     wanted.port = options.port;

@@ -37,6 +37,7 @@ pub struct Shop {
     nginx: Service,
     instances: Vec<Service>,
     front: u16,
+    publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
     // Dropped last: inner folder, then the folder of the stores, which may be gone by now but for this.
     _content: TempDir,
@@ -87,6 +88,7 @@ impl Shop {
             nginx,
             instances,
             front,
+            publics: upstream,
             admins,
             _content: content,
             _folder: Arc::clone(folder),
@@ -96,6 +98,11 @@ impl Shop {
     /// Where buyers come to: `http://127.0.0.1:port`.
     pub fn host(&self) -> String {
         format!("http://127.0.0.1:{}", self.front)
+    }
+
+    /// The public listener of every instance, past the proxy, in the order of [`Shop::instances`].
+    pub fn publics(&self) -> Vec<String> {
+        self.publics.iter().map(|public| format!("http://{public}")).collect()
     }
 
     /// The admin listener of every instance, in the order of [`Shop::instances`].

@@ -46,7 +46,8 @@ pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
         shop,
         metrics: Arc::default(),
     };
-    (public(app.clone()), admin::router(app))
+    let named = |routes: Router| routes.layer(map_response_with_state(app.clone(), name_instance));
+    (named(public(app.clone())), named(admin::router(app.clone())))
 }
 
 fn public(app: App) -> Router {
@@ -57,9 +58,7 @@ fn public(app: App) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(openapi));
-    with_manners(routes)
-        .layer(map_response_with_state(app.clone(), name_instance))
-        .with_state(app)
+    with_manners(routes).with_state(app)
 }
 
 /// Sells on GET, as the tutorials have it, but not on HEAD, which would otherwise be answered by the same handler: who

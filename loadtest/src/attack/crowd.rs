@@ -4,6 +4,7 @@
 //! spends that once for many rounds, and measures the shop instead.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use goose::client::GooseClientBuilder;
@@ -11,15 +12,28 @@ use goose::config::{GooseConfiguration, GooseDefault, GooseDefaultType};
 use goose::goose::{Scenario, Transaction, TransactionFunction};
 use goose::metrics::GooseMetrics;
 use goose::{GooseAttack, GooseError};
+use reqwest::Client;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
-use super::hush::Hush;
-use super::{Attack, Running};
+use super::Attack;
+use super::running::Running;
+use super::silence::SilencedStdout;
+use crate::audit::FaultSeen;
+use crate::facts::Look;
+use crate::http;
+use crate::shop::ANSWER_WITHIN;
 use crate::told::Told;
 
 /// Users that goose starts per second: all of them, before the gate lets any of them go.
 const ALL_AT_ONCE: &str = "1000000";
+
+/// How long nothing may be answered, besides what a purchase and a restart may take, until the attack is given up.
+const STANDSTILL: Duration = Duration::from_secs(60);
+
+/// How long buyers may take to go home.
+const GONE_WITHIN: Duration = Duration::from_secs(10);
 
 type Job = Option<Arc<Running>>;
 
@@ -27,9 +41,20 @@ type Job = Option<Arc<Running>>;
 pub struct Crowd {
     host: String,
     buyers: usize,
+    client: Client,
     jobs: watch::Sender<Job>,
     goose: JoinHandle<Result<GooseMetrics, GooseError>>,
-    _quiet: Hush,
+    _quiet: SilencedStdout,
+}
+
+/// What came of an attack.
+pub struct Attacked {
+    /// What buyers were told.
+    pub told: Told,
+    /// What was seen of the ledger meanwhile.
+    pub looks: Vec<Look>,
+    /// Whether the fault struck, if there was to be one.
+    pub fault: Option<FaultSeen>,
 }
 
 impl Crowd {
@@ -40,10 +65,11 @@ impl Crowd {
     pub fn gather(host: &str, buyers: usize) -> Result<Self> {
         let (jobs, next) = watch::channel(None);
         let goose = goose_attack(host, buyers, next).context("goose could not be set up")?;
-        let quiet = Hush::stdout()?;
+        let quiet = SilencedStdout::begin()?;
         Ok(Self {
             host: host.to_owned(),
             buyers,
+            client: http::keeping_connections(ANSWER_WITHIN)?,
             jobs,
             goose: tokio::spawn(goose.execute()),
             _quiet: quiet,
@@ -52,30 +78,42 @@ impl Crowd {
 
     /// Whether this crowd is the one that an attack needs.
     pub fn suits(&self, attack: &Attack) -> bool {
-        self.host == attack.shop.host && self.buyers == attack.load.buyers
+        self.host == attack.sale.client.at.host && self.buyers == attack.sale.load.buyers
     }
 
     /// Lets the buyers loose and comes back when each purchase of the round has its answer. If one of them carries a
-    /// fault, `mend` is run between the two waves.
+    /// fault, `heal` is run between the two waves.
     ///
     /// # Errors
-    /// When goose has ended, or the damage cannot be mended. An answer that does not come is an answer, not an error.
-    pub async fn attack(&mut self, attack: Attack, mend: impl Future<Output = Result<()>>) -> Result<Told> {
+    /// When goose has ended, the damage cannot be healed, or nothing is answered any more. An answer that does not come
+    /// is an answer, not an error.
+    pub async fn attack(&mut self, attack: Attack, heal: impl Future<Output = Result<()>>) -> Result<Attacked> {
         let has_fault = attack.fault.is_some();
-        let running = Arc::new(Running::new(attack));
+        let limit = STANDSTILL + attack.sale.purchase(0).patience();
+        let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
         let attacked = async {
+            let mut fault = None;
             if has_fault {
-                running.struck.wait().await;
-                mend.await?;
+                let struck = *running.struck.wait().await;
+                let healed = heal.await;
                 // It is set by nobody else.
-                let _ = running.mended.set(());
+                let _ = running.healed.set(healed.is_ok());
+                healed?;
+                let healed = Instant::now();
+                fault = Some(if struck {
+                    FaultSeen::Struck { healed }
+                } else {
+                    FaultSeen::Missed
+                });
             }
             running.over.wait().await;
-            Ok(running.told())
+            let (told, looks) = running.results();
+            Ok(Attacked { told, looks, fault })
         };
         tokio::select! {
-            told = attacked => told,
+            attacked = attacked => attacked,
+            () = stands_still(&running, limit) => bail!("nothing was answered for {limit:?}"),
             ended = &mut self.goose => bail!("goose ended in the middle of an attack: {ended:?}"),
         }
     }
@@ -83,11 +121,27 @@ impl Crowd {
     /// Sends the buyers home.
     ///
     /// # Errors
-    /// When goose ended badly.
+    /// When goose ended badly, or does not end.
     pub async fn dismiss(self) -> Result<()> {
         drop(self.jobs);
-        self.goose.await?.context("goose ended badly")?;
+        timeout(GONE_WITHIN, self.goose)
+            .await
+            .context("goose does not end")??
+            .context("goose ended badly")?;
         Ok(())
+    }
+}
+
+/// Comes back when nothing was answered for `limit`.
+async fn stands_still(running: &Running, limit: Duration) {
+    let mut before = None;
+    loop {
+        let now = running.answered();
+        if before == Some(now) {
+            return;
+        }
+        before = Some(now);
+        sleep(limit).await;
     }
 }
 

@@ -1,79 +1,156 @@
 //! Facts from Redis: `stock:{item}`, and `orders:{item}` as a hash of order id to JSON.
 
-use anyhow::{Context, Result};
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::pipe;
+use anyhow::{Result, bail};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, ConnectionAddr, RedisError, RedisResult, cmd, pipe};
 use serde::Deserialize;
+use tokio::net::{TcpStream, UnixStream};
 
-use super::{Facts, Order};
-use crate::shop::ANSWER_WITHIN;
+use super::idle::Idle;
+use super::metered::{Meter, Metered};
+use super::{Facts, Order, READ_WITHIN};
+
+/// Bytes that an entry of the ledger may have, id and all. Those of an honest shop have fewer than 300.
+const ENTRY: usize = 1024;
+
+/// Bytes for everything else that is said.
+const OVERHEAD: usize = 64 * 1024;
 
 pub(super) struct Redis {
-    connection: ConnectionManager,
+    client: Client,
+    idle: Idle<Connection>,
+}
+
+struct Connection {
+    commands: MultiplexedConnection,
+    meter: Meter,
 }
 
 #[derive(Deserialize)]
 struct Entry {
     quantity: i64,
+    buyer: Option<String>,
     idempotency_key: Option<String>,
 }
 
 impl Redis {
-    pub(super) async fn connect(url: &str) -> Result<Self> {
-        let config = ConnectionManagerConfig::new()
-            .set_response_timeout(Some(ANSWER_WITHIN))
-            .set_number_of_retries(2);
-        let client = redis::Client::open(url)?;
-        let connection = client.get_connection_manager_with_config(config).await?;
-        Ok(Self { connection })
-    }
-
-    pub(super) async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        let mut connection = self.connection.clone();
-        let (stock, orders) = (format!("stock:{{{item}}}"), format!("orders:{{{item}}}"));
-        let length: usize = redis::cmd("HLEN").arg(&orders).query_async(&mut connection).await?;
-        if length > limit {
-            let stock_left: Option<i64> = redis::cmd("GET").arg(&stock).query_async(&mut connection).await?;
-            return Ok(Facts {
-                stock_left: stock_left.context("no such sale is open")?,
-                orders: Vec::new(),
-                cut_short: true,
-            });
-        }
-        let (stock_left, entries): (Option<i64>, Vec<(String, String)>) = pipe()
-            .atomic()
-            .get(&stock)
-            .hgetall(&orders)
-            .query_async(&mut connection)
-            .await?;
-        let orders = entries.into_iter().map(|(id, entry)| order(id, &entry));
-        let mut orders = orders.collect::<Result<Vec<_>>>()?;
-        orders.sort();
-        Ok(Facts {
-            stock_left: stock_left.context("no such sale is open")?,
-            orders,
-            cut_short: false,
+    pub(super) fn new(url: &str) -> Result<Self> {
+        Ok(Self {
+            client: Client::open(url)?,
+            idle: Idle::default(),
         })
     }
 
+    pub(super) async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
+        let bytes = limit * ENTRY + OVERHEAD;
+        // An idle connection may be to a store that was restarted meanwhile.
+        if let Some(idle) = self.idle.pop()
+            && let Ok(facts) = self.read_on(idle, item, limit, bytes).await
+        {
+            return Ok(facts);
+        }
+        self.read_on(self.connect(bytes).await?, item, limit, bytes).await
+    }
+
+    async fn read_on(&self, mut connection: Connection, item: &str, limit: usize, bytes: usize) -> Result<Facts> {
+        connection.meter.allow(bytes);
+        match facts(&mut connection.commands, item, limit).await {
+            Ok(facts) => {
+                self.idle.push(connection);
+                Ok(facts)
+            }
+            Err(_) if connection.meter.is_spent() => Ok(Facts {
+                cut_short: true,
+                ..Facts::default()
+            }),
+            Err(error) if error.code() == Some("WRONGTYPE") => Ok(Facts {
+                unreadable: 1,
+                ..Facts::default()
+            }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     pub(super) async fn version(&self) -> Result<String> {
-        let info: String = redis::cmd("INFO")
-            .arg("server")
-            .query_async(&mut self.connection.clone())
-            .await?;
+        let mut connection = self.connect(OVERHEAD).await?;
+        let info: String = cmd("INFO").arg("server").query_async(&mut connection.commands).await?;
+        self.idle.push(connection);
         let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
         Ok(version.unwrap_or("unknown").trim().to_owned())
     }
+
+    async fn connect(&self, bytes: usize) -> Result<Connection> {
+        let info = self.client.get_connection_info();
+        let meter = Meter::default();
+        meter.allow(bytes);
+        let metered = || meter.clone();
+        let commands = match info.addr() {
+            ConnectionAddr::Tcp(host, port) => {
+                let stream = TcpStream::connect((host.as_str(), *port)).await?;
+                stream.set_nodelay(true)?;
+                drive(
+                    info.redis_settings(),
+                    Metered {
+                        stream,
+                        meter: metered(),
+                    },
+                )
+                .await?
+            }
+            ConnectionAddr::Unix(path) => {
+                let stream = UnixStream::connect(path).await?;
+                drive(
+                    info.redis_settings(),
+                    Metered {
+                        stream,
+                        meter: metered(),
+                    },
+                )
+                .await?
+            }
+            _ => bail!("only redis://, redis+unix:// and unix:// are read"),
+        };
+        Ok(Connection { commands, meter })
+    }
 }
 
-fn order(id: String, entry: &str) -> Result<Order> {
-    let Entry {
-        quantity,
-        idempotency_key,
-    } = serde_json::from_str(entry).with_context(|| format!("order {id} is not as the contract has it"))?;
-    Ok(Order {
-        id,
-        quantity,
-        key: idempotency_key,
+/// The driver of the connection ends when its last handle is dropped.
+async fn drive<S>(settings: &redis::RedisConnectionInfo, stream: Metered<S>) -> RedisResult<MultiplexedConnection>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let limits = AsyncConnectionConfig::new().set_response_timeout(Some(READ_WITHIN));
+    let (commands, driver) = MultiplexedConnection::new_with_config(settings, stream, limits).await?;
+    tokio::spawn(driver);
+    Ok(commands)
+}
+
+async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> Result<Facts, RedisError> {
+    let (stock, orders) = (format!("stock:{{{item}}}"), format!("orders:{{{item}}}"));
+    let (counter, entries): (Option<Vec<u8>>, Vec<(Vec<u8>, Vec<u8>)>) =
+        pipe().atomic().get(&stock).hgetall(&orders).query_async(redis).await?;
+    let length = entries.len();
+    let mut orders: Vec<Order> = entries.into_iter().filter_map(order).collect();
+    orders.sort();
+    Ok(Facts {
+        stock_left: counter.and_then(number),
+        unreadable: length - orders.len(),
+        cut_short: length > limit,
+        orders,
+    })
+}
+
+fn number(text: Vec<u8>) -> Option<i64> {
+    String::from_utf8(text).ok()?.parse().ok()
+}
+
+/// `None` when the entry is not as the contract has it.
+fn order((id, entry): (Vec<u8>, Vec<u8>)) -> Option<Order> {
+    let entry: Entry = serde_json::from_slice(&entry).ok()?;
+    Some(Order {
+        id: String::from_utf8(id).ok()?,
+        quantity: entry.quantity,
+        buyer: entry.buyer,
+        key: entry.idempotency_key,
     })
 }

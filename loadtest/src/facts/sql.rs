@@ -1,60 +1,83 @@
 //! Facts from MariaDB, by the one statement of `sql/facts.sql`.
 
-use anyhow::{Context, Result};
-use sqlx::Row;
-use sqlx::mysql::{MySqlPool, MySqlPoolOptions, MySqlRow};
+use anyhow::Result;
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlRow};
+use sqlx::{ConnectOptions, Row};
 
+use super::idle::Idle;
 use super::{Facts, Order};
-use crate::shop::ANSWER_WITHIN;
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
 
 pub(super) struct Sql {
-    pool: MySqlPool,
+    options: MySqlConnectOptions,
+    idle: Idle<MySqlConnection>,
 }
 
 impl Sql {
-    pub(super) async fn connect(url: &str) -> Result<Self> {
-        let pool = MySqlPoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(ANSWER_WITHIN)
-            .connect(url)
-            .await?;
-        Ok(Self { pool })
+    pub(super) fn new(url: &str) -> Result<Self> {
+        Ok(Self {
+            options: url.parse()?,
+            idle: Idle::default(),
+        })
     }
 
     pub(super) async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        let rows = sqlx::query(FACTS)
-            .bind(item)
-            .bind(limit as u64 + 1)
-            .fetch_all(&self.pool)
-            .await?;
-        let first = rows.first().context("no such sale is open")?;
-        let mut facts = Facts {
-            stock_left: first.try_get(0)?,
-            orders: Vec::with_capacity(rows.len()),
-            cut_short: rows.len() > limit,
-        };
-        for row in &rows {
-            facts.orders.extend(order(row)?);
+        // An idle connection may be to a store that was restarted meanwhile.
+        if let Some(idle) = self.idle.pop()
+            && let Ok(facts) = self.read_on(idle, item, limit).await
+        {
+            return Ok(facts);
         }
-        facts.orders.sort();
-        Ok(facts)
+        self.read_on(self.options.connect().await?, item, limit).await
+    }
+
+    async fn read_on(&self, mut connection: MySqlConnection, item: &str, limit: usize) -> Result<Facts> {
+        let rows = sqlx::query(FACTS).bind(item).bind(limit as u64 + 1);
+        let rows = rows.fetch_all(&mut connection).await?;
+        self.idle.push(connection);
+        facts(&rows, limit)
     }
 
     pub(super) async fn version(&self) -> Result<String> {
-        Ok(sqlx::query_scalar("select version()").fetch_one(&self.pool).await?)
+        let mut connection = self.options.connect().await?;
+        let version = sqlx::query_scalar("select version()")
+            .fetch_one(&mut connection)
+            .await?;
+        self.idle.push(connection);
+        Ok(version)
     }
 }
 
-/// The order of a row; a sale without orders has one row without one.
-fn order(row: &MySqlRow) -> Result<Option<Order>> {
-    let Some(id) = row.try_get::<Option<String>, _>(1)? else {
-        return Ok(None);
+fn facts(rows: &[MySqlRow], limit: usize) -> Result<Facts> {
+    let mut facts = Facts {
+        cut_short: rows.len() > limit,
+        ..Facts::default()
     };
-    Ok(Some(Order {
-        id,
-        quantity: row.try_get(2)?,
-        key: row.try_get(4)?,
-    }))
+    for (place, row) in rows.iter().enumerate() {
+        let left = number(row.try_get(0)?);
+        facts.stock_left = if place == 0 {
+            left
+        } else {
+            facts.stock_left.filter(|first| left == Some(*first))
+        };
+        let (id, quantity): (Option<String>, Option<String>) = (row.try_get(1)?, row.try_get(2)?);
+        match (id, number(quantity.clone())) {
+            (Some(id), Some(quantity)) => facts.orders.push(Order {
+                id,
+                quantity,
+                buyer: row.try_get(3)?,
+                key: row.try_get(4)?,
+            }),
+            // A sale without orders has one row without one.
+            (None, None) if quantity.is_none() => {}
+            _ => facts.unreadable += 1,
+        }
+    }
+    facts.orders.sort();
+    Ok(facts)
+}
+
+fn number(text: Option<String>) -> Option<i64> {
+    text?.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! What the repeats of one trial say together.
 
 use loadtest::audit::Verdict::{self, Holds, Inconclusive, Violated};
-use loadtest::cell::{Cell, Spread, Standing, standing, upper_bound_95};
+use loadtest::cell::{Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
 use loadtest::result::{RoundResult, RunResult};
 
 use crate::report::{round, run};
@@ -25,26 +25,27 @@ fn skipped(strategy: &str) -> Vec<RoundResult> {
 
 #[test]
 fn a_claim_stands_or_falls_with_all_its_repeats() {
-    let table: [(bool, &[Verdict], Standing); 12] = [
-        (true, &[Holds, Holds, Holds], Standing::AsDesigned),
-        (true, &[Holds, Violated, Holds], Standing::NotAsDesigned),
-        (true, &[Violated], Standing::NotAsDesigned),
-        (true, &[Holds, Inconclusive], Standing::Inconclusive),
-        (true, &[Inconclusive], Standing::Inconclusive),
-        (true, &[Violated, Inconclusive], Standing::NotAsDesigned),
-        (false, &[Violated, Violated], Standing::AsDesigned),
-        (false, &[Holds, Violated], Standing::AsDesigned),
-        (false, &[Violated, Inconclusive], Standing::AsDesigned),
-        (false, &[Holds, Holds], Standing::NotAsDesigned),
-        (false, &[Holds, Inconclusive], Standing::Inconclusive),
-        (false, &[Inconclusive], Standing::Inconclusive),
+    let table: [(bool, &[Verdict], ClaimCheck); 13] = [
+        (true, &[Holds, Holds, Holds], ClaimCheck::AsDesigned),
+        (true, &[Holds, Violated, Holds], ClaimCheck::NotAsDesigned),
+        (true, &[Violated], ClaimCheck::NotAsDesigned),
+        (true, &[Holds, Inconclusive], ClaimCheck::Inconclusive),
+        (true, &[Inconclusive], ClaimCheck::Inconclusive),
+        (true, &[Violated, Inconclusive], ClaimCheck::NotAsDesigned),
+        (false, &[Violated, Violated], ClaimCheck::AsDesigned),
+        (false, &[Holds, Violated], ClaimCheck::AsDesigned),
+        (false, &[Violated, Inconclusive], ClaimCheck::AsDesigned),
+        (false, &[Holds, Holds], ClaimCheck::Inconclusive),
+        (false, &[Holds, Holds, Holds, Holds, Holds], ClaimCheck::NotAsDesigned),
+        (false, &[Holds, Inconclusive], ClaimCheck::Inconclusive),
+        (false, &[Inconclusive], ClaimCheck::Inconclusive),
     ];
     for (claimed, verdicts, expected) in table {
         let run = run(trial("x@sql", claimed, verdicts));
         let cells = Cell::all(&run);
         assert_eq!(cells.len(), 1);
-        assert_eq!(cells[0].standing(), expected, "claimed {claimed}, {verdicts:?}");
-        assert_eq!(standing(&run), expected, "claimed {claimed}, {verdicts:?}");
+        assert_eq!(cells[0].claim_check(), expected, "claimed {claimed}, {verdicts:?}");
+        assert_eq!(claim_check(&run), expected, "claimed {claimed}, {verdicts:?}");
     }
 }
 
@@ -58,13 +59,23 @@ fn a_run_is_as_good_as_its_worst_cell() {
         ("one bad", vec![good(), bad()], Some(false)),
         ("one unclear", vec![good(), unclear()], None),
         ("bad and unclear", vec![unclear(), bad(), good()], Some(false)),
-        ("one skipped", vec![skipped("later@sql"), good()], Some(true)),
+        ("one skipped", vec![skipped("later@sql"), good()], None),
+        ("one skipped, one bad", vec![skipped("later@sql"), bad()], Some(false)),
         ("all skipped", vec![skipped("later@sql")], None),
         ("nothing", vec![], None),
     ];
     for (name, rounds, expected) in table {
         let run: RunResult = run(rounds.concat());
-        assert_eq!(standing(&run).as_designed(), expected, "{name}");
+        assert_eq!(claim_check(&run).as_designed(), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_run_that_ended_early_is_no_success() {
+    for (verdict, expected) in [(Holds, ClaimCheck::Inconclusive), (Violated, ClaimCheck::NotAsDesigned)] {
+        let mut run = run(trial("x@sql", true, &[verdict]));
+        run.ended_early = Some("after 1 of 9 rounds".to_owned());
+        assert_eq!(claim_check(&run), expected);
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use loadtest::audit::FaultSeen;
-use loadtest::told::{Told, Word};
+use loadtest::answer::Word;
+use loadtest::audit::{FaultSeen, Verdict, judge};
+use loadtest::told::Told;
 
 use crate::scene::{ANSWER, Scene, check, holds, inconclusive, violated};
 
@@ -25,7 +26,7 @@ fn a_dead_shop_is_never_a_pass() {
             }),
             inconclusive("dead since the fault struck", DEAD, |s| {
                 s.all(Word::Unknown);
-                s.stake.fault = Some(FaultSeen::Struck);
+                s.struck();
             }),
             violated("all told sold out over a full shelf", &[("undersold", 2)], |s| {
                 s.all(Word::SoldOut)
@@ -40,11 +41,17 @@ fn a_round_that_was_no_test_is_inconclusive() {
     check(
         &[
             inconclusive("the fault missed", "the fault never struck", |s| {
-                s.stake.fault = Some(FaultSeen::Missed);
+                s.expected.fault = Some(FaultSeen::Missed);
             }),
             holds("the fault struck", |s| {
-                s.stake.fault = Some(FaultSeen::Struck);
+                s.struck();
                 s.say(3, Word::Unknown);
+            }),
+            inconclusive("an instance stayed dead", "only 1 of 2 instances ever answered", |s| {
+                let healed = s.start + ANSWER * 2;
+                s.expected.fault = Some(FaultSeen::Struck { healed });
+                let after = s.later(4, Word::SoldOut, None, 3);
+                s.told.attack.push(after);
             }),
             inconclusive(
                 "silence without a fault",
@@ -55,36 +62,99 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 s.say(3, Word::Rejected);
             }),
             holds("busy is an answer", |s| s.say(3, Word::Busy)),
+            inconclusive(
+                "sold to who came alone, and to nobody before",
+                "nothing was sold while buyers competed",
+                |s| {
+                    let sold = s.told.attack.extract_if(.., |answer| answer.word == Word::Sold);
+                    let sold: Vec<_> = sold.collect();
+                    s.told.follow_up.extend(sold);
+                    s.last_buyer(Word::SoldOut);
+                    s.told.attack.clear();
+                    s.say(2, Word::Busy);
+                },
+            ),
             inconclusive("one after the other", "no two purchases ever met", one_after_the_other),
+            inconclusive("one purchase in all", "no two purchases ever met", |s| {
+                s.told.attack.truncate(1);
+                s.unrecord("o-1");
+                s.expected.stock = 1;
+            }),
+            inconclusive("only those met who bought nothing", "no two purchases ever met", |s| {
+                one_after_the_other(s);
+                for place in [3, 4] {
+                    let answer = s.later(place, Word::SoldOut, None, 7);
+                    s.told.attack.push(answer);
+                }
+            }),
             holds("one after the other, as planned", |s| {
                 one_after_the_other(s);
-                s.stake.contended = false;
+                s.expected.contended = false;
             }),
             inconclusive("one instance sold it all", "only 1 of 2 instances ever answered", |s| {
-                s.told.answers[1].instance = Some("a".to_owned());
+                s.told.attack[1].instance = Some("a".to_owned());
             }),
             inconclusive("instances without names", "only 0 of 2 instances ever answered", |s| {
-                s.told.answers.iter_mut().for_each(|answer| answer.instance = None);
+                s.told.attack.iter_mut().for_each(|answer| answer.instance = None);
+            }),
+            inconclusive(
+                "nobody was refused, so nobody wanted more than there was",
+                "nobody was told in the end that the item is sold out",
+                |s| drop(s.told.attack.pop()),
+            ),
+            holds("nobody was refused but who came last", |s| {
+                s.told.attack.pop();
+                s.last_buyer(Word::SoldOut);
             }),
             inconclusive("sent late", "1 purchases were sent more than 500ms late", |s| {
-                let answer = &mut s.told.answers[2];
-                answer.sent += Duration::from_millis(501);
-                answer.ended = answer.sent + ANSWER;
+                s.told.attack.retain(|answer| answer.word == Word::Sold);
+                s.last_buyer(Word::SoldOut);
+                let answer = &mut s.told.attack[1];
+                answer.intended -= Duration::from_millis(501);
             }),
             holds("sent just in time", |s| {
-                let answer = &mut s.told.answers[2];
-                answer.sent += Duration::from_millis(500);
-                answer.ended = answer.sent + ANSWER;
+                s.told.attack[1].intended -= Duration::from_millis(500);
+            }),
+        ],
+        Scene::exact,
+    );
+}
+
+#[test]
+fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
+    const FORGOT: &str = "a buyer who clicked again was not told of the same order";
+    check(
+        &[
+            inconclusive("told sold out", FORGOT, |s| s.click_again(Word::SoldOut, None)),
+            inconclusive("told that it is no purchase", FORGOT, |s| {
+                s.click_again(Word::Rejected, None)
+            }),
+            inconclusive("told to wait to the end", FORGOT, |s| s.click_again(Word::Busy, None)),
+            holds("told to wait, and then of its order", |s| {
+                s.click_again(Word::Busy, None);
+                let answer = s.later(0, Word::Sold, Some("o-0"), 4);
+                s.told.repeats.push(answer);
+            }),
+            holds("told to wait while the first was being carried out", |s| {
+                let answer = s.answer(0, Word::Busy, None);
+                s.told.repeats.push(answer);
+            }),
+            holds("no answer, while something was broken on purpose", |s| {
+                s.struck();
+                s.click_again(Word::Unknown, None);
+            }),
+            holds("refused as the first was", |s| {
+                let answer = s.later(2, Word::SoldOut, None, 1);
+                s.told.repeats.push(answer);
             }),
             inconclusive(
-                "a second click is told sold out",
-                "a buyer who clicked again was not told of the same order",
-                |s| s.click_again(Word::SoldOut, None, 1),
-            ),
-            inconclusive(
-                "a second click is told of another order",
-                "a buyer who clicked again was not told of the same order",
-                |s| s.click_again(Word::Sold, Some("o-7"), 1),
+                "another quantity is answered with the first order",
+                "a purchase that was sent again with another quantity or buyer was not refused",
+                |s| {
+                    let mut answer = s.later(0, Word::Sold, Some("o-0"), 1);
+                    answer.quantity = 2;
+                    s.told.altered.push(answer);
+                },
             ),
         ],
         Scene::exact,
@@ -96,24 +166,35 @@ fn a_violation_wins_over_every_reason_to_doubt_the_round() {
     check(
         &[
             violated("the fault missed", &[("drift", 1)], |s| {
-                s.facts.stock_left = -1;
-                s.stake.fault = Some(FaultSeen::Missed);
+                s.facts.stock_left = Some(-1);
+                s.expected.fault = Some(FaultSeen::Missed);
             }),
             violated("silence without a fault", &[("drift", 1)], |s| {
-                s.facts.stock_left = -1;
+                s.facts.stock_left = Some(-1);
                 s.say(3, Word::Unknown);
             }),
             violated("nothing was sold, but something is gone", &[("drift", 1)], |s| {
                 s.all(Word::Busy);
-                s.facts.stock_left = 1;
+                s.facts.stock_left = Some(1);
             }),
         ],
         Scene::exact,
     );
 }
 
+#[test]
+fn a_round_whose_ledger_was_never_seen_is_no_test() {
+    let scene = Scene::exact();
+    let judged = judge(&scene.expected, &scene.told, &[]);
+    assert_eq!(judged.verdict, Verdict::Inconclusive);
+    assert_eq!(
+        judged.inconclusive.as_deref(),
+        Some("the ledgers were never seen at rest")
+    );
+}
+
 fn one_after_the_other(scene: &mut Scene) {
-    for (place, answer) in (0..).zip(&mut scene.told.answers) {
+    for (place, answer) in (0..).zip(&mut scene.told.attack) {
         answer.intended += ANSWER * place;
         answer.sent = answer.intended;
         answer.ended = answer.sent + ANSWER;

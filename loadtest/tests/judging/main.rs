@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod audit;
+mod catalogue;
 mod cell;
 mod folders;
 mod inconclusive;
 mod plan;
+mod properties;
 mod report;
 mod scene;
 mod told;

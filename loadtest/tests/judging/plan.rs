@@ -1,7 +1,7 @@
 //! Which rounds are played, and what a strategy promises in each.
 
+use loadtest::catalogue::{Store, Strategy};
 use loadtest::plan::{Load, Round, Wanted, one_per_mechanism, rounds};
-use loadtest::shop::{Store, Strategy};
 
 const ASKED: Load = Load {
     buyers: 64,
@@ -19,7 +19,6 @@ fn strategy(name: &str, claims: &[&str]) -> Strategy {
         } else {
             Store::Redis
         },
-        summary: String::new(),
         claims: claims.iter().map(|&claim| claim.to_owned()).collect(),
     }
 }

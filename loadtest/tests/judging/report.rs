@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use loadtest::audit::{Findings, Verdict};
+use loadtest::answer::Word;
+use loadtest::audit::{Finding, Findings, Verdict};
 use loadtest::environment::Environment;
+use loadtest::latency::Latency;
 use loadtest::report;
-use loadtest::result::{RoundFacts, RoundResult, RunResult};
-use loadtest::told::{Latency, Word};
+use loadtest::result::{RoundFacts, RoundResult, RunResult, SCHEMA_VERSION};
 
 /// A round that holds: 12 of 12 units sold to 24 purchases.
 pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
@@ -35,7 +36,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         facts: RoundFacts {
             recorded: 12,
             explained: 0,
-            stock_left: 0,
+            stock_left: Some(0),
         },
         findings: Findings::default(),
         latency_us: [(Word::Sold, latency(12, 4)), (Word::SoldOut, latency(12, 1))].into(),
@@ -47,7 +48,8 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
 
 pub fn run(rounds: Vec<RoundResult>) -> RunResult {
     RunResult {
-        schema_version: 1,
+        schema_version: SCHEMA_VERSION,
+        ended_early: None,
         command: "oversell run --repeat 2".to_owned(),
         started_at: "2026-01-02T03:04:05Z".to_owned(),
         environment: Environment {
@@ -76,11 +78,13 @@ fn every_kind() -> RunResult {
     let mut naive = round("none@sql", "second-instance", 2);
     (naive.claimed, naive.verdict) = (false, Verdict::Violated);
     naive.told = BTreeMap::from([(Word::Sold, 24)]);
-    (naive.findings.oversold, naive.findings.drift) = (12, -12);
+    naive.findings.add(Finding::Oversold, 12);
+    naive.findings.add(Finding::Drift, -12);
     naive.latency_us.remove(&Word::SoldOut);
     let mut broken = round("setnx@redis", "second-instance", 2);
     (broken.verdict, broken.as_designed) = (Verdict::Violated, false);
-    (broken.findings.lost, broken.findings.stuck) = (1, 1);
+    broken.findings.add(Finding::Lost, 1);
+    broken.findings.add(Finding::Stuck, 1);
     broken.latency_us.remove(&Word::SoldOut);
     let mut dead = round("setnx@redis", "crashed-holder", 2);
     (dead.verdict, dead.as_designed) = (Verdict::Inconclusive, false);
@@ -121,6 +125,86 @@ fn the_json_report_is_as_expected_to_the_letter() {
 #[test]
 fn a_result_that_is_read_back_is_the_same_result() {
     let json = include_str!("expected/result.json");
-    let read: RunResult = serde_json::from_str(json).unwrap();
+    let read = RunResult::parse(json.as_bytes()).unwrap();
     assert_eq!(serde_json::to_string_pretty(&read).unwrap() + "\n", json);
+}
+
+#[test]
+fn a_result_of_another_schema_version_is_refused_with_both_versions() {
+    let mut older = run(vec![round("lua@redis", "crowd", 1)]);
+    older.schema_version = 1;
+    let json = serde_json::to_string(&older).unwrap();
+    let said = RunResult::parse(json.as_bytes()).unwrap_err().to_string();
+    assert!(
+        said.contains("version 1,") && said.contains(&format!("version {SCHEMA_VERSION} ")),
+        "{said}"
+    );
+    for none in ["", "{}", "[]", "{\"schema_version\":2}"] {
+        let said = RunResult::parse(none.as_bytes()).unwrap_err().to_string();
+        assert_eq!(said, "this is no result", "{none}");
+    }
+}
+
+/// What a person sees first.
+fn rendered(run: &RunResult) -> [String; 2] {
+    let all = report::all();
+    let markdown = all.iter().find(|report| report.file_name() == "result.md").unwrap();
+    [markdown.render(run), report::matrix(run)]
+}
+
+#[test]
+fn a_run_that_is_not_whole_says_so_before_everything_else() {
+    let mut early = run(vec![round("lua@redis", "crowd", 1)]);
+    early.ended_early = Some("after 1 of 200 rounds".to_owned());
+    let mut skipped = run(vec![round("lua@redis", "crowd", 1)]);
+    skipped.rounds[0].skipped = Some("the shop runs on 2 instances, not on 1".to_owned());
+    for text in rendered(&early) {
+        assert!(
+            text.starts_with("**This run ended early, after 1 of 200 rounds.**\n\n"),
+            "{text}"
+        );
+        assert!(!text.contains("Every strategy did"), "{text}");
+    }
+    for text in rendered(&skipped) {
+        assert!(
+            text.starts_with("**Trials were skipped: the shop runs on 2 instances, not on 1.**\n\n"),
+            "{text}"
+        );
+        assert!(!text.contains("Every strategy did"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_stranger_wrote_can_forge_no_cell_and_move_no_cursor() {
+    let evil = "x` | holds 5/5 |\n| \u{1b}[2J\u{202e}<b>";
+    let mut forged = round(evil, evil, 2);
+    (forged.verdict, forged.inconclusive) = (Verdict::Inconclusive, Some(evil.to_owned()));
+    let mut forged = run(vec![forged]);
+    let on = &mut forged.environment;
+    for text in [
+        &mut on.redis,
+        &mut on.mariadb,
+        &mut on.os,
+        &mut on.cpu,
+        &mut forged.command,
+    ] {
+        *text = evil.to_owned();
+    }
+    forged.started_at = evil.to_owned();
+    forged.ended_early = Some(evil.to_owned());
+    let plain = run(vec![round("lua@redis", "second-instance", 2)]);
+    let lines = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
+    for (forged, plain) in rendered(&forged).into_iter().zip(rendered(&plain)) {
+        assert!(
+            forged.chars().all(|c| c == '\n' || c == ' ' || c.is_ascii_graphic()),
+            "{forged}"
+        );
+        assert!(!forged.contains("<b>") || forged.contains("\\<b\\>"), "{forged}");
+        assert_eq!(lines(&forged), lines(&plain), "{forged}");
+        for line in forged.lines().filter(|line| line.starts_with('|')) {
+            let bars = line.replace("\\|", "").matches('|').count();
+            let heads = forged.lines().find(|line| line.starts_with("| strategy")).unwrap();
+            assert!(bars <= heads.matches('|').count().max(16), "{line}");
+        }
+    }
 }

@@ -2,19 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use loadtest::audit::{Judgement, Stake, Verdict, judge};
-use loadtest::facts::{Facts, Order};
-use loadtest::told::{Answer, SecondClick, Told, Word};
+use loadtest::answer::{Answer, Word};
+use loadtest::audit::{Expectation, FaultSeen, Judgement, Verdict, judge};
+use loadtest::facts::{Facts, Look, Order};
+use loadtest::told::Told;
 
 /// The length of every answer in a scene.
 pub const ANSWER: Duration = Duration::from_millis(10);
 
 /// What the verdict is made of.
 pub struct Scene {
-    pub stake: Stake,
+    pub expected: Expectation,
     pub told: Told,
+    /// What the last look shows.
     pub facts: Facts,
-    start: Instant,
+    /// Looks before it.
+    pub earlier: Vec<Look>,
+    pub start: Instant,
 }
 
 /// A row: its name, how it spoils the round, and what has to be found.
@@ -36,7 +40,7 @@ impl Scene {
     /// The same with purchases of that many units.
     pub fn of(quantity: i64) -> Self {
         let mut scene = Self {
-            stake: Stake {
+            expected: Expectation {
                 stock: 2 * quantity,
                 quantity,
                 contended: true,
@@ -44,66 +48,91 @@ impl Scene {
                 fault: None,
             },
             told: Told::default(),
-            facts: Facts::default(),
+            facts: Facts {
+                stock_left: Some(0),
+                ..Facts::default()
+            },
+            earlier: Vec::new(),
             start: Instant::now(),
         };
         scene.sold(0, Some("o-0"));
         scene.sold(1, Some("o-1"));
         scene.say(2, Word::SoldOut);
-        scene.record("o-0", quantity, Some("k-0"));
-        scene.record("o-1", quantity, Some("k-1"));
+        scene.record(0, quantity);
+        scene.record(1, quantity);
         scene
     }
 
-    /// An answer to the purchase with key `k-{place}`.
+    /// An answer to purchase `place` of the attack, by instance a or b.
     pub fn answer(&self, place: usize, word: Word, order: Option<&str>) -> Answer {
-        let sold = word == Word::Sold;
         Answer {
+            number: place,
             key: format!("k-{place}"),
+            buyer: format!("b-{place}"),
+            quantity: self.expected.quantity,
             word,
             order: order.map(str::to_owned),
-            instance: sold.then(|| ["a", "b"][place % 2].to_owned()),
+            instance: (word != Word::Unknown).then(|| ["a", "b"][place % 2].to_owned()),
             intended: self.start,
             sent: self.start,
             ended: self.start + ANSWER,
         }
     }
 
+    /// The same, given `after` so many other answers.
+    pub fn later(&self, place: usize, word: Word, order: Option<&str>, after: u32) -> Answer {
+        let mut answer = self.answer(place, word, order);
+        answer.intended += ANSWER * after + Duration::from_millis(1);
+        answer.sent = answer.intended;
+        answer.ended = answer.sent + ANSWER;
+        answer
+    }
+
     pub fn sold(&mut self, place: usize, order: Option<&str>) {
         let answer = self.answer(place, Word::Sold, order);
-        self.told.answers.push(answer);
+        self.told.attack.push(answer);
     }
 
     pub fn say(&mut self, place: usize, word: Word) {
         let answer = self.answer(place, word, None);
-        self.told.answers.push(answer);
+        self.told.attack.push(answer);
     }
 
     /// Every answer of the attack is `word`, and no order was recorded.
     pub fn all(&mut self, word: Word) {
-        self.told.answers.clear();
+        self.told.attack.clear();
         (0..3).for_each(|place| self.say(place, word));
         self.facts.orders.clear();
-        self.facts.stock_left = self.stake.stock;
+        self.facts.stock_left = Some(self.expected.stock);
     }
 
+    /// A buyer who came alone after the attack.
     pub fn last_buyer(&mut self, word: Word) {
-        self.told.last_buyer = Some(self.answer(9, word, None));
+        let answer = self.later(9, word, None, 1);
+        self.told.follow_up.push(answer);
     }
 
-    /// A second click is answered with `word` and `order`; the first was sold as `o-0`.
-    pub fn click_again(&mut self, word: Word, order: Option<&str>, recorded: i64) {
-        self.told.second_click = Some(SecondClick {
-            first: self.answer(0, Word::Sold, Some("o-0")),
-            second: self.answer(0, word, order),
-            recorded,
-        });
+    /// Purchase 0, which was sold as o-0, is sent again after its answer.
+    pub fn click_again(&mut self, word: Word, order: Option<&str>) {
+        let answer = self.later(0, word, order, 1);
+        self.told.repeats.push(answer);
     }
 
-    pub fn record(&mut self, id: &str, quantity: i64, key: Option<&str>) {
+    /// The order of purchase `place`, as it was told.
+    pub fn record(&mut self, place: usize, quantity: i64) {
+        self.record_as(
+            &format!("o-{place}"),
+            quantity,
+            Some(&format!("k-{place}")),
+            &format!("b-{place}"),
+        );
+    }
+
+    pub fn record_as(&mut self, id: &str, quantity: i64, key: Option<&str>, buyer: &str) {
         self.facts.orders.push(Order {
             id: id.to_owned(),
             quantity,
+            buyer: Some(buyer.to_owned()),
             key: key.map(str::to_owned),
         });
     }
@@ -112,8 +141,28 @@ impl Scene {
         self.facts.orders.retain(|order| order.id != id);
     }
 
+    /// An earlier look that showed what the last one shows now, begun after so many answers.
+    pub fn look(&mut self, after: u32, at_rest: bool) {
+        self.earlier.push(Look {
+            begun: self.start + ANSWER * after,
+            at_rest,
+            facts: self.facts.clone(),
+        });
+    }
+
+    /// The fault struck, and everything was back before anybody bought.
+    pub fn struck(&mut self) {
+        self.expected.fault = Some(FaultSeen::Struck { healed: self.start });
+    }
+
     pub fn judge(&self) -> Judgement {
-        judge(&self.stake, &self.told, &self.facts)
+        let mut looks = self.earlier.clone();
+        looks.push(Look {
+            begun: self.start + Duration::from_secs(60),
+            at_rest: true,
+            facts: self.facts.clone(),
+        });
+        judge(&self.expected, &self.told, &looks)
     }
 }
 

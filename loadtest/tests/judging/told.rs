@@ -5,20 +5,19 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use axum::http;
-use loadtest::told::{Told, Word, hear};
+use loadtest::answer::{Reply, Word};
+use loadtest::told::Told;
 use reqwest::{Client, Response};
 
 use crate::scene::{ANSWER, Scene};
 
-type Heard = (Word, Option<String>, Option<String>);
-
-async fn hear_of(status: u16, retry_after: Option<&str>, body: &str) -> Heard {
+async fn reply(status: u16, retry_after: Option<&str>, body: &str) -> Reply {
     let mut response = http::Response::builder().status(status);
     if let Some(value) = retry_after {
         response = response.header("Retry-After", value);
     }
     let response = response.body(body.to_owned()).unwrap();
-    hear(Ok(Response::from(response))).await
+    Reply::read(Ok(Response::from(response))).await
 }
 
 #[tokio::test]
@@ -41,32 +40,75 @@ async fn every_status_means_one_word() {
         (504, None, Word::Unknown),
     ];
     for (status, retry_after, word) in table {
-        let heard = hear_of(status, retry_after, "{}").await;
-        assert_eq!(heard, (word, None, None), "{status}, Retry-After {retry_after:?}");
+        let reply = reply(status, retry_after, "{}").await;
+        assert_eq!(
+            (reply.word, reply.order),
+            (word, None),
+            "{status}, Retry-After {retry_after:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_sale_names_its_order_and_its_instance_if_it_can_be_read() {
-    let named = |order: Option<&str>, instance: Option<&str>| {
-        (Word::Sold, order.map(str::to_owned), instance.map(str::to_owned))
-    };
+    let long = format!(r#"{{"order":"{}"}}"#, "x".repeat(129));
     let table = [
-        (r#"{"order":"o-1","instance":"a"}"#, named(Some("o-1"), Some("a"))),
-        (
-            r#"{"order":"o-1","item":"x","remaining":null}"#,
-            named(Some("o-1"), None),
-        ),
-        (r#"{"instance":"a"}"#, named(None, Some("a"))),
-        (r#"{"order":7,"instance":"a"}"#, named(None, None)),
-        ("thank you", named(None, None)),
-        ("", named(None, None)),
+        (r#"{"order":"o-1","instance":"a"}"#, Some("o-1"), Some("a")),
+        (r#"{"order":"o-1","item":"x","remaining":null}"#, Some("o-1"), None),
+        (r#"{"instance":"a"}"#, None, Some("a")),
+        (r#"{"order":7,"instance":"a"}"#, Some("7"), Some("a")),
+        (r#"{"order":18446744073709551615}"#, Some("18446744073709551615"), None),
+        (r#"{"order":7.5}"#, None, None),
+        (r#"{"order":""}"#, None, None),
+        (r#"{"order":["o-1"]}"#, None, None),
+        (r#"{"order":"o-1","instance":"a|b"}"#, Some("o-1"), None),
+        (long.as_str(), None, None),
+        ("thank you", None, None),
+        ("", None, None),
     ];
-    for (body, expected) in table {
-        assert_eq!(hear_of(201, None, body).await, expected, "{body}");
+    for (body, order, instance) in table {
+        let reply = reply(201, None, body).await;
+        assert_eq!(reply.word, Word::Sold, "{body}");
+        assert_eq!(
+            (reply.order.as_deref(), reply.instance.as_deref()),
+            (order, instance),
+            "{body}"
+        );
     }
-    let refused = hear_of(409, None, r#"{"order":"o-1","instance":"a"}"#).await;
-    assert_eq!(refused, (Word::SoldOut, None, None), "only a sale has an order");
+    let refused = reply(409, None, r#"{"order":"o-1"}"#).await;
+    assert_eq!(
+        (refused.word, refused.order),
+        (Word::SoldOut, None),
+        "only a sale has an order"
+    );
+}
+
+#[tokio::test]
+async fn a_buyer_who_is_told_to_wait_is_told_for_how_long() {
+    for (header, seconds) in [
+        ("0", Some(0)),
+        ("7", Some(7)),
+        ("soon", None),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+    ] {
+        let reply = reply(503, Some(header), "").await;
+        assert_eq!(
+            (reply.word, reply.retry_after),
+            (Word::Busy, seconds.map(Duration::from_secs)),
+            "{header}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_longer_than_any_honest_one_is_unknown_whatever_its_status() {
+    for status in [201, 409, 503, 404] {
+        assert_eq!(
+            reply(status, Some("1"), &"x".repeat(70_000)).await,
+            Reply::SILENCE,
+            "{status}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -85,41 +127,62 @@ async fn an_answer_that_breaks_off_is_unknown_even_if_it_began_as_a_sale() {
     });
     for _ in answers {
         let client = Client::builder().no_proxy().build().unwrap();
-        assert_eq!(hear(client.get(&url).send().await).await, (Word::Unknown, None, None));
+        assert_eq!(Reply::read(client.get(&url).send().await).await, Reply::SILENCE);
     }
     shop.join().unwrap();
 }
 
 #[test]
-fn the_peak_is_the_most_purchases_in_flight_at_one_moment() {
-    /// Answers from `sent` to `ended`, in milliseconds.
-    fn peak(spans: &[(u64, u64)]) -> usize {
+fn purchases_met_when_one_was_sold_while_another_was_in_flight() {
+    /// Answers from `sent` to `ended`, in milliseconds, and whether each was a sale.
+    fn met(spans: &[(u64, u64, bool)]) -> bool {
         let scene = Scene::exact();
         let mut told = Told::default();
-        for (sent, ended) in spans {
-            let mut answer = scene.answer(0, Word::Busy, None);
+        for (sent, ended, is_sold) in spans {
+            let mut answer = scene.answer(0, if *is_sold { Word::Sold } else { Word::Busy }, None);
             answer.sent = answer.intended + Duration::from_millis(*sent);
             answer.ended = answer.intended + Duration::from_millis(*ended);
-            told.answers.push(answer);
+            told.attack.push(answer);
         }
-        told.peak()
+        told.met()
     }
-    assert_eq!(peak(&[]), 0);
-    assert_eq!(peak(&[(0, 10)]), 1);
-    assert_eq!(peak(&[(0, 10), (10, 20)]), 1, "one begins where the other ends");
-    assert_eq!(peak(&[(0, 10), (9, 20)]), 2);
-    assert_eq!(peak(&[(0, 30), (5, 10), (15, 20)]), 2);
-    assert_eq!(peak(&[(20, 30), (0, 25), (22, 23)]), 3);
+    assert!(!met(&[]));
+    assert!(!met(&[(0, 10, true)]));
+    assert!(
+        !met(&[(0, 10, true), (10, 20, true)]),
+        "one begins where the other ends"
+    );
+    assert!(met(&[(0, 10, true), (9, 20, false)]));
+    assert!(met(&[(0, 10, false), (9, 20, true)]));
+    assert!(
+        !met(&[(0, 10, false), (9, 20, false), (20, 30, true)]),
+        "nobody who met was sold anything"
+    );
+    assert!(met(&[(0, 30, true), (5, 10, false), (15, 20, false)]));
+    assert!(met(&[(20, 30, false), (0, 25, false), (22, 23, true)]));
+}
+
+#[test]
+fn a_purchase_is_counted_once_however_often_it_was_sent() {
+    let mut scene = Scene::exact();
+    for word in [Word::Sold, Word::Busy, Word::SoldOut, Word::Unknown, Word::Rejected] {
+        scene.click_again(word, Some("o-0"));
+    }
+    scene.say(3, Word::Busy);
+    scene.last_buyer(Word::Busy);
+    scene.last_buyer(Word::SoldOut);
+    let counts = Word::ALL.map(|word| scene.told.count(word));
+    assert_eq!(counts, [2, 2, 1, 0, 0], "sold, sold out, busy, rejected, unknown");
 }
 
 #[test]
 fn latency_is_counted_from_the_intended_start_for_each_word_apart() {
     let mut scene = Scene::exact();
-    for answer in &mut scene.told.answers {
+    for answer in &mut scene.told.attack {
         answer.sent += Duration::from_millis(30);
         answer.ended += Duration::from_millis(30);
     }
-    scene.told.last_buyer = Some(scene.answer(9, Word::Busy, None));
+    scene.last_buyer(Word::Busy);
     let latency = scene.told.latency_us();
     assert_eq!(latency.keys().copied().collect::<Vec<_>>(), [Word::Sold, Word::SoldOut]);
     let sold = latency[&Word::Sold];
@@ -128,13 +191,4 @@ fn latency_is_counted_from_the_intended_start_for_each_word_apart() {
     assert!((39_960..=40_040).contains(&sold.p50), "{sold:?}");
     assert_eq!(sold.p50, sold.max);
     assert_eq!(scene.told.selling_time(), Some(ANSWER + Duration::from_millis(30)));
-}
-
-#[test]
-fn the_last_buyer_counts_and_the_second_click_does_not() {
-    let mut scene = Scene::exact();
-    scene.last_buyer(Word::SoldOut);
-    scene.click_again(Word::Sold, Some("o-0"), 1);
-    assert_eq!(scene.told.count(Word::Sold), 2);
-    assert_eq!(scene.told.count(Word::SoldOut), 2);
 }

@@ -1,17 +1,22 @@
 //! The short table: one row per strategy, one column per threat.
 
-use super::table::table;
-use crate::audit::Verdict;
-use crate::cell::{Cell, Spread, Standing, upper_bound_95};
+use super::table::{code, escaped, table};
+use super::with_warning;
+use crate::answer::Word;
+use crate::audit::{Finding, Verdict};
+use crate::cell::{Cell, ClaimCheck, Spread, upper_bound_95};
 use crate::result::RunResult;
 use crate::threats;
-use crate::told::Word;
 
 /// Under which threat the cost of a strategy is shown: the one the project is about.
 const COST_UNDER: &str = "second-instance";
 
 /// The table with what is needed to read it.
 pub fn matrix(run: &RunResult) -> String {
+    with_warning(run, bare(run))
+}
+
+pub(super) fn bare(run: &RunResult) -> String {
     let cells = Cell::all(run);
     let mut columns: Vec<(&str, usize)> = Vec::new();
     let mut strategies: Vec<&str> = Vec::new();
@@ -36,7 +41,7 @@ pub fn matrix(run: &RunResult) -> String {
             cells.iter().find(here)
         };
         let verdicts = columns.iter().map(|column| find(column).map_or(String::new(), verdict));
-        let mut row: Vec<String> = [format!("`{strategy}`")].into_iter().chain(verdicts).collect();
+        let mut row: Vec<String> = [code(strategy)].into_iter().chain(verdicts).collect();
         if let Some(column) = cost_at {
             row.extend(find(column).map_or([String::new(), String::new()], cost));
         }
@@ -47,7 +52,7 @@ pub fn matrix(run: &RunResult) -> String {
 }
 
 fn title(threat: &str, instances: usize) -> String {
-    threats::find(threat).map_or_else(|| threat.to_owned(), |found| found.title(instances))
+    threats::find(threat).map_or_else(|| escaped(threat), |found| found.title(instances))
 }
 
 /// `holds 3/3`, or the gravest finding with its size, and how often if not each time.
@@ -66,35 +71,24 @@ fn verdict(cell: &Cell) -> String {
             }
         }
     };
-    match cell.standing() {
-        Standing::AsDesigned | Standing::Skipped => text,
-        Standing::NotAsDesigned => format!("{text} !!"),
-        Standing::Inconclusive => format!("{text} ??"),
+    match cell.claim_check() {
+        ClaimCheck::AsDesigned | ClaimCheck::Skipped => text,
+        ClaimCheck::NotAsDesigned => format!("{text} !!"),
+        ClaimCheck::Inconclusive => format!("{text} ??"),
     }
 }
 
 fn gravest(cell: &Cell) -> String {
-    let found = cell.rounds.iter().flat_map(|round| round.findings.named());
-    let order = [
-        "oversold",
-        "duplicate",
-        "lost",
-        "ghost",
-        "stuck",
-        "undersold",
-        "drift",
-        "overlap",
-    ];
-    let name = found
-        .map(|(name, _)| name)
-        .min_by_key(|name| order.iter().position(|other| other == name));
-    let Some(name) = name else { return String::new() };
-    if name == "stuck" {
+    let found = cell.rounds.iter().flat_map(|round| round.findings.found());
+    let Some(gravest) = found.map(|(finding, _)| finding).min() else {
+        return String::new();
+    };
+    if gravest == Finding::Stuck {
         return "STUCK".to_owned();
     }
-    let named = cell.rounds.iter().flat_map(|round| round.findings.named());
-    let sizes = named.filter(|(other, _)| *other == name).map(|(_, units)| units as f64);
-    let sizes = Spread::of(sizes);
+    let sizes = cell.rounds.iter().map(|round| round.findings.of(gravest));
+    let sizes = Spread::of(sizes.filter(|size| *size != 0).map(|size| size as f64));
+    let name = gravest.name().replace('_', " ");
     format!("**{name} {}**", sizes.map_or(String::new(), spread))
 }
 
@@ -144,12 +138,14 @@ fn setting(run: &RunResult) -> String {
             round.buyers, round.demand, round.stock, round.work_ms
         )
     });
-    let nginx = on
-        .nginx
-        .as_ref()
-        .map_or(String::new(), |version| format!(", nginx {version}"));
+    let nginx = on.nginx.as_ref();
+    let nginx = nginx.map_or(String::new(), |version| format!(", nginx {}", escaped(version)));
+    let [redis, mariadb, cpu, os] = [&on.redis, &on.mariadb, &on.cpu, &on.os].map(|text| escaped(text));
     format!(
-        "{load}Redis {}, MariaDB {}{nginx}; {} x {}, {} MiB, {}. {}, `{}`.",
-        on.redis, on.mariadb, on.cpus, on.cpu, on.memory_mib, on.os, run.started_at, run.command
+        "{load}Redis {redis}, MariaDB {mariadb}{nginx}; {} x {cpu}, {} MiB, {os}. {}, {}.",
+        on.cpus,
+        on.memory_mib,
+        escaped(&run.started_at),
+        code(&run.command)
     )
 }

@@ -6,8 +6,9 @@ mod table;
 
 pub use matrix::matrix;
 
+use self::table::escaped;
 use super::Report;
-use crate::cell::{Standing, standing};
+use crate::cell::{ClaimCheck, claim_check};
 use crate::result::RunResult;
 
 pub(super) struct Markdown;
@@ -18,20 +19,41 @@ impl Report for Markdown {
     }
 
     fn render(&self, run: &RunResult) -> String {
-        let sentence = match standing(run) {
-            Standing::AsDesigned => {
-                "Every strategy did what it claims under every threat, and failed where it claims nothing."
-            }
-            Standing::NotAsDesigned => "At least one strategy did not do what it claims: see the cells marked `!!`.",
-            Standing::Inconclusive => "Some rounds were no test: see the cells marked `??`.",
-            Standing::Skipped => "Nothing was played.",
-        };
-        format!(
+        let text = format!(
             "## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n\n## Who oversells?\n\n{matrix}\n\n{sentence}\n",
             rows = rows::rows(run),
-            matrix = matrix(run),
-        )
+            matrix = matrix::bare(run),
+            sentence = sentence(run),
+        );
+        with_warning(run, text)
     }
+}
+
+fn sentence(run: &RunResult) -> &'static str {
+    match claim_check(run) {
+        ClaimCheck::AsDesigned => {
+            "Every strategy did what it claims under every threat, and failed where it claims nothing."
+        }
+        ClaimCheck::NotAsDesigned => "At least one strategy did not do what it claims: see the cells marked `!!`.",
+        ClaimCheck::Inconclusive if run.ended_early.is_some() => "The run ended early: it decides nothing.",
+        ClaimCheck::Inconclusive => "Some rounds were no test: see the cells marked `??`.",
+        ClaimCheck::Skipped => "Some trials were skipped: nothing is decided about them.",
+    }
+}
+
+/// What must not be overlooked stands before everything else: a run that is not whole, and what was skipped.
+pub(super) fn with_warning(run: &RunResult, text: String) -> String {
+    let early = run
+        .ended_early
+        .iter()
+        .map(|why| format!("**This run ended early, {}.**", escaped(why)));
+    let skipped = run.rounds.iter().find_map(|round| round.skipped.as_ref());
+    let skipped = skipped.map(|why| format!("**Trials were skipped: {}.**", escaped(why)));
+    let warnings: Vec<String> = early.chain(skipped).collect();
+    if warnings.is_empty() {
+        return text;
+    }
+    format!("{}\n\n{text}", warnings.join("\n\n"))
 }
 
 /// How to read the long table.

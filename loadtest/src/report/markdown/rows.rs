@@ -1,11 +1,11 @@
 //! The long table: one row per strategy and threat.
 
 use super::matrix::{latency, spread};
-use super::table::table;
-use crate::audit::Verdict;
+use super::table::{code, escaped, table};
+use crate::answer::Word;
+use crate::audit::{Finding, Verdict};
 use crate::cell::{Cell, Spread};
 use crate::result::{RoundResult, RunResult};
-use crate::told::Word;
 
 const HEADS: [&str; 15] = [
     "strategy",
@@ -25,6 +25,9 @@ const HEADS: [&str; 15] = [
     "sales/s",
 ];
 
+/// Findings that stand in a column of their own.
+const HAVE_COLUMNS: [Finding; 2] = [Finding::Oversold, Finding::Undersold];
+
 pub(super) fn rows(run: &RunResult) -> String {
     let rows = Cell::all(run).iter().map(row).collect();
     table(HEADS.map(str::to_owned).to_vec(), rows)
@@ -36,14 +39,14 @@ fn row(cell: &Cell) -> Vec<String> {
         sizes.map_or("-".to_owned(), spread)
     };
     vec![
-        format!("`{}`", cell.strategy),
+        code(cell.strategy),
         trial(cell),
         verdicts(cell),
         units(|round| round.stock),
         units(|round| round.units(Word::Sold)),
         units(|round| round.facts.recorded),
-        units(|round| round.findings.oversold),
-        units(|round| round.findings.undersold),
+        units(|round| round.findings.of(Finding::Oversold)),
+        units(|round| round.findings.of(Finding::Undersold)),
         units(|round| round.units(Word::Busy)),
         units(|round| round.units(Word::Unknown)),
         others(cell),
@@ -56,8 +59,8 @@ fn row(cell: &Cell) -> Vec<String> {
 
 fn trial(cell: &Cell) -> String {
     match cell.instances {
-        1 => format!("{}, 1 instance", cell.threat),
-        many => format!("{}, {many} instances", cell.threat),
+        1 => format!("{}, 1 instance", escaped(cell.threat)),
+        many => format!("{}, {many} instances", escaped(cell.threat)),
     }
 }
 
@@ -79,14 +82,16 @@ fn verdicts(cell: &Cell) -> String {
 
 /// Findings without a column of their own, with the largest size each one had; and why a round was no test.
 fn others(cell: &Cell) -> String {
-    let mut said: Vec<String> = Vec::new();
-    for name in ["lost", "ghost", "drift", "duplicate", "stuck", "overlap"] {
-        let sizes = cell.rounds.iter().flat_map(|round| round.findings.named());
-        let largest = sizes
-            .filter(|(other, _)| *other == name)
-            .max_by_key(|(_, units)| units.abs());
-        said.extend(largest.map(|(name, units)| format!("{name} {units}")));
-    }
-    said.extend(cell.rounds.iter().find_map(|round| round.inconclusive.clone()));
+    let others = Finding::ALL
+        .into_iter()
+        .filter(|finding| !HAVE_COLUMNS.contains(finding));
+    let largest = others.filter_map(|finding| {
+        let sizes = cell.rounds.iter().map(|round| round.findings.of(finding));
+        let size = sizes.max_by_key(|size| size.unsigned_abs()).filter(|size| *size != 0)?;
+        Some(format!("{} {size}", finding.name().replace('_', " ")))
+    });
+    let mut said: Vec<String> = largest.collect();
+    let doubts = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
+    said.extend(doubts.map(escaped));
     said.join("; ")
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
+use loadtest::deployment::{Deployment, Local};
 use loadtest::facts::Urls;
-use loadtest::ground::{Ground, Local, listening};
-use loadtest::shop::{Address, Shop};
+use loadtest::shop::Address;
 use stack::{Parts, ShopOptions, Stores};
 use uuid::Uuid;
 
@@ -37,15 +37,15 @@ pub fn local(stack: &StackOptions) -> Result<Local> {
         stores,
         options,
         admin_token,
-        sites: HashMap::new(),
+        running: HashMap::new(),
     })
 }
 
-/// The shop of `--host`, if one is given. Its instances are counted by who listens at its admin URLs.
+/// The shop of `--host`, if one is given. Its instances are counted by who answers at its admin URLs.
 ///
 /// # Errors
-/// When the HTTP client cannot be built.
-pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<Option<Ground>> {
+/// When nobody does, or the HTTP client cannot be built.
+pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<Option<Deployment>> {
     let base = |url: &String| url.trim_end_matches('/').to_owned();
     let admins: Vec<String> = foreign.admin.iter().map(base).collect();
     // Whoever gives --host has to give the others, too; the command line sees to that.
@@ -58,14 +58,11 @@ pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<O
     ) else {
         return Ok(None);
     };
-    Ok(Some(Ground::Foreign {
-        shop: Shop::new(Address {
-            host,
-            admin,
-            admin_token,
-        })?,
-        urls: Urls { redis, sql },
-        instances: listening(&admins).await,
-        admins,
-    }))
+    let at = Address {
+        host,
+        admin,
+        admin_token,
+    };
+    let urls = Urls { redis, sql };
+    Ok(Some(Deployment::foreign(at, admins, urls).await?))
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// While one of these lives, whatever the process writes to stdout goes nowhere.
-pub(super) struct Hush(());
+pub(super) struct SilencedStdout(());
 
 /// How many live, and the stdout that comes back with the last of them. It is one for the process: if each of two
 /// attacks at once kept its own, one of them would keep the silence of the other, and give that back.
@@ -16,8 +16,8 @@ fn silence() -> MutexGuard<'static, (usize, Option<OwnedFd>)> {
     SILENCE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Hush {
-    pub(super) fn stdout() -> io::Result<Self> {
+impl SilencedStdout {
+    pub(super) fn begin() -> io::Result<Self> {
         let mut silence = silence();
         if silence.0 == 0 {
             silence.1 = Some(turn_away()?);
@@ -27,7 +27,7 @@ impl Hush {
     }
 }
 
-impl Drop for Hush {
+impl Drop for SilencedStdout {
     fn drop(&mut self) {
         let mut silence = silence();
         silence.0 -= 1;
@@ -68,7 +68,7 @@ fn turn_away() -> io::Result<OwnedFd> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::Hush;
+    use super::SilencedStdout;
 
     fn stdout() -> PathBuf {
         std::fs::read_link("/proc/self/fd/1").unwrap()
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn stdout_comes_back_with_the_last_of_two_attacks_at_once() {
         let before = stdout();
-        let (one, other) = (Hush::stdout().unwrap(), Hush::stdout().unwrap());
+        let (one, other) = (SilencedStdout::begin().unwrap(), SilencedStdout::begin().unwrap());
         let nowhere = Path::new("/dev/null");
         assert_eq!(stdout(), nowhere);
         drop(one);

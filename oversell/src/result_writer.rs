@@ -1,4 +1,4 @@
-//! Keeps what a run shows as soon as it is shown, and tells how far it has come.
+//! Writes down what a run shows as soon as it is shown, and tells how far it has come.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -7,26 +7,25 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use loadtest::experiment::Watch;
+use loadtest::experiment::RunObserver;
 use loadtest::plan::Round;
 use loadtest::report;
 use loadtest::result::RunResult;
 
 /// The folder of one run, and the progress on stderr: a bar on a terminal, a line per trial otherwise.
-pub struct Keeper {
+pub struct ResultWriter {
     folder: PathBuf,
     bar: ProgressBar,
     last_line: Mutex<String>,
 }
 
-impl Keeper {
-    /// Makes a new folder below `results`, named after `run_id`.
+impl ResultWriter {
+    /// Makes a new folder below `results`, named after `run_id`; two runs that began at one moment get one each.
     ///
     /// # Errors
     /// When it cannot be made: better now than after the run.
     pub fn new(results: &Path, run_id: &str) -> Result<Self> {
-        let folder = results.join(run_id);
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let folder = new_folder(results, run_id)?;
         let bar = if io::stderr().is_terminal() {
             ProgressBar::new(0)
         } else {
@@ -62,7 +61,24 @@ impl Keeper {
     }
 }
 
-impl Watch for Keeper {
+fn new_folder(results: &Path, run_id: &str) -> Result<PathBuf> {
+    fs::create_dir_all(results).with_context(|| format!("cannot make {}", results.display()))?;
+    let mut folder = results.join(run_id);
+    for number in 2.. {
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                folder = results.join(format!("{run_id}-{number}"));
+            }
+            made => {
+                made.with_context(|| format!("cannot make {}", folder.display()))?;
+                break;
+            }
+        }
+    }
+    Ok(folder)
+}
+
+impl RunObserver for ResultWriter {
     fn begins(&self, round: &Round, done: usize, all: usize) {
         let trial = round.threat.title(round.instances);
         self.bar.set_length(all as u64);
@@ -78,7 +94,14 @@ impl Watch for Keeper {
         }
     }
 
-    fn over(&self, run: &RunResult) -> Result<()> {
+    fn looks_again(&self, sales: usize) {
+        self.bar.set_message(format!("looking at {sales} ledgers once more"));
+        if self.bar.is_hidden() {
+            eprintln!("looking at {sales} ledgers once more");
+        }
+    }
+
+    fn keeps(&self, run: &RunResult) -> Result<()> {
         for report in report::all() {
             self.keep(report.file_name(), &report.render(run))?;
         }

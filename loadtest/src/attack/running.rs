@@ -1,0 +1,285 @@
+//! An attack while it goes on, shared by its buyers.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use goose::goose::{GooseRequest, GooseUser};
+use reqwest::Client;
+use tokio::sync::{Barrier, SetOnce};
+use tokio::time::sleep;
+
+use super::{Attack, Fault};
+use crate::answer::{Answer, Reply, Word};
+use crate::facts::Look;
+use crate::shop::PurchaseRequest;
+use crate::told::Told;
+
+/// Purchases of a crowd that are sent twice at one moment.
+const AT_ONCE: usize = 2;
+
+/// How many purchases may carry the fault until it strikes: one that is told busy never comes to the step.
+const FAULT_TRIES: usize = 5;
+
+/// After which a buyer who carries the fault tries again.
+const FAULT_AGAIN: Duration = Duration::from_millis(100);
+
+/// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
+const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
+
+pub(super) struct Running {
+    attack: Attack,
+    client: Client,
+    gate: Barrier,
+    released: OnceLock<Instant>,
+    next: AtomicUsize,
+    /// Sales heard of so far.
+    sales: AtomicUsize,
+    twice: Twice,
+    /// Whether the fault struck, when that is known.
+    pub(super) struck: SetOnce<bool>,
+    /// Whether its damage was healed: if not, there is no second wave.
+    pub(super) healed: SetOnce<bool>,
+    told: Mutex<Told>,
+    looks: Mutex<Vec<Look>>,
+    buyers: AtomicUsize,
+    pub(super) over: SetOnce<()>,
+}
+
+/// What is done more than once, drawn for one round.
+struct Twice {
+    /// Places of purchases that are sent twice at one moment.
+    at_once: HashSet<usize>,
+    /// Which sale is sent again as soon as its answer has come, counted in the order of the answers.
+    repeated: usize,
+    /// Which one is sent again with another quantity, and with another buyer.
+    altered: usize,
+    /// After which one, besides the first, the ledger is looked at.
+    glanced: usize,
+}
+
+impl Twice {
+    /// All of it early, while units are left that a forgetful shop could sell.
+    fn draw(attack: &Attack) -> Self {
+        let load = &attack.sale.load;
+        let sales = (load.stock / i64::from(load.quantity)).clamp(1, load.requests as i64) as usize;
+        let early = sales.div_ceil(4);
+        let mut at_once = HashSet::new();
+        if !attack.one_at_a_time {
+            let first_wave = load.buyers.min(load.requests);
+            at_once.extend((0..AT_ONCE).map(|_| rand::random_range(0..first_wave)));
+        }
+        if let Some(fault) = &attack.fault {
+            at_once.remove(&fault.place);
+        }
+        Self {
+            at_once,
+            repeated: rand::random_range(0..early),
+            altered: rand::random_range(0..early),
+            glanced: rand::random_range(0..early),
+        }
+    }
+}
+
+/// A buyer, who is gone when this is dropped, in whatever way.
+struct Present<'a>(&'a Running);
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        if self.0.buyers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // It is set by nobody else.
+            let _ = self.0.over.set(());
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Running {
+    pub(super) fn new(attack: Attack, client: Client) -> Self {
+        let buyers = attack.sale.load.buyers;
+        Self {
+            client,
+            gate: Barrier::new(buyers),
+            released: OnceLock::new(),
+            next: AtomicUsize::new(0),
+            sales: AtomicUsize::new(0),
+            twice: Twice::draw(&attack),
+            struck: SetOnce::new(),
+            healed: SetOnce::new(),
+            told: Mutex::default(),
+            looks: Mutex::default(),
+            buyers: AtomicUsize::new(buyers),
+            over: SetOnce::new(),
+            attack,
+        }
+    }
+
+    /// What was said and seen.
+    pub(super) fn results(&self) -> (Told, Vec<Look>) {
+        (
+            std::mem::take(&mut locked(&self.told)),
+            std::mem::take(&mut locked(&self.looks)),
+        )
+    }
+
+    /// Purchases answered so far.
+    pub(super) fn answered(&self) -> usize {
+        locked(&self.told).attack.len()
+    }
+
+    /// One buyer: waits at the gate, then buys again and again until the round's purchases are spent.
+    pub(super) async fn buy(&self, user: &mut GooseUser) {
+        let _present = Present(self);
+        user.client = self.client.clone();
+        self.gate.wait().await;
+        let mut intended = *self.released.get_or_init(Instant::now);
+        let load = &self.attack.sale.load;
+        while let Some(place) = self.next_place() {
+            if self.attack.fault.is_some() && place >= load.buyers {
+                if !*self.healed.wait().await {
+                    return;
+                }
+                intended = Instant::now();
+            }
+            if let Some(fault) = self.attack.fault.as_ref().filter(|fault| fault.place == place) {
+                let struck = self.provoke(user, fault, intended).await;
+                // It is set by nobody else.
+                let _ = self.struck.set(struck);
+                continue;
+            }
+            let request = self.attack.sale.purchase(place);
+            let answer = if self.twice.at_once.contains(&place) {
+                let (answer, (copy, _)) =
+                    tokio::join!(self.send(user, &request, intended), self.attack.sale.buy(place));
+                locked(&self.told).repeats.push(copy);
+                answer
+            } else {
+                self.send(user, &request, intended).await
+            };
+            let word = answer.word;
+            // The next one is meant to follow at once.
+            intended = answer.ended;
+            locked(&self.told).attack.push(answer);
+            if word == Word::Sold && self.after_sale(place).await {
+                intended = Instant::now();
+            }
+            if word == Word::Unknown && self.attack.one_at_a_time {
+                // It may still be carried out, and the next one would no longer be alone.
+                return;
+            }
+        }
+    }
+
+    fn next_place(&self) -> Option<usize> {
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        (place < self.attack.sale.load.requests).then_some(place)
+    }
+
+    /// Looks and clicks again where this round was drawn to. Whether it did anything.
+    async fn after_sale(&self, place: usize) -> bool {
+        let heard = self.sales.fetch_add(1, Ordering::Relaxed);
+        let alone = self.attack.one_at_a_time;
+        let looks = heard == 0 || heard == self.twice.glanced || alone;
+        let (repeats, alters) = (heard == self.twice.repeated, heard == self.twice.altered);
+        let look = async {
+            if looks {
+                self.glance().await;
+            }
+        };
+        let click = async {
+            if repeats {
+                self.repeat(place).await;
+            }
+            if alters {
+                self.alter(place).await;
+            }
+        };
+        if alone {
+            look.await;
+            click.await;
+        } else {
+            // At once, before the units are gone that a forgetful shop could sell.
+            tokio::join!(look, click);
+        }
+        looks || repeats || alters
+    }
+
+    async fn glance(&self) {
+        // A store that does not answer now is asked again when the attack is over.
+        if let Ok(look) = self.attack.sale.glance().await {
+            locked(&self.looks).push(look);
+        }
+    }
+
+    async fn repeat(&self, place: usize) {
+        let (answer, _) = self.attack.sale.buy(place).await;
+        locked(&self.told).repeats.push(answer);
+    }
+
+    async fn alter(&self, place: usize) {
+        let answers = self.attack.sale.buy_altered(place).await;
+        locked(&self.told).altered.extend(answers);
+    }
+
+    /// Sends purchases that carry the fault until it strikes. Whether it did.
+    async fn provoke(&self, user: &mut GooseUser, fault: &Fault, intended: Instant) -> bool {
+        let (mut place, mut intended) = (fault.place, intended);
+        for _ in 0..FAULT_TRIES {
+            let mut request = self.attack.sale.purchase(place);
+            request.fault = Some((fault.text, &self.attack.sale.client.at.admin_token));
+            let answer = self.send(user, &request, intended).await;
+            let word = answer.word;
+            locked(&self.told).attack.push(answer);
+            let [after_answer, after_silence] = DIES_WITHIN;
+            let within = if word == Word::Unknown {
+                after_silence
+            } else {
+                after_answer
+            };
+            if fault.deaths.died(within).await {
+                return true;
+            }
+            if !matches!(word, Word::Busy | Word::Sold) {
+                return false;
+            }
+            sleep(FAULT_AGAIN).await;
+            let Some(next) = self.next_place() else { return false };
+            (place, intended) = (next, Instant::now());
+        }
+        false
+    }
+
+    /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
+    /// purchase is then sent again with its key on a connection of its own, unless it is meant to break something.
+    async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Answer {
+        let sent = Instant::now();
+        let client = &self.attack.sale.client;
+        let goose_request = GooseRequest::builder()
+            .set_request_builder(request.fill(self.client.post(client.purchases())))
+            .name(request.strategy)
+            .build();
+        let response = user.request(goose_request).await.map(|answer| answer.response);
+        let reply = match response {
+            Ok(Err(error)) if request.fault.is_none() && was_cut(&error) => {
+                let (again, _) = client.buy(request).await;
+                return Answer {
+                    intended,
+                    sent,
+                    ..again
+                };
+            }
+            Ok(response) => Reply::read(response).await,
+            Err(_) => Reply::SILENCE,
+        };
+        request.answered(reply, intended, sent)
+    }
+}
+
+/// Whether the connection ended before the first byte of the answer.
+fn was_cut(error: &reqwest::Error) -> bool {
+    error.is_request() && !error.is_connect() && !error.is_timeout()
+}

@@ -1,0 +1,121 @@
+//! Promises told and orders recorded, matched one to one.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use crate::answer::{Answer, Word};
+use crate::facts::{Facts, Order};
+use crate::told::Told;
+
+/// What a 201 promised: an order of that id, key, buyer and quantity.
+pub(super) struct Promise<'a> {
+    answer: &'a Answer,
+    /// When it was first told.
+    pub(super) told: Instant,
+}
+
+impl<'a> Promise<'a> {
+    /// Every promise of a round. The same order told again to the same purchase is no other promise.
+    pub(super) fn all(told: &'a Told) -> Vec<Self> {
+        let mut promises: Vec<Self> = Vec::new();
+        let mut places: HashMap<(&str, Option<&str>), usize> = HashMap::new();
+        let sold = told
+            .answers()
+            .chain(&told.altered)
+            .filter(|answer| answer.word == Word::Sold);
+        for answer in sold {
+            let place = *places
+                .entry((&answer.key, answer.order.as_deref()))
+                .or_insert(promises.len());
+            match promises.get_mut(place) {
+                Some(promise) => promise.told = promise.told.min(answer.ended),
+                None => promises.push(Self {
+                    answer,
+                    told: answer.ended,
+                }),
+            }
+        }
+        promises
+    }
+
+    /// Units promised.
+    pub(super) fn quantity(&self) -> i64 {
+        self.answer.quantity
+    }
+
+    fn is_backed_by(&self, order: &Order) -> bool {
+        let Answer {
+            key, buyer, quantity, ..
+        } = self.answer;
+        (order.key.as_ref(), order.buyer.as_ref(), order.quantity) == (Some(key), Some(buyer), *quantity)
+    }
+}
+
+/// What comes of holding one look at the ledger against the promises.
+#[derive(Default)]
+pub(super) struct Matching {
+    /// Places of the promises that no order stands for.
+    pub(super) lost: Vec<usize>,
+    /// Units of orders that nobody was told of.
+    pub(super) ghost: i128,
+    /// Units of orders beyond the first of their key.
+    pub(super) duplicate: i128,
+    /// Units of orders whose buyer never got an answer.
+    pub(super) explained: i128,
+}
+
+impl Matching {
+    /// Matches the promises that were made before `begun`.
+    pub(super) fn new(promises: &[Promise<'_>], told: &Told, facts: &Facts, begun: Instant) -> Self {
+        let mut matching = Self::default();
+        let mut ledger: HashMap<&str, Vec<&Order>> = HashMap::new();
+        for order in &facts.orders {
+            ledger.entry(&order.id).or_default().push(order);
+        }
+        let mut bought: HashSet<&str> = HashSet::new();
+        for (place, promise) in promises.iter().enumerate() {
+            let id = promise.answer.order.as_deref().unwrap_or_default();
+            let orders = ledger.get_mut(id).filter(|_| !id.is_empty());
+            let backing = orders.and_then(|orders| {
+                let at = orders.iter().position(|order| promise.is_backed_by(order))?;
+                Some(orders.swap_remove(at))
+            });
+            match backing {
+                Some(_) if bought.insert(&promise.answer.key) => {}
+                Some(order) => matching.duplicate += units(order),
+                None if promise.told <= begun => matching.lost.push(place),
+                None => {}
+            }
+        }
+        // An order that matched nothing may still be that of a purchase whose answer never came.
+        let unheard = told
+            .answers()
+            .chain(&told.altered)
+            .filter(|answer| answer.word == Word::Unknown);
+        let unheard: HashSet<(&str, &str, i64)> = unheard
+            .map(|answer| (answer.key.as_str(), answer.buyer.as_str(), answer.quantity))
+            .collect();
+        let mut unmatched: Vec<&Order> = ledger.into_values().flatten().collect();
+        unmatched.sort();
+        for order in unmatched {
+            match order.key.as_deref() {
+                Some(key) if !bought.insert(key) => matching.duplicate += units(order),
+                Some(key)
+                    if order
+                        .buyer
+                        .as_deref()
+                        .is_some_and(|buyer| unheard.contains(&(key, buyer, order.quantity))) =>
+                {
+                    matching.explained += units(order);
+                }
+                Some(_) | None => matching.ghost += units(order),
+            }
+        }
+        matching
+    }
+}
+
+/// An order of no units, or of fewer, is an order all the same, and must not make another one disappear from the sum.
+fn units(order: &Order) -> i128 {
+    i128::from(order.quantity).abs().max(1)
+}

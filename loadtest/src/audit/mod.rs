@@ -1,0 +1,164 @@
+//! The verdict: a pure function of what was expected, what buyers were told and what the stores said at each look.
+//!
+//! Negative stock is never looked for: a lost update oversells with the counter at zero. Everything is counted in units
+//! of stock, and every order is matched with what was sent, one to one.
+
+mod doubt;
+mod finding;
+mod matching;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+pub use finding::{Finding, Findings};
+
+use self::matching::{Matching, Promise};
+use crate::answer::Word;
+use crate::facts::{Facts, Look};
+use crate::told::Told;
+
+/// What a round was about: all that the verdict needs to know of the plan.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// Units the sale was opened with.
+    pub stock: i64,
+    /// Units of each purchase.
+    pub quantity: i64,
+    /// Whether purchases had to meet each other.
+    pub contended: bool,
+    /// How many instances had to take part.
+    pub instances: usize,
+    /// Whether something was broken on purpose; only then may an answer stay away.
+    pub fault: Option<FaultSeen>,
+}
+
+/// Whether the fault of a round struck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultSeen {
+    /// It did, and by `healed` everything was back.
+    Struck {
+        /// When it was.
+        healed: Instant,
+    },
+    /// It did not: the round proves nothing.
+    Missed,
+}
+
+/// What a round shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing was wrong, and it could have been.
+    Holds,
+    /// Something was wrong.
+    Violated,
+    /// Nothing was wrong, but the round was no test.
+    Inconclusive,
+}
+
+/// The verdict with its reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was found.
+    pub findings: Findings,
+    /// Why the round proves nothing, where it does not.
+    pub inconclusive: Option<String>,
+    /// Units in the ledger, at the last look.
+    pub recorded: i64,
+    /// Units recorded for purchases whose answer never came: explained, and told apart from ghosts.
+    pub explained: i64,
+    /// The counter, at the last look.
+    pub stock_left: Option<i64>,
+}
+
+/// Judges one round by all looks at its ledgers, in the order in which they were taken.
+pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
+    let mut findings = Findings::default();
+    let promises = Promise::all(told);
+    let mut lost = BTreeSet::new();
+    let mut explained = 0;
+    for look in looks {
+        findings.add(Finding::Unreadable, unreadable(&look.facts));
+        if look.facts.cut_short {
+            // More orders than purchases were ever sent. How many more is not worth reading.
+            findings.add(Finding::Ghost, look.facts.orders.len().max(1) as i64);
+            continue;
+        }
+        let matching = Matching::new(&promises, told, &look.facts, look.begun);
+        lost.extend(matching.lost);
+        if look.at_rest {
+            findings.add(Finding::Ghost, clamped(matching.ghost));
+            findings.add(Finding::Duplicate, clamped(matching.duplicate));
+            explained = clamped(matching.explained);
+            at_rest(&mut findings, expected, &promises, told, &look.facts);
+        }
+    }
+    let lost = lost.into_iter().map(|place| i128::from(promises[place].quantity()));
+    findings.add(Finding::Lost, clamped(lost.sum()));
+    findings.add(Finding::FalseRefusal, false_refusals(told) * expected.quantity);
+    let last = looks.iter().rfind(|look| look.at_rest);
+    let reason = match last {
+        Some(last) => doubt::doubt(expected, told, last),
+        None => Some("the ledgers were never seen at rest".to_owned()),
+    };
+    let verdict = match (findings.found().next(), &reason) {
+        (Some(_), _) => Verdict::Violated,
+        (None, Some(_)) => Verdict::Inconclusive,
+        (None, None) => Verdict::Holds,
+    };
+    Judgement {
+        verdict,
+        findings,
+        inconclusive: reason.filter(|_| verdict == Verdict::Inconclusive),
+        recorded: last.map_or(0, |look| clamped(recorded(&look.facts))),
+        explained,
+        stock_left: last.and_then(|look| look.facts.stock_left),
+    }
+}
+
+/// What has to agree once all purchases are answered and the sale is over.
+fn at_rest(findings: &mut Findings, expected: &Expectation, promises: &[Promise<'_>], told: &Told, facts: &Facts) {
+    let promised: i128 = promises.iter().map(|promise| i128::from(promise.quantity())).sum();
+    let recorded = recorded(facts);
+    let stock = i128::from(expected.stock);
+    findings.add(Finding::Oversold, clamped((promised.max(recorded) - stock).max(0)));
+    let Some(left) = facts.stock_left else { return };
+    findings.add(Finding::Drift, clamped(stock - i128::from(left) - recorded));
+    let could_be_sold = left.max(0) / expected.quantity * expected.quantity;
+    let refused = told.count(Word::SoldOut) as i64 * expected.quantity;
+    findings.add(Finding::Undersold, could_be_sold.min(refused));
+    // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
+    let last_word = told.follow_up.last().map(|answer| answer.word);
+    let nobody_can = matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
+    let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can;
+    findings.add(Finding::Stuck, i64::from(is_stuck));
+}
+
+/// Purchases that were told sold out before another one was sent which then was sold.
+fn false_refusals(told: &Told) -> i64 {
+    let purchases = told.purchases();
+    let sold = purchases.iter().filter(|purchase| purchase.word == Word::Sold);
+    let Some(latest) = sold.map(|purchase| purchase.sent).max() else {
+        return 0;
+    };
+    let refused = purchases.iter().filter(|purchase| purchase.word == Word::SoldOut);
+    let too_early = refused.filter(|purchase| purchase.refused.is_some_and(|refused| refused < latest));
+    too_early.count() as i64
+}
+
+fn unreadable(facts: &Facts) -> i64 {
+    facts.unreadable as i64 + i64::from(facts.stock_left.is_none() && !facts.cut_short)
+}
+
+/// What is in the ledger may have been put there so that its sum does not fit.
+fn recorded(facts: &Facts) -> i128 {
+    facts.orders.iter().map(|order| i128::from(order.quantity)).sum()
+}
+
+fn clamped(units: i128) -> i64 {
+    i64::try_from(units).unwrap_or(if units < 0 { i64::MIN } else { i64::MAX })
+}

@@ -1,0 +1,93 @@
+//! What is on trial: the strategies that a shop names, checked before anything else is asked of it.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::text::{MAX_NAME, is_name, one_line};
+use crate::threats;
+
+/// The most strategies a shop may name: each of them is played in every trial.
+pub const MAX_STRATEGIES: usize = 500;
+
+/// A strategy as the shop's catalogue describes it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct Strategy {
+    /// `mechanism@store`.
+    pub name: String,
+    /// Where its stock and orders are: `redis` or `sql`.
+    pub store: Store,
+    /// Names of the threats it promises to survive.
+    pub claims: Vec<String>,
+}
+
+impl Strategy {
+    /// The first half of its name.
+    pub fn mechanism(&self) -> &str {
+        self.name.split('@').next().unwrap_or(&self.name)
+    }
+}
+
+/// Where a strategy keeps stock and orders.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Store {
+    /// Redis: `stock:{item}` and `orders:{item}`.
+    Redis,
+    /// MariaDB: tables `store` and `orders`.
+    Sql,
+}
+
+/// Reads a catalogue.
+///
+/// # Errors
+/// When it is no catalogue, is empty or too long, names a strategy twice or with characters that no name has, or claims
+/// to survive something that is no threat.
+pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
+    let strategies: Vec<Strategy> = serde_json::from_slice(json).context("it is no catalogue")?;
+    ensure!(!strategies.is_empty(), "it names no strategy");
+    ensure!(
+        strategies.len() <= MAX_STRATEGIES,
+        "it names {} strategies; at most {MAX_STRATEGIES} can be tried",
+        strategies.len()
+    );
+    for (place, strategy) in strategies.iter().enumerate() {
+        let name = &strategy.name;
+        ensure!(
+            is_name(name),
+            "\"{}\" is no name: 1 to {MAX_NAME} characters of A-Z a-z 0-9 . _ + @ -",
+            one_line(name, MAX_NAME)
+        );
+        ensure!(
+            strategies[..place].iter().all(|other| other.name != *name),
+            "it names {name} twice"
+        );
+        strategy.claims.iter().try_for_each(|claim| check(name, claim))?;
+    }
+    Ok(strategies)
+}
+
+fn check(strategy: &str, claim: &str) -> Result<()> {
+    let known = || threats::all().into_iter().filter(|threat| !threat.is_control());
+    if known().any(|threat| threat.name() == claim) {
+        return Ok(());
+    }
+    let nearest = known().min_by_key(|threat| distance(threat.name(), claim));
+    let hint = nearest.map_or("", |threat| threat.name());
+    let claim = one_line(claim, MAX_NAME);
+    bail!("{strategy} claims to survive \"{claim}\", which is no threat; did you mean \"{hint}\"?")
+}
+
+/// Levenshtein's distance, of a claim no longer than a name.
+fn distance(known: &str, claim: &str) -> usize {
+    let claim: Vec<char> = claim.chars().take(MAX_NAME).collect();
+    let mut row: Vec<usize> = (0..=claim.len()).collect();
+    for (i, a) in known.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in claim.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[claim.len()]
+}

@@ -1,0 +1,169 @@
+//! What follows an attack: buyers who come one at a time until the item is sold out, purchases that are sent once more,
+//! and looks at the ledgers when all is over.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use crate::answer::{Answer, Word};
+use crate::audit::{Expectation, Judgement, judge};
+use crate::facts::Look;
+use crate::sale::Sale;
+use crate::told::Told;
+
+/// The most buyers who follow an attack.
+pub const MOST_BUYERS: usize = 1_000;
+
+/// How long they may take in all to buy what is left.
+const SELL_OUT_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long a buyer who is told busy comes again before nobody can buy any more: as long as the contract lets units be
+/// on reserve.
+const BUSY_FOR: Duration = Duration::from_secs(10);
+
+/// When a buyer who is told busy comes again, whatever the shop says.
+const BUSY_AGAIN: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
+
+/// Times that a buyer is told busy before the next round need not wait for this one.
+const BUSY_ONCE_MORE: usize = 2;
+
+/// Buyers who may be rejected, or get no answer, before nobody can buy any more.
+const FAILURES: usize = 3;
+
+/// After which the next one comes.
+const FAILED_AGAIN: Duration = Duration::from_millis(200);
+
+/// How long after the attack a purchase is sent again at the end of the run, at least.
+const REPEATED_AFTER: Duration = Duration::from_secs(1);
+
+/// A round whose attack is over, with all that was said and seen so far.
+pub struct FollowUp {
+    /// What was sold.
+    pub sale: Sale,
+    /// What the round was about.
+    pub expected: Expectation,
+    /// What buyers were told.
+    pub told: Told,
+    /// What was seen of the ledgers.
+    pub looks: Vec<Look>,
+    /// When the attack was over.
+    pub since: Instant,
+}
+
+impl FollowUp {
+    /// Sells what is left, sends one purchase again, and looks. Tells `waits` when buyers are told to wait for so long
+    /// that others should not wait for them.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn run(&mut self, waits: &Notify) -> Result<()> {
+        if self.is_alone() {
+            self.sell_out(waits).await;
+            self.repeat(waits).await;
+        }
+        self.look().await
+    }
+
+    /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn look_again(&mut self) -> Result<()> {
+        sleep(REPEATED_AFTER.saturating_sub(self.since.elapsed())).await;
+        if self.is_alone() {
+            self.repeat(&Notify::new()).await;
+        }
+        self.look().await
+    }
+
+    /// The verdict on all that was said and seen so far.
+    pub fn judge(&self) -> Judgement {
+        judge(&self.expected, &self.told, &self.looks)
+    }
+
+    /// Whose answer never came in a control may still be buying: whoever came now would not be alone.
+    fn is_alone(&self) -> bool {
+        self.expected.contended || self.told.attack.iter().all(|answer| answer.word != Word::Unknown)
+    }
+
+    async fn sell_out(&mut self, waits: &Notify) {
+        let begun = Instant::now();
+        let (mut failures, mut sold) = (0, 0);
+        for number in (self.sale.load.requests..).take(MOST_BUYERS) {
+            // What was sold too often need not be sold more often still.
+            if self.told.count(Word::Sold) as i64 * self.expected.quantity > self.expected.stock {
+                return;
+            }
+            let answers = self.buy(number, waits).await;
+            let last = answers.last().map(|answer| answer.word);
+            self.told.follow_up.extend(answers);
+            match last {
+                Some(Word::Sold) => sold += 1,
+                Some(Word::Unknown | Word::Rejected) => failures += 1,
+                Some(Word::SoldOut | Word::Busy) | None => return,
+            }
+            if failures == FAILURES || begun.elapsed() > SELL_OUT_WITHIN {
+                return;
+            }
+            if failures > 0 {
+                sleep(FAILED_AGAIN).await;
+            } else if sold == 1
+                && let Ok(look) = self.sale.glance().await
+            {
+                self.looks.push(look);
+            }
+        }
+    }
+
+    /// A purchase that was sold, and those that were told to wait when they were sent again, are sent once more.
+    async fn repeat(&mut self, waits: &Notify) {
+        if self
+            .told
+            .follow_up
+            .last()
+            .is_some_and(|answer| answer.word == Word::Busy)
+        {
+            // Who clicks again would be told to wait as everybody is.
+            return;
+        }
+        let sold = self.told.answers().filter(|answer| answer.word == Word::Sold);
+        let sold: Vec<usize> = sold.map(|answer| answer.number).collect();
+        let Some(last) = sold.len().checked_sub(1) else { return };
+        let mut numbers = vec![sold[rand::random_range(0..=last)]];
+        let busy = self.told.repeats.iter().filter(|answer| answer.word == Word::Busy);
+        numbers.extend(busy.map(|answer| answer.number).filter(|number| sold.contains(number)));
+        numbers.sort_unstable();
+        numbers.dedup();
+        for number in numbers {
+            let answers = self.buy(number, waits).await;
+            self.told.repeats.extend(answers);
+        }
+    }
+
+    /// One buyer, who comes again as long as the answer is busy.
+    async fn buy(&self, number: usize, waits: &Notify) -> Vec<Answer> {
+        let deadline = Instant::now() + BUSY_FOR;
+        let mut answers = Vec::new();
+        loop {
+            let (answer, retry_after) = self.sale.buy(number).await;
+            let is_busy = answer.word == Word::Busy;
+            answers.push(answer);
+            if !is_busy || Instant::now() >= deadline {
+                return answers;
+            }
+            if answers.len() == BUSY_ONCE_MORE {
+                waits.notify_one();
+            }
+            let [soonest, latest] = BUSY_AGAIN;
+            sleep(retry_after.unwrap_or(soonest).clamp(soonest, latest)).await;
+        }
+    }
+
+    async fn look(&mut self) -> Result<()> {
+        let all_answered = self.told.answers().all(|answer| answer.word != Word::Unknown);
+        self.looks.push(self.sale.look(all_answered).await?);
+        Ok(())
+    }
+}

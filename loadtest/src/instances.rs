@@ -1,0 +1,131 @@
+//! The instances of a shop that runs elsewhere, by who answers at its admin URLs, and the death of one of them.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use futures_util::future::join_all;
+use reqwest::Client;
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::sync::SetOnce;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::http;
+
+/// How long an instance may take to answer that it is there. One that has been killed accepts connections for some
+/// milliseconds more, but it answers nothing.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long an instance that closes an idle connection is left alone before the next one is held.
+const HOLD_AGAIN: Duration = Duration::from_millis(200);
+
+/// The addresses behind the admin URLs of a shop.
+#[derive(Clone)]
+pub struct Instances {
+    admins: Vec<String>,
+    client: Client,
+}
+
+impl Instances {
+    /// Base URLs of admin listeners; one name may stand for several addresses.
+    ///
+    /// # Errors
+    /// When the HTTP client cannot be built.
+    pub fn at(admins: Vec<String>) -> Result<Self> {
+        let client = http::connecting_anew(ANSWERS_WITHIN)?;
+        Ok(Self { admins, client })
+    }
+
+    /// The admin URLs, for a message.
+    pub fn urls(&self) -> String {
+        self.admins.join(", ")
+    }
+
+    /// How many instances answer. Two addresses are one instance where the answers say so, and else where they differ in
+    /// nothing but the version of IP: `localhost` is 127.0.0.1 and ::1.
+    pub async fn answering(&self) -> usize {
+        let answers = join_all(
+            self.addresses()
+                .await
+                .into_iter()
+                .map(async |at| (at, self.ask(at).await)),
+        )
+        .await;
+        let (mut names, mut v4, mut v6) = (HashSet::new(), 0_usize, 0_usize);
+        for (at, answer) in answers {
+            match answer {
+                Some(Some(name)) => drop(names.insert(name)),
+                Some(None) if at.is_ipv4() => v4 += 1,
+                Some(None) => v6 += 1,
+                None => {}
+            }
+        }
+        names.len() + v4.max(v6)
+    }
+
+    async fn addresses(&self) -> HashSet<SocketAddr> {
+        let mut found = HashSet::new();
+        for admin in &self.admins {
+            let Ok(url) = admin.parse::<reqwest::Url>() else {
+                continue;
+            };
+            let port = url.port_or_known_default().unwrap_or(80);
+            let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+            found.extend(lookup_host((host, port)).await.into_iter().flatten());
+        }
+        found
+    }
+
+    /// Whether somebody answers there, and under which name.
+    async fn ask(&self, at: SocketAddr) -> Option<Option<String>> {
+        let answer = self.client.get(format!("http://{at}/")).send().await.ok()?;
+        Some(http::instance(answer.headers()))
+    }
+
+    /// Holds a connection to each instance from now on.
+    pub async fn watch(&self) -> DeathWatch {
+        let died = Arc::new(SetOnce::new());
+        let mut held = JoinSet::new();
+        for at in self.addresses().await {
+            if let Ok(connection) = TcpStream::connect(at).await {
+                held.spawn(self.clone().hold(at, connection, died.clone()));
+            }
+        }
+        DeathWatch { died, _held: held }
+    }
+
+    /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after.
+    async fn hold(self, at: SocketAddr, mut connection: TcpStream, died: Arc<SetOnce<()>>) {
+        loop {
+            // Nothing was asked, so whatever is read is the end, or as good as one.
+            let _ = connection.read(&mut [0]).await;
+            if self.ask(at).await.is_none() {
+                // Another instance may have died at the same time.
+                let _ = died.set(());
+                return;
+            }
+            sleep(HOLD_AGAIN).await;
+            match TcpStream::connect(at).await {
+                Ok(again) => connection = again,
+                Err(_) => return drop(died.set(())),
+            }
+        }
+    }
+}
+
+/// Notices the death of an instance, as long as it lives itself.
+pub struct DeathWatch {
+    died: Arc<SetOnce<()>>,
+    _held: JoinSet<()>,
+}
+
+impl DeathWatch {
+    /// Whether an instance has died, or does so within that time.
+    pub async fn died(&self, within: Duration) -> bool {
+        timeout(within, self.died.wait()).await.is_ok()
+    }
+}

@@ -1,0 +1,67 @@
+//! Text that a stranger wrote: a shop, a store, or whoever edited a result.
+
+/// The longest name that is taken from a shop, in characters.
+pub const MAX_NAME: usize = 64;
+
+/// Whether a text can stand in a table, on a terminal and in a file name as it is: 1 to [`MAX_NAME`] characters of
+/// `A-Z a-z 0-9 . _ + @ -`.
+pub fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-_+@".contains(c);
+    !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(plain)
+}
+
+/// The text on one line, without control characters and marks of direction, cut to `longest` characters. What was left
+/// out shows as `?` and `...`.
+pub fn one_line(text: &str, longest: usize) -> String {
+    let mut shown: String = text.chars().take(longest).map(visible).collect();
+    if text.chars().nth(longest).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// What is outside of ASCII could be one of the many marks that change how their neighbours are shown.
+fn visible(c: char) -> char {
+    match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if c.is_ascii_graphic() || c == ' ' => c,
+        _ => '?',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_name, one_line};
+
+    #[test]
+    fn a_name_holds_nothing_that_could_change_a_table_or_a_terminal() {
+        for good in ["none@redis", "tcc@redis+sql", "compare-num@sql", "a", "A.b_c"] {
+            assert!(is_name(good), "{good}");
+        }
+        let long = "x".repeat(65);
+        for bad in [
+            "",
+            "a b",
+            "a|b",
+            "a\nb",
+            "\u{1b}[31m",
+            "a\u{202e}b",
+            "<b>",
+            "`a`",
+            "ü",
+            &long,
+        ] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_strangers_text_stays_on_its_line_and_within_its_length() {
+        assert_eq!(
+            one_line("10.11-MariaDB\u{1b}[2J\u{202e}\nx", 40),
+            "10.11-MariaDB?[2J? x"
+        );
+        assert_eq!(one_line("abcdef", 3), "abc...");
+        assert_eq!(one_line("abc", 3), "abc");
+    }
+}

@@ -1,0 +1,95 @@
+//! What a shop may say that it sells by.
+
+use loadtest::catalogue::{MAX_STRATEGIES, parse};
+use serde_json::{Value, json};
+
+fn strategy(name: &str, claims: &[&str]) -> Value {
+    json!({ "name": name, "store": "redis", "claims": claims })
+}
+
+/// Why a catalogue is refused.
+fn refusal(catalogue: &Value) -> String {
+    format!("{:#}", parse(catalogue.to_string().as_bytes()).unwrap_err())
+}
+
+#[test]
+fn a_catalogue_is_read_and_what_is_not_asked_for_is_passed_over() {
+    let mut known = strategy("token@redis", &["crowd", "second-instance", "crashed-holder"]);
+    known["summary"] = json!("a lock | \u{1b}[31m");
+    known["needs"] = json!([1, 2]);
+    let read = parse(json!([known, strategy("mylock", &[])]).to_string().as_bytes()).unwrap();
+    let names: Vec<_> = read
+        .iter()
+        .map(|strategy| (strategy.name.as_str(), strategy.mechanism()))
+        .collect();
+    assert_eq!(names, [("token@redis", "token"), ("mylock", "mylock")]);
+    assert_eq!(read[0].claims, ["crowd", "second-instance", "crashed-holder"]);
+}
+
+#[test]
+fn what_is_no_catalogue_is_refused_in_words() {
+    let many: Vec<Value> = (0..=MAX_STRATEGIES)
+        .map(|n| strategy(&format!("s{n}@redis"), &[]))
+        .collect();
+    let mut other_store = strategy("a@redis", &[]);
+    other_store["store"] = json!("paper");
+    let table = [
+        (json!({}), "it is no catalogue"),
+        (json!([other_store]), "it is no catalogue"),
+        (json!([]), "it names no strategy"),
+        (json!(many), "at most 500"),
+        (
+            json!([
+                strategy("a@redis", &[]),
+                strategy("b@redis", &[]),
+                strategy("a@redis", &[])
+            ]),
+            "it names a@redis twice",
+        ),
+    ];
+    for (catalogue, expected) in table {
+        let said = refusal(&catalogue);
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn a_name_that_could_forge_a_cell_is_refused_and_shown_harmlessly() {
+    let long = "x".repeat(65);
+    for name in [
+        "",
+        "a b",
+        "a|b@redis",
+        "a\n@redis",
+        "\u{1b}[31mred",
+        "evil\u{202e}",
+        "<script>",
+        "`a`",
+        &long,
+    ] {
+        let said = refusal(&json!([strategy(name, &[])]));
+        assert!(
+            said.contains("is no name") && said.chars().all(|c| c.is_ascii_graphic() || c == ' '),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_claim_that_is_misspelt_is_refused_with_the_one_that_was_meant() {
+    let table = [
+        ("second-instnace", "second-instance"),
+        ("Crowd", "crowd"),
+        ("crashed_holder", "crashed-holder"),
+        ("one-buyer", "crowd"),
+        ("\u{1b}[2J", "crowd"),
+    ];
+    for (claim, meant) in table {
+        let said = refusal(&json!([strategy("a@redis", &["crowd", claim])]));
+        assert!(said.contains("a@redis claims") && said.contains("no threat"), "{said}");
+        assert!(!said.contains('\u{1b}'), "{said:?}");
+        if claim != "one-buyer" && !claim.starts_with('\u{1b}') {
+            assert!(said.contains(&format!("did you mean \"{meant}\"")), "{said}");
+        }
+    }
+}

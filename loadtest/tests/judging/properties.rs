@@ -1,0 +1,265 @@
+//! Histories made at random: an honest one always holds, and every kind of planted lie is always found.
+
+use std::time::{Duration, Instant};
+
+use loadtest::answer::{Answer, Word};
+use loadtest::audit::{Expectation, Finding, Judgement, Verdict, judge};
+use loadtest::facts::{Facts, Look, Order};
+use loadtest::told::Told;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// An honest round, as a shop that serves one purchase after the other in some order would leave it behind.
+#[derive(Clone, Debug)]
+struct History {
+    expected: Expectation,
+    told: Told,
+    glance: Look,
+    rest: Look,
+    last: Look,
+}
+
+impl History {
+    fn judge(&self) -> Judgement {
+        let looks = [self.glance.clone(), self.rest.clone(), self.last.clone()];
+        judge(&self.expected, &self.told, &looks)
+    }
+
+    /// The place of a sale of the attack.
+    fn sale(&self, index: Index) -> usize {
+        let sold = |place: &usize| self.told.attack[*place].word == Word::Sold;
+        let sales: Vec<usize> = (0..self.told.attack.len()).filter(sold).collect();
+        sales[index.index(sales.len())]
+    }
+
+    /// Changes the order of that sale, in both looks at rest.
+    fn change(&mut self, sale: usize, change: fn(&mut Order)) {
+        let id = self.told.attack[sale].order.clone().unwrap();
+        for look in [&mut self.rest, &mut self.last] {
+            look.facts
+                .orders
+                .iter_mut()
+                .filter(|order| order.id == id)
+                .for_each(change);
+        }
+    }
+}
+
+fn at(start: Instant, us: u64) -> Instant {
+    start + Duration::from_micros(us)
+}
+
+prop_compose! {
+    /// Purchases with random times of sending, of being served and of being answered; the first two overlap.
+    fn honest()(
+        quantity in 1_i64..4,
+        wanted in 2_usize..7,
+        remainder in 0_i64..4,
+        spans in prop::collection::vec((0_u64..5_000, 1_u64..5_000, 1_u64..5_000, any::<bool>()), 8..24),
+        glance in 0_u64..15_000,
+        repeats in any::<Index>(),
+    ) -> History {
+        let start = Instant::now();
+        let stock = wanted as i64 * quantity + remainder.min(quantity - 1);
+        let mut left = stock;
+        let mut served: Vec<(u64, usize)> = spans.iter().enumerate().map(|(n, (sent, wait, ..))| (sent + wait, n)).collect();
+        served.sort_unstable();
+        let mut told = Told::default();
+        let mut orders: Vec<(u64, Order)> = Vec::new();
+        for (moment, number) in served {
+            let (sent, _, back, is_twice) = spans[number];
+            let sold = left >= quantity;
+            let answer = Answer {
+                number,
+                key: format!("k-{number}"),
+                buyer: format!("b-{number}"),
+                quantity,
+                word: if sold { Word::Sold } else { Word::SoldOut },
+                order: sold.then(|| format!("o-{number}")),
+                instance: Some(["a", "b"][number % 2].to_owned()),
+                intended: at(start, sent),
+                sent: at(start, sent),
+                ended: at(start, moment + back),
+            };
+            if sold {
+                left -= quantity;
+                orders.push((moment, Order {
+                    id: format!("o-{number}"),
+                    quantity,
+                    buyer: Some(format!("b-{number}")),
+                    key: Some(format!("k-{number}")),
+                }));
+            }
+            if is_twice {
+                told.repeats.push(Answer { ended: answer.ended + Duration::from_micros(back), ..answer.clone() });
+            }
+            told.attack.push(answer);
+        }
+        let sold: Vec<Answer> = told.attack.iter().filter(|answer| answer.word == Word::Sold).cloned().collect();
+        let again = &sold[repeats.index(sold.len())];
+        told.repeats.push(Answer { sent: at(start, 50_000), ended: at(start, 51_000), ..again.clone() });
+        told.altered.push(Answer {
+            quantity: quantity + 1,
+            word: Word::Rejected,
+            order: None,
+            sent: again.ended,
+            ended: again.ended + Duration::from_micros(10),
+            ..again.clone()
+        });
+        told.follow_up.push(Answer {
+            number: 99,
+            key: "k-99".to_owned(),
+            buyer: "b-99".to_owned(),
+            word: Word::SoldOut,
+            order: None,
+            intended: at(start, 40_000),
+            sent: at(start, 40_000),
+            ended: at(start, 41_000),
+            ..again.clone()
+        });
+        let look = |us: u64, at_rest: bool| {
+            let seen: Vec<Order> = orders.iter().filter(|(when, _)| *when <= us).map(|(_, order)| order.clone()).collect();
+            let taken: i64 = seen.iter().map(|order| order.quantity).sum();
+            Look {
+                begun: at(start, us),
+                at_rest,
+                facts: Facts { stock_left: Some(stock - taken), orders: seen, ..Facts::default() },
+            }
+        };
+        History {
+            expected: Expectation { stock, quantity, contended: false, instances: 1, fault: None },
+            glance: look(glance, false),
+            rest: look(60_000, true),
+            last: look(9_000_000, true),
+            told,
+        }
+    }
+}
+
+/// A lie: its name, the finding that must name it, and how it is planted.
+type Lie = (&'static str, Finding, fn(&mut History, usize));
+
+const LIES: &[Lie] = &[
+    ("an order is gone in the end", Finding::Lost, |h, sale| {
+        let id = h.told.attack[sale].order.clone();
+        h.last.facts.orders.retain(|order| Some(&order.id) != id.as_ref());
+    }),
+    ("an order is written after it was told", Finding::Lost, |h, sale| {
+        let answer = &h.told.attack[sale];
+        h.glance.begun = answer.ended;
+        let id = answer.order.clone();
+        h.glance.facts.orders.retain(|order| Some(&order.id) != id.as_ref());
+    }),
+    ("another buyer", Finding::Lost, |h, sale| {
+        h.change(sale, |order| order.buyer = Some("b-98".to_owned()));
+    }),
+    ("another key", Finding::Lost, |h, sale| {
+        h.change(sale, |order| order.key = Some("k-98".to_owned()));
+    }),
+    ("no key", Finding::Lost, |h, sale| {
+        h.change(sale, |order| order.key = None);
+    }),
+    ("another id", Finding::Lost, |h, sale| {
+        h.change(sale, |order| order.id = "o-98".to_owned());
+    }),
+    ("more units", Finding::Ghost, |h, sale| {
+        h.change(sale, |order| order.quantity += 1);
+    }),
+    ("no units", Finding::Ghost, |h, sale| {
+        h.change(sale, |order| order.quantity = 0);
+    }),
+    ("fewer than none", Finding::Ghost, |h, sale| {
+        h.change(sale, |order| order.quantity = -order.quantity);
+    }),
+    ("told no id", Finding::Lost, |h, sale| {
+        let id = h.told.attack[sale].order.take();
+        let same = h.told.repeats.iter_mut().filter(|answer| answer.order == id);
+        same.for_each(|answer| answer.order = None);
+    }),
+    ("an order of nobody", Finding::Ghost, |h, _| {
+        plant(h, "o-98", 1, None);
+    }),
+    ("two orders of nobody that add up to nothing", Finding::Ghost, |h, _| {
+        plant(h, "o-98", 3, None);
+        plant(h, "o-98", -3, None);
+    }),
+    ("an order of nothing", Finding::Ghost, |h, _| plant(h, "o-98", 0, None)),
+    ("orders whose sum wraps", Finding::Oversold, |h, _| {
+        for id in ["o-96", "o-97", "o-98"] {
+            plant(h, id, i64::MAX, None);
+        }
+    }),
+    ("a second order for one key", Finding::Duplicate, |h, sale| {
+        let key = h.told.attack[sale].key.clone();
+        plant(h, "o-98", 1, Some(key));
+    }),
+    ("a unit taken in the end", Finding::Drift, |h, _| {
+        h.last.facts.stock_left = h.last.facts.stock_left.map(|left| left - 1);
+    }),
+    ("a counter that is none", Finding::Unreadable, |h, _| {
+        h.last.facts.stock_left = None
+    }),
+    ("an entry that is none", Finding::Unreadable, |h, _| {
+        h.rest.facts.unreadable = 1
+    }),
+    ("a ledger without end", Finding::Ghost, |h, _| {
+        h.last.facts.cut_short = true
+    }),
+    ("sold to one more", Finding::Oversold, |h, sale| {
+        let mut answer = h.told.attack[sale].clone();
+        (answer.number, answer.key, answer.buyer) = (98, "k-98".to_owned(), "b-98".to_owned());
+        answer.order = Some("o-98".to_owned());
+        h.told.attack.push(answer);
+    }),
+    ("sold out told too early", Finding::FalseRefusal, |h, sale| {
+        let (sent, mut early) = (h.told.attack[sale].sent, h.told.follow_up[0].clone());
+        (early.number, early.key, early.buyer) = (97, "k-97".to_owned(), "b-97".to_owned());
+        early.sent = sent - Duration::from_micros(20);
+        early.ended = sent - Duration::from_micros(10);
+        h.told.attack.push(early);
+    }),
+    ("units kept back", Finding::Undersold, |h, _| {
+        h.expected.stock += h.expected.quantity;
+        for look in [&mut h.rest, &mut h.last] {
+            look.facts.stock_left = look.facts.stock_left.map(|left| left + h.expected.quantity);
+        }
+    }),
+    ("stuck", Finding::Stuck, |h, _| {
+        h.expected.stock += h.expected.quantity;
+        for look in [&mut h.rest, &mut h.last] {
+            look.facts.stock_left = look.facts.stock_left.map(|left| left + h.expected.quantity);
+        }
+        h.told.follow_up[0].word = Word::Busy;
+    }),
+];
+
+fn plant(history: &mut History, id: &str, quantity: i64, key: Option<String>) {
+    let order = Order {
+        id: id.to_owned(),
+        quantity,
+        buyer: Some("nobody".to_owned()),
+        key,
+    };
+    history.rest.facts.orders.push(order.clone());
+    history.last.facts.orders.push(order);
+}
+
+proptest! {
+    #[test]
+    fn an_honest_history_holds(history in honest()) {
+        let judged = history.judge();
+        prop_assert_eq!(judged.verdict, Verdict::Holds, "{:?}", judged);
+    }
+
+    #[test]
+    fn every_planted_lie_is_found_by_its_name(history in honest(), sale in any::<Index>()) {
+        for (name, finding, tell) in LIES {
+            let mut history = history.clone();
+            let sale = history.sale(sale);
+            tell(&mut history, sale);
+            let judged = history.judge();
+            prop_assert_eq!(judged.verdict, Verdict::Violated, "{}: {:?}", name, judged);
+            prop_assert_ne!(judged.findings.of(*finding), 0, "{}: {:?}", name, judged);
+        }
+    }
+}
