@@ -147,6 +147,7 @@ async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::
     wish.work_ms = header(&headers, "x-work-ms")
         .and_then(|ms| ms.parse().ok())
         .unwrap_or(0);
+    wish.gzip = header(&headers, "accept-encoding").is_some_and(|accepted| accepted.contains("gzip"));
     wish.crash = header(&headers, "x-fault") == Some("crash@write");
     if wish.crash && !is_operator(&shop, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();

@@ -54,7 +54,7 @@ lies! {
         BusyWithDate      Both  "the same, and Retry-After is a date"
         StartsSlowly      Both  "an instance needs 3 s to start"
         InPieces          Both  "a 201 comes in three pieces, 30 ms apart, without a length"
-        Compressed        Both  "a 201 is compressed by gzip"
+        Compressed        Both  "a 201 is compressed by gzip for whoever accepts that"
     }
     /// One wrong number or one wrong answer, at once.
     Classic {

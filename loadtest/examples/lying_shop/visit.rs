@@ -26,6 +26,9 @@ pub struct Wish {
     pub work_ms: u64,
     #[serde(skip)]
     pub to_sql: bool,
+    /// Whether the buyer reads gzip.
+    #[serde(skip)]
+    pub gzip: bool,
     /// A crash just before the write.
     #[serde(skip)]
     pub crash: bool,

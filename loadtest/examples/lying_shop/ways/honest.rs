@@ -23,7 +23,7 @@ pub async fn sell(visit: &Visit) -> Result<Answer> {
             _ => visit.plain().await,
         },
         Lie::InPieces => sold_with(visit, |body| raw(StatusCode::CREATED, endless::in_pieces(&body))).await,
-        Lie::Compressed => sold_with(visit, |body| packed(endless::gzip(body.as_bytes()))).await,
+        Lie::Compressed if visit.wish.gzip => sold_with(visit, |body| packed(endless::gzip(body.as_bytes()))).await,
         _ => visit.plain().await,
     }
 }
