@@ -113,6 +113,7 @@ lies! {
         SellsOtherBuyer        Both "one key with another buyer is a second order"
         GrowsOtherQuantity     Both "one key with another quantity changes the order and the counter"
         AgreesToOtherQuantity  Both "one key with another quantity is told 201; nothing is changed"
+        AgreesToOtherBuyer     Both "one key with another buyer is told 201; nothing is changed"
         HonestOnlyAgain        Both "forgets keys, but not of an item whose name ends in -again, nor of b-last"
         HonestWithoutWork      Both "forgets keys, but not where X-Work-Ms is 0"
         FloodsOnRepeat         Both "a repeat enters 5,000 more orders with keys of their own"

@@ -97,15 +97,10 @@ async fn under(visit: &Visit, what: &str) -> Result<Answer> {
 async fn again(visit: &Visit, known: Order) -> Result<Answer> {
     let (store, item, wish) = (visit.store(), visit.item(), &visit.wish);
     let sold_out = visit.is_sold_out().await?;
+    let same_buyer = known.buyer.as_ref() == Some(&wish.buyer);
+    let same = same_buyer && known.quantity == wish.quantity;
     match visit.lie() {
-        Lie::ForgetsKeysWhenSoldOut if sold_out => {
-            let id = Uuid::new_v4().to_string();
-            store.change(item, -wish.quantity).await?;
-            let order = Order { id, ..visit.order() };
-            store.record(item, &order).await?;
-            Ok(Answer::Sold(order.id))
-        }
-        Lie::GrowsOtherQuantity if known.quantity != wish.quantity => {
+        Lie::GrowsOtherQuantity if same_buyer && known.quantity < wish.quantity => {
             let more = wish.quantity - known.quantity;
             if !store.take(item, more, 0).await? {
                 return Ok(Answer::SoldOut);
@@ -122,7 +117,18 @@ async fn again(visit: &Visit, known: Order) -> Result<Answer> {
                 .await?;
             Ok(Answer::Sold(known.id))
         }
-        Lie::AgreesToOtherQuantity => Ok(Answer::Sold(known.id)),
+        // Who bought before it grew.
+        Lie::GrowsOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
+        Lie::AgreesToOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
+        Lie::AgreesToOtherBuyer if known.quantity == wish.quantity => Ok(Answer::Sold(known.id)),
+        _ if !same => Ok(visit.again(&known)),
+        Lie::ForgetsKeysWhenSoldOut if sold_out => {
+            let id = Uuid::new_v4().to_string();
+            store.change(item, -wish.quantity).await?;
+            let order = Order { id, ..visit.order() };
+            store.record(item, &order).await?;
+            Ok(Answer::Sold(order.id))
+        }
         Lie::FloodsOnRepeat => {
             if visit.is_first().await? {
                 let flood: Vec<Order> = (0..5_000).map(|_| visit.ghost(1)).collect();
