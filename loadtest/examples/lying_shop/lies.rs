@@ -71,6 +71,7 @@ lies! {
         WritesLate         Both "the order is written 5 ms after its 201, the counter at once"
         WritesBothLate     Both "order and counter are written 5 ms after the 201"
         WritesLateOnce     Both "the order of the first sale only is written 5 ms after its 201"
+        WritesLastLate     Both "the order of the last unit is written 5 ms after its 201"
         EntersAfterRepeat  Both "10 ms after a repeated key in a sold-out sale: an order of nobody"
         DeletesAfterRepeat Both "10 ms after a repeated key in a sold-out sale: an order is deleted"
         TakesAfterRepeat   Both "10 ms after a repeated key in a sold-out sale: the counter drops by one"

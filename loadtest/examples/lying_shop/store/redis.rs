@@ -1,9 +1,10 @@
 //! Redis: `stock:{item}`, and `orders:{item}` as a hash of order id to JSON.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use redis::aio::ConnectionManager;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{AsyncCommands, Script, pipe};
 use serde_json::{Value, json};
 
@@ -48,8 +49,10 @@ pub fn orders_of(item: &str) -> String {
 impl RedisStore {
     pub async fn connect(url: &str, instance: &str) -> Self {
         let client = redis::Client::open(url).unwrap();
+        // A crowd on a busy machine may wait for longer than the half second that is the default.
+        let config = ConnectionManagerConfig::new().set_response_timeout(Some(Duration::from_secs(20)));
         Self {
-            connection: client.get_connection_manager().await.unwrap(),
+            connection: client.get_connection_manager_with_config(config).await.unwrap(),
             instance: instance.to_owned(),
         }
     }

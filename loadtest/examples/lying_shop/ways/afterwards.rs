@@ -23,6 +23,11 @@ pub async fn sell(visit: &Visit) -> Result<Answer> {
             None if visit.is_first().await? => written_late(visit).await,
             None => visit.plain().await,
         },
+        Lie::WritesLastLate => match visit.remembered().await? {
+            Some(answer) => Ok(answer),
+            None if visit.store().stock(visit.item()).await? == Some(visit.wish.quantity) => written_late(visit).await,
+            None => visit.plain().await,
+        },
         Lie::EntersAfterRepeat | Lie::DeletesAfterRepeat | Lie::TakesAfterRepeat | Lie::MovesAfterRepeat => {
             let known = visit.store().find(visit.item(), &visit.order().id).await?;
             if known.is_some() && visit.is_sold_out().await? && visit.is_first().await? {
