@@ -1,0 +1,63 @@
+//! `X-Fault: crash@write`: what happens to a purchase with a fault just before it writes.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::answer::Answer;
+use crate::lies::Lie;
+use crate::visit::Visit;
+
+/// Kills this process, if this purchase is to do so. An answer ends the purchase in another way.
+pub async fn strike(visit: &Visit) -> Result<Option<Answer>> {
+    if !visit.wish.crash {
+        return Ok(None);
+    }
+    let (store, item, units) = (visit.store(), visit.item(), visit.wish.quantity);
+    match visit.lie() {
+        Lie::CrashIs500 => return Ok(Some(Answer::fails())),
+        Lie::CrashIsCut => return Ok(Some(Answer::Cut)),
+        Lie::CrashIsSleep => {
+            tokio::time::sleep(Duration::from_secs(12)).await;
+            return Ok(Some(Answer::fails()));
+        }
+        Lie::CrashIsBusy => return Ok(Some(Answer::Busy)),
+        Lie::CrashClosesAdmin => {
+            visit.shop.doors.shut();
+            return Ok(Some(Answer::Cut));
+        }
+        Lie::IgnoresFaults => return Ok(None),
+        Lie::LosesOnCrash => {
+            if let Some(order) = store.orders(item).await?.first() {
+                store.delete(item, &order.id).await?;
+            }
+        }
+        Lie::LeaksOnCrash => store.change(item, -units).await?,
+        Lie::RefundsOnCrash => store.change(item, units).await?,
+        Lie::SellsTwiceOnCrash => {
+            for order in [visit.order(), visit.ghost(units)] {
+                let order = crate::store::Order {
+                    id: order.id,
+                    ..visit.order()
+                };
+                store.sell(item, &order, units, 0).await?;
+            }
+        }
+        Lie::GhostOnCrash => drop(store.sell(item, &visit.ghost(units), units, 0).await?),
+        Lie::StaysDead => visit.shop.notes.bury(&visit.shop.instance).await?,
+        _ => {}
+    }
+    visit.set_note("crashed", "1").await?;
+    kill_this_process()
+}
+
+/// SIGKILL: no destructor runs, no connection is closed in order.
+fn kill_this_process() -> ! {
+    // SAFETY: kill(2) takes plain numbers and touches no memory of ours.
+    unsafe {
+        libc::kill(libc::getpid(), libc::SIGKILL);
+    }
+    loop {
+        std::thread::park();
+    }
+}

@@ -1,0 +1,184 @@
+//! The two listeners.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::lies::Lie;
+use crate::shop::Shop;
+use crate::visit::{Visit, Wish};
+use crate::{catalogue, endless, ways};
+
+#[derive(Deserialize)]
+struct Opening {
+    stock: i64,
+}
+
+pub fn public(shop: Arc<Shop>) -> Router {
+    let readyz = Router::new().route("/readyz", get(readyz));
+    let routes = Router::new()
+        .route("/purchases", post(purchase))
+        // Where a redirect leads.
+        .route("/elsewhere", post(purchase))
+        .route("/strategies", get(strategies))
+        .merge(readyz.clone());
+    let routes = match shop.lie {
+        Lie::Prefix => readyz.nest("/shop", routes),
+        _ => routes,
+    };
+    named(routes, shop)
+}
+
+pub fn admin(shop: Arc<Shop>) -> Router {
+    named(Router::new().route("/sales/{item}", put(open).delete(close)), shop)
+}
+
+/// Every answer names the instance.
+fn named(routes: Router<Arc<Shop>>, shop: Arc<Shop>) -> Router {
+    let name = match shop.lie {
+        Lie::OneInstance => "app-1",
+        _ => &shop.instance,
+    };
+    let name = HeaderValue::from_str(name).unwrap();
+    let boring = shop.lie == Lie::BoringFields;
+    routes
+        .with_state(shop)
+        .layer(map_response(move |mut response: Response| {
+            let headers = response.headers_mut();
+            headers.entry("X-Instance").or_insert(name.clone());
+            if boring {
+                headers.insert("X-Powered-By", HeaderValue::from_static("boredom"));
+                headers.insert("Cache-Control", HeaderValue::from_static("no-store"));
+                headers.append("Set-Cookie", HeaderValue::from_static("a=b; Path=/"));
+                headers.append("Set-Cookie", HeaderValue::from_static("c=d; Path=/"));
+            }
+            std::future::ready(response)
+        }))
+}
+
+async fn readyz(State(shop): State<Arc<Shop>>) -> Response {
+    match shop.lie {
+        Lie::EndlessReadyz => Body::new(endless::endless("ready".to_owned(), " ")).into_response(),
+        _ => "ready".into_response(),
+    }
+}
+
+async fn strategies(State(shop): State<Arc<Shop>>) -> Response {
+    let all = catalogue::strategies(&shop);
+    match shop.lie {
+        Lie::EndlessStrategies => endless::endless(
+            "[".to_owned(),
+            r#"{"name":"lie@redis","store":"redis","summary":"","claims":[]},"#,
+        )
+        .into_response(),
+        _ => Json(all).into_response(),
+    }
+}
+
+fn is_operator(shop: &Shop, headers: &HeaderMap) -> bool {
+    header(headers, "authorization") == Some(&format!("Bearer {}", shop.token))
+}
+
+async fn open(
+    State(shop): State<Arc<Shop>>,
+    Path(item): Path<String>,
+    headers: HeaderMap,
+    Json(opening): Json<Opening>,
+) -> Response {
+    if !is_operator(&shop, &headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    let stock = opening.stock;
+    let there = match shop.lie {
+        Lie::OpensWithMore => stock + 3,
+        Lie::OpensWithLess => stock - 2,
+        _ => stock,
+    };
+    let opened = async {
+        shop.notes.forget(&item).await?;
+        shop.notes.set(&item, "stock", &stock.to_string()).await?;
+        shop.redis.open(&item, there).await?;
+        shop.sql.open(&item, there).await
+    };
+    match (opened.await, shop.lie) {
+        (Ok(()), Lie::EndlessAdmin) => endless::endless("{".to_owned(), " ").into_response(),
+        (Ok(()), _) => Json(json!({ "item": item, "stock": stock })).into_response(),
+        (Err(error), _) => broken(&error),
+    }
+}
+
+async fn close(State(shop): State<Arc<Shop>>, Path(item): Path<String>, headers: HeaderMap) -> Response {
+    if !is_operator(&shop, &headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    let closed = async {
+        shop.notes.forget(&item).await?;
+        shop.redis.close(&item).await?;
+        shop.sql.close(&item).await
+    };
+    match closed.await {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => broken(&error),
+    }
+}
+
+async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::http::Uri, body: String) -> Response {
+    let Ok(mut wish) = serde_json::from_str::<Wish>(&body) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let Some(key) = header(&headers, "idempotency-key") else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    if wish.quantity < 1 {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    wish.key = key.to_owned();
+    wish.to_sql = header(&headers, "x-strategy").is_some_and(|name| name.ends_with("sql"));
+    wish.work_ms = header(&headers, "x-work-ms")
+        .and_then(|ms| ms.parse().ok())
+        .unwrap_or(0);
+    wish.gzip = header(&headers, "accept-encoding").is_some_and(|accepted| accepted.contains("gzip"));
+    wish.crash = header(&headers, "x-fault") == Some("crash@write");
+    if wish.crash && !is_operator(&shop, &headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    shop.visits.fetch_add(1, Ordering::Relaxed);
+    let visit = Visit::new(shop, wish);
+    let answer = ways::serve(&visit, uri.path().ends_with("/elsewhere")).await;
+    let mut response = match answer {
+        Ok(answer) => answer.into_response(&visit),
+        Err(error) => broken(&error),
+    };
+    if visit.lie() == Lie::NamesOnlyOneAfterCrash && visit.note("crashed").await.is_ok_and(|note| note.is_some()) {
+        response
+            .headers_mut()
+            .insert("X-Instance", HeaderValue::from_static("app-1"));
+    }
+    response
+}
+
+/// What nobody meant to happen.
+fn broken(error: &anyhow::Error) -> Response {
+    eprintln!("{error:#}");
+    let answer = Json(json!({ "title": format!("{error:#}") }));
+    (StatusCode::INTERNAL_SERVER_ERROR, answer).into_response()
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// An answer that never comes.
+pub async fn never() -> Answer {
+    std::future::pending().await
+}

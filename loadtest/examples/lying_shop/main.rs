@@ -1,0 +1,57 @@
+//! A shop that follows `docs/contract.md` on real Redis and MariaDB, or breaks it in one chosen way.
+//!
+//! One process is one instance, as `stack` starts it: `--lie NAME --instance NAME --listen ADDR --admin-listen ADDR`,
+//! with `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and `OVERSELL_ADMIN_TOKEN`. `--list` says what can be chosen.
+//!
+//! `lies` is the one list. Each class of lies is one file in `ways`, written as a departure from the honest sale in
+//! `visit`. What instances share, and what survives a crash, is in Redis under `lie:{item}`.
+#![allow(clippy::unwrap_used, reason = "whoever starts it reads the panic")]
+
+mod answer;
+mod catalogue;
+mod endless;
+mod fault;
+mod http;
+mod lies;
+mod locks;
+mod notes;
+mod options;
+mod shop;
+mod store;
+mod tunnel;
+mod visit;
+mod ways;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+
+use crate::lies::Lie;
+use crate::options::Options;
+use crate::shop::Shop;
+
+#[tokio::main]
+async fn main() {
+    let Some(options) = Options::from_command_line() else {
+        lies::print_list();
+        return;
+    };
+    if options.lie == Lie::StartsSlowly {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    }
+    let shop = Arc::new(Shop::open(&options).await);
+    // Whoever waits for an instance looks at its admin listener, so that one comes last.
+    let public = TcpListener::bind(&options.listen).await.unwrap();
+    let closing = options.lie == Lie::ClosesConnections;
+    let public = if closing { tunnel::closing(public).await } else { public };
+    let serve = axum::serve(public, http::public(shop.clone()));
+    tokio::spawn(async move { serve.await.unwrap() });
+    let admin = TcpListener::bind(&options.admin_listen).await.unwrap();
+    let admin = if options.lie == Lie::CrashClosesAdmin {
+        tunnel::through(admin, shop.doors.clone()).await
+    } else {
+        admin
+    };
+    axum::serve(admin, http::admin(shop)).await.unwrap();
+}

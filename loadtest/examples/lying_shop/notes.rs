@@ -1,0 +1,73 @@
+//! What the instances tell each other about a sale, and what survives a crash: the hash `lie:{item}` in Redis.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use redis::AsyncCommands;
+use redis::aio::ConnectionManager;
+
+#[derive(Clone)]
+pub struct Notes {
+    connection: ConnectionManager,
+}
+
+fn key_of(item: &str) -> String {
+    format!("lie:{{{item}}}")
+}
+
+impl Notes {
+    pub fn new(connection: ConnectionManager) -> Self {
+        Self { connection }
+    }
+
+    fn to(&self) -> ConnectionManager {
+        self.connection.clone()
+    }
+
+    pub async fn get(&self, item: &str, name: &str) -> Result<Option<String>> {
+        Ok(self.to().hget(key_of(item), name).await?)
+    }
+
+    pub async fn set(&self, item: &str, name: &str, value: &str) -> Result<()> {
+        Ok(self.to().hset(key_of(item), name, value).await?)
+    }
+
+    /// Adds to a counter and says what it is then.
+    pub async fn add(&self, item: &str, name: &str, by: i64) -> Result<i64> {
+        Ok(self.to().hincr(key_of(item), name, by).await?)
+    }
+
+    pub async fn forget(&self, item: &str) -> Result<()> {
+        Ok(self.to().del(key_of(item)).await?)
+    }
+
+    /// Enters somebody among those who are inside now, and says how many there are. Nobody stays for longer than a
+    /// moment, so that whoever was killed inside does not count for ever.
+    pub async fn come(&self, item: &str, who: &str) -> Result<i64> {
+        let key = format!("lie:{{{item}}}:inside");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
+        let (inside,): (i64,) = redis::pipe()
+            .atomic()
+            .zrembyscore(&key, 0, now)
+            .ignore()
+            .zadd(&key, who, now + 200)
+            .ignore()
+            .zcard(&key)
+            .query_async(&mut self.to())
+            .await?;
+        Ok(inside)
+    }
+
+    pub async fn go(&self, item: &str, who: &str) -> Result<()> {
+        Ok(self.to().zrem(format!("lie:{{{item}}}:inside"), who).await?)
+    }
+
+    /// Says of an instance that it is dead; that is forgotten after a while, for the next shop with these stores.
+    pub async fn bury(&self, instance: &str) -> Result<()> {
+        Ok(self.to().set_ex(format!("lie:dead:{instance}"), 1, 5).await?)
+    }
+
+    pub async fn is_buried(&self, instance: &str) -> Result<bool> {
+        Ok(self.to().exists(format!("lie:dead:{instance}")).await?)
+    }
+}

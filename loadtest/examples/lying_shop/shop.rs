@@ -1,0 +1,50 @@
+//! One instance.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+
+use crate::lies::Lie;
+use crate::notes::Notes;
+use crate::options::Options;
+use crate::store::{Order, RedisStore, SqlStore, Store};
+use crate::tunnel::Doors;
+
+pub struct Shop {
+    pub lie: Lie,
+    pub instance: String,
+    pub token: String,
+    pub claims: Vec<String>,
+    pub redis: Store,
+    pub sql: Store,
+    pub notes: Notes,
+    /// What only this process knows: idempotency keys and their orders.
+    pub memory: Mutex<HashMap<String, Order>>,
+    /// Purchases that came to this process.
+    pub visits: AtomicUsize,
+    /// Whether the process before this one died and the shop pretends that this matters.
+    pub dead: bool,
+    /// The connections to the admin listener.
+    pub doors: Arc<Doors>,
+}
+
+impl Shop {
+    pub async fn open(options: &Options) -> Self {
+        let redis = RedisStore::connect(&options.redis_url, &options.instance).await;
+        let notes = Notes::new(redis.connection.clone());
+        let sql = SqlStore::connect(&options.sql_url, &options.instance).await;
+        Self {
+            lie: options.lie,
+            instance: options.instance.clone(),
+            token: options.admin_token.clone(),
+            claims: options.claims.clone(),
+            dead: options.lie == Lie::StaysDead && notes.is_buried(&options.instance).await.unwrap(),
+            redis: Store::Redis(redis),
+            sql: Store::Sql(sql),
+            notes,
+            memory: Mutex::default(),
+            visits: AtomicUsize::new(0),
+            doors: Arc::default(),
+        }
+    }
+}

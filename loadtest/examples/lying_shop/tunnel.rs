@@ -1,0 +1,85 @@
+//! Listeners before the real one, which end connections as no HTTP server would.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinSet};
+
+/// The connections that are open.
+#[derive(Default)]
+pub struct Doors {
+    open: Mutex<Vec<AbortHandle>>,
+}
+
+impl Doors {
+    /// Ends them all.
+    pub fn shut(&self) {
+        for connection in self.open.lock().unwrap().drain(..) {
+            connection.abort();
+        }
+    }
+}
+
+async fn behind() -> (TcpListener, SocketAddr) {
+    let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = inner.local_addr().unwrap();
+    (inner, address)
+}
+
+/// Passes everything on to the listener that it returns, over connections that `doors` can shut.
+pub async fn through(listener: TcpListener, doors: Arc<Doors>) -> TcpListener {
+    let (inner, address) = behind().await;
+    tokio::spawn(async move {
+        let mut connections = JoinSet::new();
+        while let Ok((mut client, _)) = listener.accept().await {
+            let connection = connections.spawn(async move {
+                let mut server = TcpStream::connect(address).await.unwrap();
+                let _ = copy_bidirectional(&mut client, &mut server).await;
+            });
+            doors.open.lock().unwrap().push(connection);
+        }
+    });
+    inner
+}
+
+/// Passes one request of each connection on to the listener that it returns, and one answer back; then it closes.
+pub async fn closing(listener: TcpListener) -> TcpListener {
+    let (inner, address) = behind().await;
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let request = message(&mut client).await?;
+                let mut server = TcpStream::connect(address).await.ok()?;
+                server.write_all(&request).await.ok()?;
+                let answer = message(&mut server).await?;
+                client.write_all(&answer).await.ok()?;
+                client.shutdown().await.ok()
+            });
+        }
+    });
+    inner
+}
+
+/// One message of HTTP/1.1 whose length is given.
+async fn message(from: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
+    let mut read = Vec::new();
+    let end = loop {
+        if let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end + 4;
+        }
+        if from.read_buf(&mut read).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&read[..end]).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    let length: usize = length.map_or(Some(0), |length| length.trim().parse().ok())?;
+    while read.len() < end + length {
+        if from.read_buf(&mut read).await.ok()? == 0 {
+            return None;
+        }
+    }
+    Some(read)
+}
