@@ -59,6 +59,7 @@ impl FollowUp {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn run(&mut self, waits: &Notify) -> Result<()> {
+        self.glance().await;
         if self.is_alone() {
             self.sell_out(waits).await;
             self.repeat(waits).await;
@@ -91,7 +92,14 @@ impl FollowUp {
     async fn sell_out(&mut self, waits: &Notify) {
         let begun = Instant::now();
         let (mut failures, mut sold) = (0, 0);
-        for number in (self.sale.load.requests..).take(MOST_BUYERS) {
+        let next = self
+            .told
+            .attack
+            .iter()
+            .map(|answer| answer.number + 1)
+            .max()
+            .unwrap_or(0);
+        for number in (next..).take(MOST_BUYERS) {
             // What was sold too often need not be sold more often still.
             if self.told.count(Word::Sold) as i64 * self.expected.quantity > self.expected.stock {
                 return;
@@ -109,10 +117,8 @@ impl FollowUp {
             }
             if failures > 0 {
                 sleep(FAILED_AGAIN).await;
-            } else if sold == 1
-                && let Ok(look) = self.sale.glance().await
-            {
-                self.looks.push(look);
+            } else if sold == 1 {
+                self.glance().await;
             }
         }
     }
@@ -158,6 +164,13 @@ impl FollowUp {
             }
             let [soonest, latest] = BUSY_AGAIN;
             sleep(retry_after.unwrap_or(soonest).clamp(soonest, latest)).await;
+        }
+    }
+
+    /// A store that does not answer now is asked again when all is over.
+    async fn glance(&mut self) {
+        if let Ok(look) = self.sale.glance().await {
+            self.looks.push(look);
         }
     }
 

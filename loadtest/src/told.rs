@@ -65,21 +65,21 @@ impl Told {
         self.purchases().iter().filter(|purchase| purchase.word == word).count()
     }
 
-    /// Whether a purchase of the attack was sold while another one was in flight.
-    pub fn met(&self) -> bool {
+    /// Whether a purchase of the attack whose answer `counts` was in flight at the same time as another one.
+    pub fn met(&self, counts: impl Fn(Word) -> bool) -> bool {
         let mut spans: Vec<_> = self.attack.iter().collect();
         spans.sort_by_key(|answer| answer.sent);
-        // Of those sent before: the one that ends last, and the sold one that ends last.
-        let (mut last, mut last_sold): (Option<Instant>, Option<Instant>) = (None, None);
+        // Of those sent before: the one that ends last, and the one that counts and ends last.
+        let (mut last, mut last_that_counts): (Option<Instant>, Option<Instant>) = (None, None);
         for answer in spans {
-            let is_sold = answer.word == Word::Sold;
+            let does_count = counts(answer.word);
             let reaches = |end: Option<Instant>| end.is_some_and(|end| end > answer.sent);
-            if reaches(last_sold) || is_sold && reaches(last) {
+            if reaches(last_that_counts) || does_count && reaches(last) {
                 return true;
             }
             last = last.max(Some(answer.ended));
-            if is_sold {
-                last_sold = last_sold.max(Some(answer.ended));
+            if does_count {
+                last_that_counts = last_that_counts.max(Some(answer.ended));
             }
         }
         false

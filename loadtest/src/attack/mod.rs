@@ -6,6 +6,7 @@
 mod crowd;
 mod running;
 mod silence;
+mod twice;
 
 pub use crowd::{Attacked, Crowd};
 

@@ -1,7 +1,6 @@
 //! An attack while it goes on, shared by its buyers.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,14 +9,21 @@ use reqwest::Client;
 use tokio::sync::{Barrier, SetOnce};
 use tokio::time::sleep;
 
+use super::twice::Twice;
 use super::{Attack, Fault};
 use crate::answer::{Answer, Reply, Word};
 use crate::facts::Look;
 use crate::shop::PurchaseRequest;
 use crate::told::Told;
 
-/// Purchases of a crowd that are sent twice at one moment.
-const AT_ONCE: usize = 2;
+/// Sales that it takes to sell one unit twice.
+const COMPETED: usize = 2;
+
+/// How often buyers who were told to wait come back together until there were so many.
+const COME_BACK: usize = 3;
+
+/// After which they do.
+const BACK_AFTER: Duration = Duration::from_secs(1);
 
 /// How many purchases may carry the fault until it strikes: one that is told busy never comes to the step.
 const FAULT_TRIES: usize = 5;
@@ -36,6 +42,10 @@ pub(super) struct Running {
     next: AtomicUsize,
     /// Sales heard of so far.
     sales: AtomicUsize,
+    /// Whether anybody was told sold out.
+    refused: AtomicBool,
+    /// When buyers who were told to wait come back together, if they shall.
+    back_at: Mutex<Option<Instant>>,
     twice: Twice,
     /// Whether the fault struck, when that is known.
     pub(super) struck: SetOnce<bool>,
@@ -45,41 +55,6 @@ pub(super) struct Running {
     looks: Mutex<Vec<Look>>,
     buyers: AtomicUsize,
     pub(super) over: SetOnce<()>,
-}
-
-/// What is done more than once, drawn for one round.
-struct Twice {
-    /// Places of purchases that are sent twice at one moment.
-    at_once: HashSet<usize>,
-    /// Which sale is sent again as soon as its answer has come, counted in the order of the answers.
-    repeated: usize,
-    /// Which one is sent again with another quantity, and with another buyer.
-    altered: usize,
-    /// After which one, besides the first, the ledger is looked at.
-    glanced: usize,
-}
-
-impl Twice {
-    /// All of it early, while units are left that a forgetful shop could sell.
-    fn draw(attack: &Attack) -> Self {
-        let load = &attack.sale.load;
-        let sales = (load.stock / i64::from(load.quantity)).clamp(1, load.requests as i64) as usize;
-        let early = sales.div_ceil(4);
-        let mut at_once = HashSet::new();
-        if !attack.one_at_a_time {
-            let first_wave = load.buyers.min(load.requests);
-            at_once.extend((0..AT_ONCE).map(|_| rand::random_range(0..first_wave)));
-        }
-        if let Some(fault) = &attack.fault {
-            at_once.remove(&fault.place);
-        }
-        Self {
-            at_once,
-            repeated: rand::random_range(0..early),
-            altered: rand::random_range(0..early),
-            glanced: rand::random_range(0..early),
-        }
-    }
 }
 
 /// A buyer, who is gone when this is dropped, in whatever way.
@@ -107,6 +82,8 @@ impl Running {
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             sales: AtomicUsize::new(0),
+            refused: AtomicBool::new(false),
+            back_at: Mutex::default(),
             twice: Twice::draw(&attack),
             struck: SetOnce::new(),
             healed: SetOnce::new(),
@@ -151,27 +128,57 @@ impl Running {
                 let _ = self.struck.set(struck);
                 continue;
             }
-            let request = self.attack.sale.purchase(place);
-            let answer = if self.twice.at_once.contains(&place) {
-                let (answer, (copy, _)) =
-                    tokio::join!(self.send(user, &request, intended), self.attack.sale.buy(place));
-                locked(&self.told).repeats.push(copy);
-                answer
-            } else {
-                self.send(user, &request, intended).await
-            };
-            let word = answer.word;
-            // The next one is meant to follow at once.
-            intended = answer.ended;
-            locked(&self.told).attack.push(answer);
-            if word == Word::Sold && self.after_sale(place).await {
-                intended = Instant::now();
-            }
-            if word == Word::Unknown && self.attack.one_at_a_time {
-                // It may still be carried out, and the next one would no longer be alone.
-                return;
+            match self.purchase(user, place, intended).await {
+                Some(ended) => intended = ended,
+                None => return,
             }
         }
+        while let Some(at) = self.comes_back().await {
+            sleep(at.saturating_duration_since(Instant::now())).await;
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            self.purchase(user, place, Instant::now()).await;
+        }
+    }
+
+    /// One purchase, and what is to be done after it. When the next one is meant to follow, unless there is to be none.
+    async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
+        let request = self.attack.sale.purchase(place);
+        let answer = if self.twice.at_once.contains(&place) {
+            let (answer, (copy, _)) = tokio::join!(self.send(user, &request, intended), self.attack.sale.buy(place));
+            locked(&self.told).repeats.push(copy);
+            answer
+        } else {
+            self.send(user, &request, intended).await
+        };
+        let (word, ended) = (answer.word, answer.ended);
+        locked(&self.told).attack.push(answer);
+        let next = if self.after_answer(word, place).await {
+            Instant::now()
+        } else {
+            ended
+        };
+        // It may still be carried out, and the next one would no longer be alone.
+        let is_over = word == Word::Unknown && self.attack.one_at_a_time;
+        (!is_over).then_some(next)
+    }
+
+    /// When all buyers come back together: where all but one were told to wait, nobody has competed yet.
+    async fn comes_back(&self) -> Option<Instant> {
+        if self.attack.one_at_a_time || self.attack.fault.is_some() {
+            return None;
+        }
+        // All have their answers.
+        if self.gate.wait().await.is_leader() {
+            let told = locked(&self.told);
+            let load = &self.attack.sale.load;
+            let some_wait = told.attack.iter().any(|answer| answer.word == Word::Busy);
+            let may_come = told.attack.len() < load.requests + COME_BACK * load.buyers;
+            let few = self.sales.load(Ordering::Relaxed) < COMPETED;
+            *locked(&self.back_at) = (few && some_wait && may_come).then(|| Instant::now() + BACK_AFTER);
+        }
+        // All know what was decided.
+        self.gate.wait().await;
+        *locked(&self.back_at)
     }
 
     fn next_place(&self) -> Option<usize> {
@@ -180,6 +187,18 @@ impl Running {
     }
 
     /// Looks and clicks again where this round was drawn to. Whether it did anything.
+    async fn after_answer(&self, word: Word, place: usize) -> bool {
+        match word {
+            Word::Sold => self.after_sale(place).await,
+            // Whatever was told sold before has to be in the ledger by now.
+            Word::SoldOut if !self.refused.swap(true, Ordering::Relaxed) => {
+                self.glance().await;
+                true
+            }
+            Word::SoldOut | Word::Busy | Word::Rejected | Word::Unknown => false,
+        }
+    }
+
     async fn after_sale(&self, place: usize) -> bool {
         let heard = self.sales.fetch_add(1, Ordering::Relaxed);
         let alone = self.attack.one_at_a_time;

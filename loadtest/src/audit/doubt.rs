@@ -13,22 +13,16 @@ const LATE: Duration = Duration::from_millis(500);
 
 /// The first reason that there is.
 pub(super) fn doubt(expected: &Expectation, told: &Told, last: &Look) -> Option<String> {
-    let count = |word| told.count(word);
-    let (unknown, rejected) = (count(Word::Unknown), count(Word::Rejected));
+    let rejected = told.count(Word::Rejected);
     let late = told.attack.iter().filter(|answer| answer.lateness() > LATE).count();
-    if count(Word::Sold) == 0 {
+    if told.count(Word::Sold) == 0 {
         return Some("nothing was sold".to_owned());
     }
     if expected.fault == Some(FaultSeen::Missed) {
         return Some("the fault never struck".to_owned());
     }
-    if told.attack.iter().all(|answer| answer.word != Word::Sold) {
-        return Some("nothing was sold while buyers competed".to_owned());
-    }
-    if expected.fault.is_none() && unknown > 0 {
-        return Some(format!(
-            "{unknown} answers never came, though nothing was broken on purpose"
-        ));
+    if let Some(doubt) = silence(expected, told) {
+        return Some(doubt);
     }
     if rejected > 0 {
         return Some(format!("{rejected} purchases were rejected as if they were none"));
@@ -36,8 +30,8 @@ pub(super) fn doubt(expected: &Expectation, told: &Told, last: &Look) -> Option<
     if let Some(doubt) = forgetful(expected, told) {
         return Some(doubt.to_owned());
     }
-    if expected.contended && !told.met() {
-        return Some("no two purchases ever met".to_owned());
+    if let Some(doubt) = no_contention(expected, told) {
+        return Some(doubt);
     }
     let instances = instances(expected, told);
     if instances < expected.instances {
@@ -50,6 +44,39 @@ pub(super) fn doubt(expected: &Expectation, told: &Told, last: &Look) -> Option<
         return Some(doubt);
     }
     (late > 0).then(|| format!("{late} purchases were sent more than {LATE:?} late"))
+}
+
+/// Answers that never came, but those that a fault explains: of purchases sent before everything was back.
+fn silence(expected: &Expectation, told: &Told) -> Option<String> {
+    let unknown = told
+        .purchases()
+        .into_iter()
+        .filter(|purchase| purchase.word == Word::Unknown);
+    match expected.fault {
+        Some(FaultSeen::Struck { healed }) => {
+            let unknown = unknown.filter(|purchase| purchase.sent >= healed).count();
+            (unknown > 0).then(|| format!("{unknown} answers never came after everything was back"))
+        }
+        Some(FaultSeen::Missed) | None => {
+            let unknown = unknown.count();
+            (unknown > 0).then(|| format!("{unknown} answers never came, though nothing was broken on purpose"))
+        }
+    }
+}
+
+/// Whether purchases met. Where nothing is broken, two at least have to be sold while others want the same: it takes two
+/// to sell one unit twice.
+fn no_contention(expected: &Expectation, told: &Told) -> Option<String> {
+    if !expected.contended {
+        return None;
+    }
+    let is_broken = expected.fault.is_some();
+    if !told.met(|word| is_broken || word == Word::Sold) {
+        return Some("no two purchases ever met".to_owned());
+    }
+    let sold = told.attack.iter().filter(|answer| answer.word == Word::Sold).count() as i64;
+    let enough = (expected.stock / expected.quantity).min(2);
+    (!is_broken && sold < enough).then(|| format!("only {sold} purchases were sold while buyers competed"))
 }
 
 /// What a purchase that is sent again has to be told, once it was told that it is sold.

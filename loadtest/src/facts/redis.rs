@@ -26,6 +26,9 @@ struct Connection {
     meter: Meter,
 }
 
+/// Order id and JSON text, whatever bytes they are.
+type RawEntry = (Vec<u8>, Vec<u8>);
+
 #[derive(Deserialize)]
 struct Entry {
     quantity: i64,
@@ -63,7 +66,7 @@ impl Redis {
                 cut_short: true,
                 ..Facts::default()
             }),
-            Err(error) if error.code() == Some("WRONGTYPE") => Ok(Facts {
+            Err(error) if is_of_wrong_type(&error) => Ok(Facts {
                 unreadable: 1,
                 ..Facts::default()
             }),
@@ -114,6 +117,15 @@ impl Redis {
     }
 }
 
+/// Whether a key holds something else than the contract has it.
+fn is_of_wrong_type(error: &RedisError) -> bool {
+    let errors = error.clone().into_server_errors();
+    errors
+        .iter()
+        .flat_map(|errors| errors.iter())
+        .any(|(_, error)| error.code() == "WRONGTYPE")
+}
+
 /// The driver of the connection ends when its last handle is dropped.
 async fn drive<S>(settings: &redis::RedisConnectionInfo, stream: Metered<S>) -> RedisResult<MultiplexedConnection>
 where
@@ -127,7 +139,7 @@ where
 
 async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> Result<Facts, RedisError> {
     let (stock, orders) = (format!("stock:{{{item}}}"), format!("orders:{{{item}}}"));
-    let (counter, entries): (Option<Vec<u8>>, Vec<(Vec<u8>, Vec<u8>)>) =
+    let (counter, entries): (Option<Vec<u8>>, Vec<RawEntry>) =
         pipe().atomic().get(&stock).hgetall(&orders).query_async(redis).await?;
     let length = entries.len();
     let mut orders: Vec<Order> = entries.into_iter().filter_map(order).collect();
@@ -145,7 +157,7 @@ fn number(text: Vec<u8>) -> Option<i64> {
 }
 
 /// `None` when the entry is not as the contract has it.
-fn order((id, entry): (Vec<u8>, Vec<u8>)) -> Option<Order> {
+fn order((id, entry): RawEntry) -> Option<Order> {
     let entry: Entry = serde_json::from_slice(&entry).ok()?;
     Some(Order {
         id: String::from_utf8(id).ok()?,

@@ -44,8 +44,8 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 s.expected.fault = Some(FaultSeen::Missed);
             }),
             holds("the fault struck", |s| {
-                s.struck();
                 s.say(3, Word::Unknown);
+                s.struck();
             }),
             inconclusive("an instance stayed dead", "only 1 of 2 instances ever answered", |s| {
                 let healed = s.start + ANSWER * 2;
@@ -64,13 +64,24 @@ fn a_round_that_was_no_test_is_inconclusive() {
             holds("busy is an answer", |s| s.say(3, Word::Busy)),
             inconclusive(
                 "sold to who came alone, and to nobody before",
-                "nothing was sold while buyers competed",
+                "no two purchases ever met",
                 |s| {
                     let sold = s.told.attack.extract_if(.., |answer| answer.word == Word::Sold);
                     let sold: Vec<_> = sold.collect();
                     s.told.follow_up.extend(sold);
                     s.last_buyer(Word::SoldOut);
                     s.told.attack.clear();
+                    s.say(2, Word::Busy);
+                },
+            ),
+            inconclusive(
+                "one unit was sold, and the rest to who came alone",
+                "only 1 purchases were sold while buyers competed",
+                |s| {
+                    let sold = s.told.attack.remove(0);
+                    s.told.follow_up.push(sold);
+                    s.last_buyer(Word::SoldOut);
+                    s.told.attack.retain(|answer| answer.word == Word::Sold);
                     s.say(2, Word::Busy);
                 },
             ),

@@ -150,9 +150,19 @@ impl Scene {
         });
     }
 
-    /// The fault struck, and everything was back before anybody bought.
+    /// The fault struck. Whoever got an answer came when everything was back, and whoever got none before that.
     pub fn struck(&mut self) {
-        self.expected.fault = Some(FaultSeen::Struck { healed: self.start });
+        let healed = self.start + Duration::from_micros(1);
+        self.expected.fault = Some(FaultSeen::Struck { healed });
+        let told = &mut self.told;
+        let answers = told
+            .attack
+            .iter_mut()
+            .chain(&mut told.repeats)
+            .chain(&mut told.follow_up);
+        for answer in answers.filter(|answer| answer.word != Word::Unknown) {
+            answer.sent = answer.sent.max(healed);
+        }
     }
 
     pub fn judge(&self) -> Judgement {

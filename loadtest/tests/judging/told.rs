@@ -144,7 +144,7 @@ fn purchases_met_when_one_was_sold_while_another_was_in_flight() {
             answer.ended = answer.intended + Duration::from_millis(*ended);
             told.attack.push(answer);
         }
-        told.met()
+        told.met(|word| word == Word::Sold)
     }
     assert!(!met(&[]));
     assert!(!met(&[(0, 10, true)]));
@@ -160,6 +160,8 @@ fn purchases_met_when_one_was_sold_while_another_was_in_flight() {
     );
     assert!(met(&[(0, 30, true), (5, 10, false), (15, 20, false)]));
     assert!(met(&[(20, 30, false), (0, 25, false), (22, 23, true)]));
+    assert!(!Told::default().met(|_| true));
+    assert!(Scene::exact().told.met(|word| word == Word::SoldOut));
 }
 
 #[test]

@@ -1,21 +1,22 @@
-//! Puts a lying shop on trial, by the whole experiment over real stores.
+//! Puts the lying shop on trial: real instances behind real nginx, over real stores, by the whole experiment.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::Result;
+use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
-use loadtest::experiment::{self, Watch};
-use loadtest::facts::{Books, Urls};
-use loadtest::ground::Ground;
+use loadtest::experiment::{self, RunObserver};
+use loadtest::facts::{LedgerReader, Urls};
 use loadtest::plan::{Load, Round, Wanted, rounds};
-use loadtest::result::RunResult;
-use stack::{Parts, Stores};
+use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::shop::Address;
+use stack::{Parts, Shop, ShopOptions, Stores};
 use tokio::runtime::Runtime;
-
-use crate::lie::Lie;
-use crate::shop::{self, Shop};
-use crate::store::Store;
 
 /// What every trial asks for unless it says otherwise.
 pub const LOAD: Load = Load {
@@ -26,25 +27,98 @@ pub const LOAD: Load = Load {
     work_ms: 0,
 };
 
-/// Every threat there is.
-pub const ALL_CLAIMS: &[&str] = &["crowd", "second-instance", "crashed-holder"];
+const ADMIN_TOKEN: &str = "open sesame";
+
+/// How often an instance that has died is looked for and started again.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Real stores, on which any number of shops can be tried.
 pub struct Court {
-    urls: Urls,
+    stores: Stores,
     runtime: Runtime,
-    _stores: Stores,
+}
+
+/// What is tried, and how.
+#[derive(Clone)]
+pub struct Trial<'a> {
+    /// What the shop does wrong.
+    pub lie: &'a str,
+    /// Under which threats.
+    pub threats: &'a [&'a str],
+    pub instances: usize,
+    pub load: Load,
+}
+
+/// How a trial went.
+pub struct Tried {
+    pub run: RunResult,
+    /// Why it ended early, if it did.
+    pub error: Option<String>,
 }
 
 /// Nobody watches.
-struct Unwatched;
+struct Unobserved;
 
-impl Watch for Unwatched {
+impl RunObserver for Unobserved {
     fn begins(&self, _: &Round, _: usize, _: usize) {}
 
-    fn over(&self, _: &RunResult) -> Result<()> {
+    fn looks_again(&self, _: usize) {}
+
+    fn keeps(&self, _: &RunResult) -> Result<()> {
         Ok(())
     }
+}
+
+/// Starts instances again that have died, until it is dropped.
+struct Supervisor {
+    over: Arc<AtomicBool>,
+    at_work: Option<JoinHandle<()>>,
+}
+
+impl Supervisor {
+    fn of(shop: &Arc<Shop>) -> Self {
+        let (shop, over) = (shop.clone(), Arc::new(AtomicBool::new(false)));
+        let stop = over.clone();
+        let at_work = std::thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                // A shop that does not become ready is part of the trial.
+                let _ = shop.revive();
+                std::thread::sleep(LOOK_EVERY);
+            }
+        });
+        Self {
+            over,
+            at_work: Some(at_work),
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(at_work) = self.at_work.take() {
+            at_work.join().unwrap();
+        }
+    }
+}
+
+/// The program that lies.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let path = test.ancestors().nth(2).unwrap().join("examples/lying_shop");
+    assert!(path.exists(), "build it first: cargo build -p loadtest --examples");
+    path
+}
+
+/// Every honest kind and every lie that the program knows, as (kind, name).
+pub fn known() -> Vec<(String, String)> {
+    let listed = Command::new(program()).arg("--list").output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let words = |line: &str| {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        (words.next().unwrap(), words.next().unwrap())
+    };
+    listed.lines().map(words).collect()
 }
 
 impl Court {
@@ -53,59 +127,73 @@ impl Court {
             redis_url: None,
             sql_url: None,
             fetch: true,
-        })
-        .unwrap();
+        });
         Self {
-            urls: Urls {
-                redis: stores.redis_url().to_owned(),
-                sql: stores.sql_url().to_owned(),
-            },
+            stores: stores.unwrap(),
             runtime: Runtime::new().unwrap(),
-            _stores: stores,
         }
     }
 
-    /// Plays every threat that there is on `instances`, over both stores.
-    pub fn try_shop(&self, lie: Lie, claims: &'static [&'static str], instances: usize, load: Load) -> RunResult {
-        self.runtime.block_on(self.play(lie, claims, instances, load))
-    }
-
-    async fn play(&self, lie: Lie, claims: &'static [&'static str], instances: usize, load: Load) -> RunResult {
-        let shop = Shop {
-            lie,
-            redis: Store::redis(&self.urls.redis).await,
-            sql: Store::sql(&self.urls.sql).await,
-            sales: Arc::new(Mutex::new(HashMap::new())),
-            claims,
+    /// Plays each of the threats once, over each store that the lie can be told in.
+    pub fn try_shop(&self, trial: &Trial<'_>) -> Tried {
+        let options = ShopOptions {
+            program: program(),
+            args: vec!["--lie".to_owned(), trial.lie.to_owned()],
+            env: vec![("OVERSELL_ADMIN_TOKEN".to_owned(), ADMIN_TOKEN.to_owned())],
+            instances: trial.instances,
+            fetch: true,
+            port: None,
         };
-        let (at, admins) = shop::start(shop, instances).await;
-        let mut ground = Ground::Foreign {
-            shop: loadtest::shop::Shop::new(at).unwrap(),
-            urls: self.urls.clone(),
-            admins,
-            instances,
-        };
-        let catalogue = ground.site(instances).unwrap().shop.strategies().await.unwrap();
-        let wanted = Wanted {
-            instances: vec![instances],
-            load,
-            repeats: 1,
-        };
-        let rounds = rounds(&catalogue, &wanted);
-        let books = Books::open(&self.urls).await.unwrap();
-        let (redis, mariadb) = books.versions().await.unwrap();
+        let shop = Arc::new(self.stores.shop(&options).unwrap());
+        let _supervisor = Supervisor::of(&shop);
         let mut run = RunResult {
-            schema_version: 1,
+            schema_version: SCHEMA_VERSION,
+            ended_early: None,
             command: "a test".to_owned(),
             started_at: "2026-01-02T03:04:05Z".to_owned(),
-            environment: Environment::here(redis, mariadb, None),
+            environment: Environment::here("7".to_owned(), "11".to_owned(), None),
             as_designed: None,
             rounds: Vec::new(),
         };
-        let run_id = format!("{lie:?}-{}", uuid::Uuid::new_v4().simple());
-        experiment::play(&mut ground, &books, &rounds, &run_id, &mut run, &Unwatched)
-            .await
-            .unwrap();
-        run
+        let played = self.runtime.block_on(self.play(&shop, trial, &mut run));
+        Tried {
+            run,
+            error: played.err().map(|error| format!("{error:#}")),
+        }
     }
+
+    async fn play(&self, shop: &Shop, trial: &Trial<'_>, run: &mut RunResult) -> Result<()> {
+        let urls = Urls {
+            redis: self.stores.redis_url().to_owned(),
+            sql: self.stores.sql_url().to_owned(),
+        };
+        // nginx would notice a connection that was closed without notice in its own way.
+        let host = match trial.lie {
+            "closes-connections" => shop.publics()[0].clone(),
+            "prefix" => format!("{}/shop", shop.host()),
+            _ => shop.host(),
+        };
+        let at = Address {
+            host,
+            admin: shop.admins()[0].clone(),
+            admin_token: ADMIN_TOKEN.to_owned(),
+        };
+        let mut deployment = Deployment::foreign(at, shop.admins(), urls.clone()).await?;
+        let catalogue = deployment.running(trial.instances)?.client.strategies().await?;
+        let wanted = Wanted {
+            instances: vec![trial.instances],
+            load: trial.load,
+            repeats: 1,
+        };
+        let mut rounds = rounds(&catalogue, &wanted);
+        rounds.retain(|round| trial.threats.contains(&round.threat.name()));
+        let reader = Arc::new(LedgerReader::connect(&urls).await?);
+        let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
+        experiment::play(&mut deployment, &reader, &rounds, &run_id, run, &Unobserved).await
+    }
+}
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod court;
-mod lie;
+mod honest;
+mod lies;
 mod schema;
-mod shop;
-mod store;
-mod trials;

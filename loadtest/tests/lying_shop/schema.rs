@@ -1,21 +1,16 @@
 //! `docs/result.schema.json` describes what the experiment writes, and nothing else.
 
 use std::fs;
-use std::path::Path;
 
 use jsonschema::Validator;
+use loadtest::audit::Finding;
+use loadtest::catalogue::{Store, Strategy};
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
-use loadtest::shop::{Store, Strategy};
 use serde_json::{Value, json};
 
-use crate::court::{ALL_CLAIMS, Court, LOAD};
-use crate::lie::Lie;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
+use crate::court::{Court, LOAD, Trial, root};
 
 fn schema() -> Validator {
     let text = fs::read_to_string(root().join("docs/result.schema.json")).unwrap();
@@ -44,7 +39,6 @@ fn skipped() -> RoundResult {
     let strategy = Strategy {
         name: "lie@sql".to_owned(),
         store: Store::Sql,
-        summary: String::new(),
         claims: Vec::new(),
     };
     let wanted = Wanted {
@@ -59,15 +53,48 @@ fn skipped() -> RoundResult {
 fn what_the_experiment_writes_is_as_the_schema_has_it() {
     let schema = schema();
     let court = Court::open();
-    for lie in [Lie::None, Lie::OversellsAtZero, Lie::AlwaysBusy] {
-        let mut run = court.try_shop(lie, ALL_CLAIMS, 2, LOAD);
-        assert_eq!(objections(&schema, &written(&run)), [""; 0], "{lie:?}");
+    for lie in ["plain", "oversells-at-zero", "dead-500", "missing-row"] {
+        let trial = Trial {
+            lie,
+            threats: &["second-instance"],
+            instances: 2,
+            load: LOAD,
+        };
+        let mut run = court.try_shop(&trial).run;
+        assert!(!run.rounds.is_empty(), "{lie}");
+        assert_eq!(objections(&schema, &written(&run)), [""; 0], "{lie}");
         run.rounds.push(skipped());
+        run.ended_early = Some("after 3 of 9 rounds".to_owned());
         assert_eq!(
             objections(&schema, &written(&run)),
             [""; 0],
-            "{lie:?} with a skipped round"
+            "{lie} with a skipped round"
         );
+    }
+}
+
+#[test]
+fn every_finding_is_in_the_schema_and_explained_in_the_contract_and_the_readme() {
+    let text = |file| fs::read_to_string(root().join(file)).unwrap();
+    let schema: Value = serde_json::from_str(&text("docs/result.schema.json")).unwrap();
+    let properties = schema
+        .pointer("/$defs/findings/properties")
+        .unwrap()
+        .as_object()
+        .unwrap();
+    assert_eq!(properties.len(), Finding::ALL.len());
+    for finding in Finding::ALL {
+        assert!(properties.contains_key(finding.name()), "{finding:?}");
+        assert!(serde_json::to_value(finding).unwrap() == finding.name(), "{finding:?}");
+        // Nothing is found under this name yet.
+        if finding != Finding::Overlap {
+            for file in ["docs/contract.md", "README.md"] {
+                assert!(
+                    text(file).contains(&format!("\n| `{}` |", finding.name())),
+                    "{finding:?} in {file}"
+                );
+            }
+        }
     }
 }
 
@@ -77,12 +104,13 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
     let good: Value = serde_json::from_str(include_str!("good.json")).unwrap();
     assert_eq!(objections(&schema, &good), [""; 0]);
     let spoiled = [
-        ("/schema_version", json!(2)),
+        ("/schema_version", json!(1)),
+        ("/ended_early", json!("")),
         ("/as_designed", json!("yes")),
         ("/started_at", json!("yesterday")),
         ("/environment/hostname", json!("example")),
         ("/rounds/0/verdict", json!("passed")),
-        ("/rounds/0/strategy", json!("lua")),
+        ("/rounds/0/strategy", json!("lua|redis")),
         ("/rounds/0/buyers", json!(0)),
         ("/rounds/0/told/sold", json!(1.5)),
         ("/rounds/0/told/sold", Value::Null),
@@ -103,6 +131,7 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
     for place in [
         "/rounds",
         "/rounds/0/findings/overlap",
+        "/rounds/0/findings/false_refusal",
         "/rounds/0/facts/explained",
         "/environment/redis",
     ] {

@@ -1,0 +1,43 @@
+//! Which purchases of a round are sent more than once, and after which the ledger is looked at.
+
+use std::collections::HashSet;
+
+use super::Attack;
+
+/// Purchases of a crowd that are sent twice at one moment.
+const AT_ONCE: usize = 2;
+
+/// What is done more than once, drawn for one round.
+pub(super) struct Twice {
+    /// Places of purchases that are sent twice at one moment.
+    pub(super) at_once: HashSet<usize>,
+    /// Which sale is sent again as soon as its answer has come, counted in the order of the answers.
+    pub(super) repeated: usize,
+    /// Which one is sent again with another quantity, and with another buyer.
+    pub(super) altered: usize,
+    /// After which one, besides the first, the ledger is looked at.
+    pub(super) glanced: usize,
+}
+
+impl Twice {
+    /// All of it early, while units are left that a forgetful shop could sell.
+    pub(super) fn draw(attack: &Attack) -> Self {
+        let load = &attack.sale.load;
+        let sales = (load.stock / i64::from(load.quantity)).clamp(1, load.requests as i64) as usize;
+        let early = sales.div_ceil(4);
+        let mut at_once = HashSet::new();
+        if !attack.one_at_a_time {
+            let first_wave = load.buyers.min(load.requests);
+            at_once.extend((0..AT_ONCE).map(|_| rand::random_range(0..first_wave)));
+        }
+        if let Some(fault) = &attack.fault {
+            at_once.remove(&fault.place);
+        }
+        Self {
+            at_once,
+            repeated: rand::random_range(0..early),
+            altered: rand::random_range(0..early),
+            glanced: rand::random_range(0..early),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Honest shops of many kinds: none of them is accused of anything.
+
+use loadtest::answer::Word;
+use loadtest::audit::Verdict;
+use loadtest::cell::{ClaimCheck, claim_check};
+use loadtest::plan::Load;
+use loadtest::result::RoundResult;
+
+use crate::court::{Court, LOAD, Trial, known};
+
+const EVERY_THREAT: &[&str] = &["one-buyer", "crowd", "second-instance", "crashed-holder"];
+
+fn honest(lie: &str) -> Trial<'_> {
+    Trial {
+        lie,
+        threats: EVERY_THREAT,
+        // Without nginx before it there is one.
+        instances: if lie == "closes-connections" { 1 } else { 2 },
+        load: LOAD,
+    }
+}
+
+/// (strategy, threat) with told sold, told sold out; recorded, left.
+fn numbers(round: &RoundResult) -> (&str, &str, [i64; 4]) {
+    let facts = &round.facts;
+    let told = [Word::Sold, Word::SoldOut].map(|word| round.units(word));
+    let all = [told[0], told[1], facts.recorded, facts.stock_left.unwrap()];
+    (&round.strategy, &round.threat, all)
+}
+
+#[test]
+fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
+    let court = Court::open();
+    let kinds = known().into_iter().filter(|(kind, _)| kind == "honest");
+    for (_, name) in kinds {
+        let tried = court.try_shop(&honest(&name));
+        assert_eq!(tried.error, None, "{name}");
+        assert!(tried.run.rounds.len() >= 4, "{name}");
+        for round in &tried.run.rounds {
+            let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
+            assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
+            assert!(round.sales_per_s > 0.0, "{name}: {round:?}");
+        }
+        // Who claims nothing is not accused of holding once.
+        let expected = if name == "modest" {
+            ClaimCheck::Inconclusive
+        } else {
+            ClaimCheck::AsDesigned
+        };
+        assert_eq!(claim_check(&tried.run), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_honest_shop_holds_with_exact_numbers() {
+    let tried = Court::open().try_shop(&honest("plain"));
+    let expected = [
+        ("lie@redis", "one-buyer", [12, 5, 12, 0]),
+        ("lie@sql", "one-buyer", [12, 5, 12, 0]),
+        ("lie@redis", "second-instance", [12, 13, 12, 0]),
+        ("lie@sql", "second-instance", [12, 13, 12, 0]),
+    ];
+    let rounds = tried.run.rounds.iter().filter(|round| round.threat != "crashed-holder");
+    assert_eq!(rounds.map(numbers).collect::<Vec<_>>(), expected);
+    for round in tried.run.rounds.iter().filter(|round| round.threat == "crashed-holder") {
+        assert_eq!(
+            (round.facts.recorded, round.facts.stock_left),
+            (10, Some(0)),
+            "{round:?}"
+        );
+    }
+}
+
+#[test]
+fn three_units_a_purchase_leave_one_unit_and_hold() {
+    let mut trial = honest("plain");
+    trial.load = Load {
+        stock: 13,
+        quantity: 3,
+        ..LOAD
+    };
+    trial.threats = &["one-buyer", "second-instance"];
+    let tried = Court::open().try_shop(&trial);
+    let expected = [
+        ("lie@redis", "one-buyer", [12, 15, 12, 1]),
+        ("lie@sql", "one-buyer", [12, 15, 12, 1]),
+        ("lie@redis", "second-instance", [12, 63, 12, 1]),
+        ("lie@sql", "second-instance", [12, 63, 12, 1]),
+    ];
+    assert_eq!(tried.run.rounds.iter().map(numbers).collect::<Vec<_>>(), expected);
+    assert_eq!(claim_check(&tried.run), ClaimCheck::AsDesigned);
+}
+
+#[test]
+fn what_an_attack_leaves_is_bought_by_those_who_follow() {
+    let mut trial = honest("plain");
+    trial.load = Load { stock: 30, ..LOAD };
+    trial.threats = &["second-instance"];
+    let tried = Court::open().try_shop(&trial);
+    for round in &tried.run.rounds {
+        assert_eq!(numbers(round).2, [30, 1, 30, 0], "{round:?}");
+        assert_eq!(round.verdict, Verdict::Holds, "{round:?}");
+    }
+}
+
+#[test]
+fn a_threat_with_one_buyer_or_one_request_never_holds() {
+    let court = Court::open();
+    for load in [
+        Load { buyers: 1, ..LOAD },
+        Load {
+            buyers: 1,
+            requests: 1,
+            stock: 1,
+            ..LOAD
+        },
+    ] {
+        let mut trial = honest("plain");
+        (trial.load, trial.threats) = (load, &["second-instance"]);
+        for round in court.try_shop(&trial).run.rounds {
+            let shown = (round.verdict, round.inconclusive.as_deref());
+            assert_eq!(
+                shown,
+                (Verdict::Inconclusive, Some("no two purchases ever met")),
+                "{round:?}"
+            );
+        }
+    }
+}
