@@ -108,3 +108,17 @@ impl RunObserver for ResultWriter {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use super::ResultWriter;
+
+    #[test]
+    fn two_runs_that_began_in_the_same_millisecond_have_a_folder_each() {
+        let results = tempfile::tempdir().unwrap();
+        let folders = ["run"; 3].map(|id| ResultWriter::new(results.path(), id).unwrap().folder().to_owned());
+        let names = folders.map(|folder| folder.file_name().unwrap().to_owned());
+        assert_eq!(names, ["run", "run-2", "run-3"]);
+    }
+}

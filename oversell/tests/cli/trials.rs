@@ -116,8 +116,12 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     until("the end of the servers", || {
         servers.iter().all(|pid| !is_alive(*pid)).then_some(())
     });
-    let run: serde_json::Value = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
+    let run: serde_json::Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
     assert!(!run["rounds"].as_array().unwrap().is_empty());
+    assert_eq!(run["as_designed"], serde_json::Value::Null);
+    let again = stdout(&output(&["report", kept.to_str().unwrap()]));
+    assert!(again.starts_with("**This run ended early, after "), "{again}");
+    assert!(!again.contains("Every strategy did"), "{again}");
 }
 
 #[test]
