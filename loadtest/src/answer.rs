@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::http;
-use crate::text::is_name;
+use crate::text::MAX_NAME;
 
 /// The most bytes of an answer that are read. The contract asks for less than 300.
 const MAX_BODY: usize = 64 * 1024;
@@ -123,9 +123,8 @@ impl Reply {
             Word::SoldOut | Word::Busy | Word::Rejected | Word::Unknown => Value::Null,
         };
         let instance = || {
-            sold["instance"]
-                .as_str()
-                .filter(|name| is_name(name))
+            let name = sold["instance"].as_str();
+            name.filter(|name| (1..=MAX_NAME).contains(&name.len()))
                 .map(str::to_owned)
         };
         Self {

@@ -1,6 +1,6 @@
 //! What is on trial: the strategies that a shop names, checked before anything else is asked of it.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
 use crate::text::{MAX_NAME, is_name, one_line};
@@ -43,7 +43,9 @@ pub enum Store {
 /// When it is no catalogue, is empty or too long, names a strategy twice or with characters that no name has, or claims
 /// to survive something that is no threat.
 pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
-    let strategies: Vec<Strategy> = serde_json::from_slice(json).context("it is no catalogue")?;
+    // What cannot be read is quoted in the error.
+    let no_catalogue = |error: serde_json::Error| anyhow!("it is no catalogue: {}", one_line(&error.to_string(), 200));
+    let strategies: Vec<Strategy> = serde_json::from_slice(json).map_err(no_catalogue)?;
     ensure!(!strategies.is_empty(), "it names no strategy");
     ensure!(
         strategies.len() <= MAX_STRATEGIES,

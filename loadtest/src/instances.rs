@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -95,7 +95,8 @@ impl Instances {
                 held.spawn(self.clone().hold(at, connection, died.clone()));
             }
         }
-        DeathWatch { died, _held: held }
+        let held = Mutex::new(held);
+        DeathWatch { died, held }
     }
 
     /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after.
@@ -117,15 +118,20 @@ impl Instances {
     }
 }
 
-/// Notices the death of an instance, as long as it lives itself.
+/// Notices the death of an instance, until it is told to end or is dropped.
 pub struct DeathWatch {
     died: Arc<SetOnce<()>>,
-    _held: JoinSet<()>,
+    held: Mutex<JoinSet<()>>,
 }
 
 impl DeathWatch {
     /// Whether an instance has died, or does so within that time.
     pub async fn died(&self, within: Duration) -> bool {
         timeout(within, self.died.wait()).await.is_ok()
+    }
+
+    /// Lets the connections go: an instance that serves one at a time answers nobody else as long as one is held.
+    pub fn end(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }

@@ -96,6 +96,7 @@ impl Crowd {
             let mut fault = None;
             if has_fault {
                 let struck = *running.struck.wait().await;
+                running.end_watch();
                 let healed = heal.await;
                 // It is set by nobody else.
                 let _ = running.healed.set(healed.is_ok());

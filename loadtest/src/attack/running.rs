@@ -103,6 +103,13 @@ impl Running {
         )
     }
 
+    /// Nobody has to be seen dying any more.
+    pub(super) fn end_watch(&self) {
+        if let Some(fault) = &self.attack.fault {
+            fault.deaths.end();
+        }
+    }
+
     /// Purchases answered so far.
     pub(super) fn answered(&self) -> usize {
         locked(&self.told).attack.len()

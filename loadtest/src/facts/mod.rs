@@ -10,7 +10,7 @@ mod sql;
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use tokio::time::{sleep, timeout};
 
 use self::redis::Redis;
@@ -74,6 +74,9 @@ pub struct LedgerReader {
 /// How long one look may take: a store that is locked does not answer at all.
 const READ_WITHIN: Duration = Duration::from_secs(5);
 
+/// The most that is shown of an error, in characters.
+const MAX_WORDS: usize = 300;
+
 /// How long the stores may go on changing after the last answer.
 const SETTLE_WITHIN: Duration = Duration::from_secs(2);
 
@@ -122,7 +125,9 @@ impl LedgerReader {
         };
         let late = || format!("no answer within {READ_WITHIN:?}: is the store, a table or a row locked?");
         let facts = timeout(READ_WITHIN, read).await.with_context(late).flatten();
-        facts.with_context(|| format!("the ledger of {item} in {store:?} cannot be read"))
+        // A server's own words come last, and are not to be trusted either.
+        let why = |error: anyhow::Error| one_line(&format!("{error:#}"), MAX_WORDS);
+        facts.map_err(|error| anyhow!("the ledger of {item} in {store:?} cannot be read: {}", why(error)))
     }
 
     /// Reads until two looks agree: a purchase whose buyer gave up may still be writing.

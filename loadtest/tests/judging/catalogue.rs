@@ -54,6 +54,17 @@ fn what_is_no_catalogue_is_refused_in_words() {
 }
 
 #[test]
+fn what_cannot_be_read_is_shown_harmlessly() {
+    let mut evil = strategy("a@redis", &[]);
+    evil["store"] = json!("\u{1b}[2Jpaper\u{202e}");
+    let said = refusal(&json!([evil]));
+    assert!(
+        said.contains("paper") && said.chars().all(|c| c.is_ascii_graphic() || c == ' '),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn a_name_that_could_forge_a_cell_is_refused_and_shown_harmlessly() {
     let long = "x".repeat(65);
     for name in [

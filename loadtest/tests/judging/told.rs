@@ -61,7 +61,12 @@ async fn a_sale_names_its_order_and_its_instance_if_it_can_be_read() {
         (r#"{"order":7.5}"#, None, None),
         (r#"{"order":""}"#, None, None),
         (r#"{"order":["o-1"]}"#, None, None),
-        (r#"{"order":"o-1","instance":"a|b"}"#, Some("o-1"), None),
+        (
+            r#"{"order":"o-1","instance":"host:8080"}"#,
+            Some("o-1"),
+            Some("host:8080"),
+        ),
+        (r#"{"order":"o-1","instance":""}"#, Some("o-1"), None),
         (long.as_str(), None, None),
         ("thank you", None, None),
         ("", None, None),
