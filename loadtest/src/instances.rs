@@ -75,7 +75,8 @@ impl Instances {
             };
             let port = url.port_or_known_default().unwrap_or(80);
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-            found.extend(lookup_host((host, port)).await.into_iter().flatten());
+            let looked_up = timeout(ANSWERS_WITHIN, lookup_host((host, port))).await;
+            found.extend(looked_up.into_iter().flatten().flatten());
         }
         found
     }
@@ -91,7 +92,7 @@ impl Instances {
         let died = Arc::new(SetOnce::new());
         let mut held = JoinSet::new();
         for at in self.addresses().await {
-            if let Ok(connection) = TcpStream::connect(at).await {
+            if let Some(connection) = connect(at).await {
                 held.spawn(self.clone().hold(at, connection, died.clone()));
             }
         }
@@ -110,12 +111,16 @@ impl Instances {
                 return;
             }
             sleep(HOLD_AGAIN).await;
-            match TcpStream::connect(at).await {
-                Ok(again) => connection = again,
-                Err(_) => return drop(died.set(())),
+            match connect(at).await {
+                Some(again) => connection = again,
+                None => return drop(died.set(())),
             }
         }
     }
+}
+
+async fn connect(at: SocketAddr) -> Option<TcpStream> {
+    timeout(ANSWERS_WITHIN, TcpStream::connect(at)).await.ok()?.ok()
 }
 
 /// Notices the death of an instance, until it is told to end or is dropped.
