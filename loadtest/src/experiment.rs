@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+use tokio::sync::SetOnce;
 
 use crate::attack::{Attack, Crowd, Fault};
 use crate::audit::Expectation;
@@ -32,60 +33,84 @@ pub trait RunObserver: Send + Sync {
     fn keeps(&self, run: &RunResult) -> Result<()>;
 }
 
-/// Plays all rounds into `run`. Items are named after `run_id`, so that no two runs on one pair of stores meet.
-///
-/// # Errors
-/// When a part of the experiment fails; what the shop does wrong is a finding, not an error. `run` then says that it
-/// ended early, and why.
-pub async fn play(
-    deployment: &mut Deployment,
-    reader: &Arc<LedgerReader>,
-    rounds: &[Round],
-    run_id: &str,
-    run: &mut RunResult,
-    observer: &dyn RunObserver,
-) -> Result<()> {
-    let mut experiment = Experiment {
-        deployment,
-        reader,
-        run_id,
-        crowd: None,
-        open: OpenSales::default(),
-    };
-    let played = experiment.rounds(rounds, run, observer).await;
-    observer.looks_again(experiment.open.len());
-    let closed = experiment.open.close_all(run).await;
-    let dismissed = match experiment.crowd {
-        Some(crowd) if played.is_ok() => crowd.dismiss().await,
-        Some(_) | None => Ok(()),
-    };
-    let ended = played.and(closed).and(dismissed);
-    run.ended_early = ended
-        .as_ref()
-        .err()
-        .map(|error| format!("{}: {error:#}", progress(run, rounds)));
-    run.as_designed = cell::claim_check(run).as_designed();
-    observer.keeps(run)?;
-    ended
+/// A plan, and what it takes to play it.
+pub struct Experiment<'a> {
+    /// Whose shop is on trial.
+    pub deployment: &'a mut Deployment,
+    /// Who reads the stores.
+    pub reader: &'a Arc<LedgerReader>,
+    /// What is played.
+    pub rounds: &'a [Round],
+    /// Items are named after it, so that no two runs on one pair of stores meet.
+    pub run_id: &'a str,
+    /// Who is told.
+    pub observer: &'a dyn RunObserver,
+    /// Set when the run shall end at once.
+    pub stop: &'a SetOnce<()>,
 }
 
-fn progress(run: &RunResult, rounds: &[Round]) -> String {
-    format!("after {} of {} rounds", run.rounds.len(), rounds.len())
+impl<'a> Experiment<'a> {
+    /// Plays all rounds into `run`, and closes every sale that it opened.
+    ///
+    /// # Errors
+    /// When a part of the experiment fails, or the run is stopped; what the shop does wrong is a finding, not an error.
+    /// `run` then says that it ended early, and why.
+    pub async fn play(self, run: &mut RunResult) -> Result<()> {
+        let (observer, stop, all) = (self.observer, self.stop, self.rounds.len());
+        let mut session = Session {
+            experiment: self,
+            crowd: None,
+            open: OpenSales::default(),
+        };
+        let played = tokio::select! {
+            played = session.rounds(run) => played,
+            () = stopped(stop) => Err(anyhow!("it was interrupted")),
+        };
+        let closed = if stop.initialized() {
+            session.open.abandon().await
+        } else {
+            observer.looks_again(session.open.len());
+            session.open.close_all(run).await
+        };
+        let dismissed = match session.crowd {
+            Some(crowd) if played.is_ok() => crowd.dismiss().await,
+            Some(_) | None => Ok(()),
+        };
+        let ended = played.and(closed).and(dismissed);
+        run.ended_early = ended
+            .as_ref()
+            .err()
+            .map(|error| format!("{}: {error:#}", progress(run, all)));
+        run.as_designed = cell::claim_check(run).as_designed();
+        // A run of which nothing was played leaves nothing behind.
+        if !run.rounds.is_empty() {
+            observer.keeps(run)?;
+        }
+        ended
+    }
 }
 
-struct Experiment<'a> {
-    deployment: &'a mut Deployment,
-    reader: &'a Arc<LedgerReader>,
-    run_id: &'a str,
+async fn stopped(stop: &SetOnce<()>) {
+    stop.wait().await;
+}
+
+fn progress(run: &RunResult, all: usize) -> String {
+    format!("after {} of {all} rounds", run.rounds.len())
+}
+
+/// An experiment while it is played.
+struct Session<'a> {
+    experiment: Experiment<'a>,
     crowd: Option<Crowd>,
     open: OpenSales,
 }
 
-impl Experiment<'_> {
-    async fn rounds(&mut self, rounds: &[Round], run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
+impl Session<'_> {
+    async fn rounds(&mut self, run: &mut RunResult) -> Result<()> {
+        let (rounds, observer) = (self.experiment.rounds, self.experiment.observer);
         for (number, round) in rounds.iter().enumerate() {
             observer.begins(round, number, rounds.len());
-            match self.deployment.why_not(round.instances) {
+            match self.experiment.deployment.why_not(round.instances) {
                 Some(why) => run.rounds.push(RoundResult::skipped(round, why)),
                 None => {
                     let failed = || {
@@ -97,22 +122,23 @@ impl Experiment<'_> {
                 }
             }
             run.as_designed = None;
-            run.ended_early = Some(progress(run, rounds));
+            run.ended_early = Some(progress(run, rounds.len()));
             observer.keeps(run)?;
         }
         Ok(())
     }
 
     async fn attack(&mut self, number: usize, round: &Round) -> Result<FollowUp> {
-        let shop = self.deployment.running(round.instances)?;
+        let shop = self.experiment.deployment.running(round.instances)?;
         let sale = Sale {
             client: shop.client.clone(),
-            reader: self.reader.clone(),
+            reader: self.experiment.reader.clone(),
             strategy: round.strategy.clone(),
-            item: format!("{}-{number}", self.run_id),
+            item: format!("{}-{number}", self.experiment.run_id),
             load: round.load,
         };
         shop.heal().await?;
+        self.open.opens(&sale);
         sale.client.open_sale(&sale.item, sale.load.stock).await?;
         let is_control = round.threat.is_control();
         let attack = Attack {

@@ -13,6 +13,7 @@ use crate::audit::Verdict;
 use crate::follow_up::FollowUp;
 use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
+use crate::sale::Sale;
 
 /// The most sales that are kept open at a time. A shop may have to keep each of them in its stores.
 const MOST_OPEN: usize = 1_000;
@@ -28,12 +29,15 @@ const AT_ONCE: usize = 8;
 pub(crate) struct OpenSales {
     open: VecDeque<OpenSale>,
     kept: usize,
+    /// The sale of the round that is being played.
+    current: Option<Sale>,
 }
 
 struct OpenSale {
     /// Its place among the results.
     place: usize,
     round: Round,
+    sale: Sale,
     state: State,
 }
 
@@ -53,13 +57,18 @@ impl OpenSales {
         self.open.len()
     }
 
+    /// A sale is about to be opened; it has to be closed even if its round is never followed up.
+    pub(crate) fn opens(&mut self, sale: &Sale) {
+        self.current = Some(sale.clone());
+    }
+
     /// Follows an attack up, for as long as that takes or until its buyers are told to wait. Adds to `run` what the round
     /// showed so far; it becomes final with the last look.
     ///
     /// # Errors
     /// When the ledger cannot be read, or an older sale cannot be closed to make room.
     pub(crate) async fn follow(&mut self, round: &Round, follow_up: FollowUp, run: &mut RunResult) -> Result<()> {
-        let waits = Arc::new(Notify::new());
+        let (sale, waits) = (follow_up.sale.clone(), Arc::new(Notify::new()));
         let mut task = tokio::spawn(follow(Box::new(follow_up), waits.clone()));
         let (state, result, read) = tokio::select! {
             over = &mut task => {
@@ -73,8 +82,10 @@ impl OpenSales {
         self.open.push_back(OpenSale {
             place: run.rounds.len(),
             round: round.clone(),
+            sale,
             state,
         });
+        self.current = None;
         run.rounds.push(result);
         while self.open.len() > 1 && (self.open.len() > MOST_OPEN || self.kept > MOST_KEPT) {
             self.close_oldest(run).await?;
@@ -95,15 +106,32 @@ impl OpenSales {
     /// Waits for those that wait, looks at every ledger once more, and closes the sales.
     ///
     /// # Errors
-    /// When a sale could not be closed; all others are closed nevertheless.
-    pub(crate) async fn close_all(self, run: &mut RunResult) -> Result<()> {
+    /// When a ledger cannot be read or a sale cannot be closed. The others are left alone then: each of them would take as
+    /// long to fail.
+    pub(crate) async fn close_all(mut self, run: &mut RunResult) -> Result<()> {
+        let current = self.current.take();
         let mut closing = stream::iter(self.open.into_iter().map(OpenSale::close)).buffer_unordered(AT_ONCE);
-        let mut all_closed = Ok(());
         while let Some((place, result, closed)) = closing.next().await {
             run.rounds[place] = result;
-            all_closed = all_closed.and(closed);
+            closed?;
         }
-        all_closed
+        match current {
+            Some(sale) => close(sale).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Closes the sales and looks at nothing any more.
+    ///
+    /// # Errors
+    /// When one cannot be closed; the others are left alone then.
+    pub(crate) async fn abandon(self) -> Result<()> {
+        let sales = self.open.into_iter().map(|open| open.sale).chain(self.current);
+        let mut closing = stream::iter(sales.map(close)).buffer_unordered(AT_ONCE);
+        while let Some(closed) = closing.next().await {
+            closed?;
+        }
+        Ok(())
     }
 }
 
@@ -112,8 +140,13 @@ async fn follow(mut follow_up: Box<FollowUp>, waits: Arc<Notify>) -> Followed {
     (follow_up, read)
 }
 
+async fn close(sale: Sale) -> Result<()> {
+    let closed = sale.client.close_sale(&sale.item).await;
+    closed.with_context(|| format!("the sale {} could not be closed", sale.item))
+}
+
 impl OpenSale {
-    /// The place of the round, its final result, and whether its sale could be closed.
+    /// The place of the round, its final result, and whether its ledger could be read and its sale closed.
     async fn close(self) -> (usize, RoundResult, Result<()>) {
         let followed = match self.state {
             State::Waiting(task) => task.await,
@@ -128,16 +161,13 @@ impl OpenSale {
         };
         let looked = follow_up.look_again().await;
         let mut result = RoundResult::played(&self.round, &follow_up);
-        if let Err(error) = looked
+        if let Err(error) = &looked
             && result.verdict == Verdict::Holds
         {
             result.verdict = Verdict::Inconclusive;
             result.as_designed = false;
             result.inconclusive = Some(format!("at the end of the run {error:#}"));
         }
-        let sale = &follow_up.sale;
-        let closed = sale.client.close_sale(&sale.item).await;
-        let closed = closed.with_context(|| format!("the sale {} could not be closed", sale.item));
-        (self.place, result, closed)
+        (self.place, result, looked.and(close(self.sale).await))
     }
 }

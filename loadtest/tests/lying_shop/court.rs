@@ -10,13 +10,14 @@ use std::time::Duration;
 use anyhow::Result;
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
-use loadtest::experiment::{self, RunObserver};
+use loadtest::experiment::{Experiment, RunObserver};
 use loadtest::facts::{LedgerReader, Urls};
 use loadtest::plan::{Load, Round, Wanted, rounds};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
 use loadtest::shop::Address;
 use stack::{Parts, Shop, ShopOptions, Stores};
 use tokio::runtime::Runtime;
+use tokio::sync::SetOnce;
 
 /// What every trial asks for unless it says otherwise.
 pub const LOAD: Load = Load {
@@ -189,7 +190,15 @@ impl Court {
         rounds.retain(|round| trial.threats.contains(&round.threat.name()));
         let reader = Arc::new(LedgerReader::connect(&urls).await?);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
-        experiment::play(&mut deployment, &reader, &rounds, &run_id, run, &Unobserved).await
+        let experiment = Experiment {
+            deployment: &mut deployment,
+            reader: &reader,
+            rounds: &rounds,
+            run_id: &run_id,
+            observer: &Unobserved,
+            stop: &SetOnce::new(),
+        };
+        experiment.play(run).await
     }
 }
 

@@ -39,10 +39,10 @@ const NOTHING: Expected = Doubted("nothing was sold");
 const CLASSIC: &[Row] = &[
     ("oversells-at-zero", CROWD, Found(&["oversold", "drift"])),
     ("oversells-below-zero", CROWD, Found(&["oversold"])),
-    ("loses-an-order", CROWD, Found(&["lost", "drift"])),
-    ("records-a-ghost", CROWD, Found(&["ghost"])),
-    ("tells-without-writing", CROWD, Found(&["oversold", "lost"])),
-    ("records-without-taking", CROWD, Found(&["oversold", "drift"])),
+    ("loses-an-order", ALONE, Found(&["lost", "drift"])),
+    ("records-a-ghost", ALONE, Found(&["ghost"])),
+    ("tells-without-writing", ALONE, Found(&["oversold", "lost"])),
+    ("records-without-taking", ALONE, Found(&["oversold", "drift"])),
     ("unlocked", CROWD, FoundOnce("oversold")),
 ];
 
