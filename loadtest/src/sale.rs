@@ -45,12 +45,12 @@ impl Sale {
         self.client.buy(&self.purchase(number)).await
     }
 
-    /// Sends a purchase twice more with its key: once for one unit more, once in the name of another buyer.
-    pub async fn buy_altered(&self, number: usize) -> [Answer; 2] {
+    /// A purchase with the same key for one unit more, and one in the name of another buyer.
+    pub fn altered(&self, number: usize) -> [PurchaseRequest<'_>; 2] {
         let (mut larger, mut strangers) = (self.purchase(number), self.purchase(number));
         larger.quantity += 1;
         strangers.buyer += 1;
-        [self.client.buy(&larger).await.0, self.client.buy(&strangers).await.0]
+        [larger, strangers]
     }
 
     /// Looks at the ledger once, while buyers may still be at work.

@@ -247,8 +247,16 @@ impl Running {
     }
 
     async fn alter(&self, place: usize) {
-        let answers = self.attack.sale.buy_altered(place).await;
-        locked(&self.told).altered.extend(answers);
+        let sale = &self.attack.sale;
+        let [larger, strangers] = sale.altered(place);
+        let (larger, strangers) = (sale.client.buy(&larger), sale.client.buy(&strangers));
+        let answers = if self.attack.one_at_a_time {
+            (larger.await, strangers.await)
+        } else {
+            tokio::join!(larger, strangers)
+        };
+        let ((larger, _), (strangers, _)) = answers;
+        locked(&self.told).altered.extend([larger, strangers]);
     }
 
     /// Sends purchases that carry the fault until it strikes. Whether it did.

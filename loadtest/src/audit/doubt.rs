@@ -1,7 +1,7 @@
 //! Why a round in which nothing is wrong proves nothing all the same.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Expectation, FaultSeen};
 use crate::answer::{Answer, Word};
@@ -46,22 +46,23 @@ pub(super) fn doubt(expected: &Expectation, told: &Told, last: &Look) -> Option<
     (late > 0).then(|| format!("{late} purchases were sent more than {LATE:?} late"))
 }
 
-/// Answers that never came, but those that a fault explains: of purchases sent before everything was back.
+/// Whether a fault explains that a delivery which was sent then got no answer: everything was back only later.
+fn explained(expected: &Expectation, sent: Instant) -> bool {
+    matches!(expected.fault, Some(FaultSeen::Struck { healed }) if sent < healed)
+}
+
+/// Answers that never came, but those that a fault explains.
 fn silence(expected: &Expectation, told: &Told) -> Option<String> {
     let unknown = told
         .purchases()
         .into_iter()
         .filter(|purchase| purchase.word == Word::Unknown);
-    match expected.fault {
-        Some(FaultSeen::Struck { healed }) => {
-            let unknown = unknown.filter(|purchase| purchase.sent >= healed).count();
-            (unknown > 0).then(|| format!("{unknown} answers never came after everything was back"))
-        }
-        Some(FaultSeen::Missed) | None => {
-            let unknown = unknown.count();
-            (unknown > 0).then(|| format!("{unknown} answers never came, though nothing was broken on purpose"))
-        }
-    }
+    let unexplained = unknown.filter(|purchase| !explained(expected, purchase.sent)).count();
+    let although = match expected.fault {
+        Some(_) => "after everything was back",
+        None => "though nothing was broken on purpose",
+    };
+    (unexplained > 0).then(|| format!("{unexplained} answers never came, {although}"))
 }
 
 /// Whether purchases met. Where nothing is broken, two at least have to be sold while others want the same: it takes two
@@ -92,7 +93,7 @@ fn forgetful(expected: &Expectation, told: &Told) -> Option<&'static str> {
         (Some(first), Word::Sold) => answer.order == first.order,
         // While the first delivery is being carried out, the second may be told to wait.
         (Some(first), Word::Busy) => answer.sent < first.ended || !is_last(told, answer),
-        (Some(_), Word::Unknown) => expected.fault.is_some(),
+        (Some(_), Word::Unknown) => explained(expected, answer.sent),
         (Some(_), Word::SoldOut | Word::Rejected) => false,
         (None, _) => true,
     };
