@@ -12,6 +12,7 @@ mod result_writer;
 mod run;
 mod serve;
 mod up;
+mod values;
 
 use std::process::ExitCode;
 

@@ -22,14 +22,13 @@ use crate::{deployment, interrupt, report};
 /// Instance counts of a run that names none.
 const INSTANCES: [usize; 3] = [1, 2, 3];
 
+/// Buyers at once, where their number is not given.
+const BUYERS: u64 = 32;
+
 /// Puts strategies on trial, prints the tables; the status says whether all was as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
-    if i64::from(options.quantity) > options.stock {
-        return Err(Usage(format!(
-            "--quantity {} is more than --stock {}: nothing could be sold",
-            options.quantity, options.stock
-        ))
-        .into());
+    if let Some(contradiction) = contradiction(&options) {
+        return Err(contradiction.into());
     }
     let began = Utc::now();
     let writer = Arc::new(ResultWriter::new(
@@ -59,6 +58,25 @@ pub fn run(options: RunOptions) -> Result<u8> {
         ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,
         ClaimCheck::Inconclusive | ClaimCheck::Skipped => INCONCLUSIVE,
     })
+}
+
+/// What two options that are right alone say together.
+fn contradiction(options: &RunOptions) -> Option<Usage> {
+    let RunOptions {
+        quantity,
+        stock,
+        requests,
+        ..
+    } = *options;
+    if i64::from(quantity) > stock {
+        return Some(Usage(format!(
+            "--quantity {quantity} is more than --stock {stock}: nothing could be sold"
+        )));
+    }
+    let buyers = options.buyers.filter(|buyers| *buyers > requests)?;
+    Some(Usage(format!(
+        "--buyers {buyers} is more than --requests {requests}: some would have nothing to ask for; add --requests {buyers}"
+    )))
 }
 
 async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>) -> Result<RunResult> {
@@ -118,7 +136,7 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
 
 fn load(options: &RunOptions) -> Load {
     Load {
-        buyers: options.buyers.min(options.requests) as usize,
+        buyers: options.buyers.unwrap_or(BUYERS.min(options.requests)) as usize,
         requests: options.requests as usize,
         stock: options.stock,
         quantity: options.quantity,
