@@ -10,6 +10,7 @@ mod options;
 mod report;
 mod result_writer;
 mod run;
+mod say;
 mod serve;
 mod up;
 mod values;
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::serve(options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
-        Command::Doctor => doctor::doctor(),
+        Command::Doctor(options) => doctor::doctor(&options),
     };
     exit::code(result)
 }

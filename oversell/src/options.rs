@@ -35,8 +35,8 @@ pub enum Command {
     Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
-    /// Say what is found where, what is missing, and what to do about it
-    Doctor,
+    /// Say what a run would use, what it would fetch, and what to do about what is missing
+    Doctor(StackOptions),
 }
 
 impl Options {
@@ -130,7 +130,7 @@ pub struct UpOptions {
     /// Instances behind nginx
     #[arg(long, value_name = "N", default_value_t = 2, allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: u8,
-    /// Port of nginx on 127.0.0.1 [default: a free one]
+    /// Port of nginx on 127.0.0.1; 0, or none, takes a free one
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
     #[command(flatten)]

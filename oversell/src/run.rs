@@ -17,7 +17,7 @@ use stack::Part;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::options::RunOptions;
 use crate::result_writer::ResultWriter;
-use crate::{deployment, interrupt, report};
+use crate::{deployment, interrupt, report, say};
 
 /// Instance counts of a run that names none.
 const INSTANCES: [usize; 3] = [1, 2, 3];
@@ -41,18 +41,18 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
         match writer.folder().exists() {
-            true => eprintln!(
+            true => say::aside(format_args!(
                 "interrupted: the rounds that were over are in {}",
                 writer.folder().display()
-            ),
-            false => eprintln!("interrupted before any round was over"),
+            )),
+            false => say::aside("interrupted before any round was over"),
         }
         return Ok(INTERRUPTED);
     };
     writer.clear();
     let run = result?;
     report::print(&run, json)?;
-    eprintln!("kept in {}", writer.folder().display());
+    say::aside(format_args!("kept in {}", writer.folder().display()));
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,
         ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,

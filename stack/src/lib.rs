@@ -38,7 +38,7 @@ mod stores;
 
 pub use folder::Folder;
 pub use launch::Launch;
-pub use locate::locate;
+pub use locate::{fetched_to, find, locate};
 pub use log::Log;
 pub use part::Part;
 pub use program::{Origin, Program};

@@ -13,7 +13,7 @@ fn state(pid: u32) -> Option<(char, String)> {
 }
 
 /// The process of `app-1` below `parent`.
-fn instance(parent: u32) -> Option<u32> {
+pub fn instance(parent: u32) -> Option<u32> {
     let is_it = |pid: &u32| state(*pid).is_some_and(|(_, command)| command.contains("app-1"));
     descendants(parent).into_iter().find(is_it)
 }

@@ -1,6 +1,8 @@
 //! The program as a user meets it.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod closed_pipe;
+mod doctor;
 mod faults;
 mod harness;
 mod trials;
