@@ -12,6 +12,7 @@ mod result_writer;
 mod run;
 mod say;
 mod serve;
+mod stdout;
 mod up;
 mod values;
 

@@ -19,18 +19,17 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
         Some(file) => put_into(file, &report::matrix(&run))?,
-        None => print(&run, options.json)?,
+        None => say::result(&rendered(&run, options.json))?,
     }
     Ok(AS_DESIGNED)
 }
 
-/// Prints a run to stdout.
-pub fn print(run: &RunResult, json: bool) -> Result<()> {
+/// A run as it is printed.
+pub fn rendered(run: &RunResult, json: bool) -> String {
     let wanted = if json { "result.json" } else { "result.md" };
     let reports = report::all();
     let report = reports.iter().find(|report| report.file_name() == wanted);
-    let text = report.map_or(String::new(), |report| report.render(run));
-    say::result(&text)
+    report.map_or(String::new(), |report| report.render(run))
 }
 
 fn read(path: &Path) -> Result<RunResult> {

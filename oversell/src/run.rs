@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use chrono::{SecondsFormat, Utc};
 use loadtest::catalogue::Strategy;
 use loadtest::cell::{ClaimCheck, claim_check};
@@ -17,7 +17,7 @@ use stack::Part;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::options::RunOptions;
 use crate::result_writer::ResultWriter;
-use crate::{deployment, interrupt, report, say};
+use crate::{deployment, interrupt, report, say, stdout};
 
 /// Instance counts of a run that names none.
 const INSTANCES: [usize; 3] = [1, 2, 3];
@@ -37,6 +37,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     )?);
     let json = options.json;
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
     let trial = trial(options, started_at, writer.clone());
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
@@ -51,7 +52,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     };
     writer.clear();
     let run = result?;
-    report::print(&run, json)?;
+    say::result_to(&mut stdout, &report::rendered(&run, json))?;
     say::aside(format_args!("kept in {}", writer.folder().display()));
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,

@@ -10,7 +10,14 @@ use anyhow::{Context, Result};
 /// # Errors
 /// When it cannot be written although somebody wants it: the disk is full.
 pub fn result(text: &str) -> Result<()> {
-    let mut stdout = io::stdout().lock();
+    result_to(&mut io::stdout().lock(), text)
+}
+
+/// Says something on a stdout that was kept aside.
+///
+/// # Errors
+/// As [`result`].
+pub fn result_to(stdout: &mut impl Write, text: &str) -> Result<()> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
         _ => Ok(()),
