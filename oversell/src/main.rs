@@ -7,6 +7,7 @@ mod health;
 mod interrupt;
 mod open_files;
 mod options;
+mod reachable;
 mod report;
 mod result_writer;
 mod run;

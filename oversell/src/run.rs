@@ -117,8 +117,7 @@ async fn open_deployment(options: &RunOptions) -> Result<Deployment> {
     if let Some(foreign) = deployment::foreign(&options.foreign, &options.stack).await? {
         return Ok(foreign);
     }
-    let stack = options.stack.clone();
-    let local = tokio::task::spawn_blocking(move || deployment::local(&stack)).await??;
+    let local = deployment::local(options.stack.clone()).await?;
     Ok(Deployment::Local(Box::new(local)))
 }
 

@@ -20,7 +20,11 @@ pub fn up(options: UpOptions) -> Result<u8> {
 }
 
 async fn stay(options: UpOptions) -> Result<u8> {
-    let (local, shop) = tokio::task::spawn_blocking(move || start(&options)).await??;
+    let local = Arc::new(deployment::local(options.stack.clone()).await?);
+    let shop = {
+        let local = local.clone();
+        tokio::task::spawn_blocking(move || start(&local, &options)).await??
+    };
     let shop = Arc::new(shop);
     tell(&local, &shop)?;
     loop {
@@ -32,13 +36,11 @@ async fn stay(options: UpOptions) -> Result<u8> {
     }
 }
 
-fn start(options: &UpOptions) -> Result<(Local, Shop)> {
-    let local = deployment::local(&options.stack)?;
+fn start(local: &Local, options: &UpOptions) -> Result<Shop> {
     let mut wanted = local.options.clone();
     wanted.instances = options.instances.into();
     wanted.port = options.port;
-    let shop = local.stores.shop(&wanted)?;
-    Ok((local, shop))
+    local.stores.shop(&wanted)
 }
 
 fn tell(local: &Local, shop: &Shop) -> Result<()> {

@@ -5,5 +5,6 @@ mod closed_pipe;
 mod doctor;
 mod faults;
 mod harness;
+mod reachable;
 mod trials;
 mod usage;

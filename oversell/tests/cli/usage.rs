@@ -71,7 +71,7 @@ fn a_shop_that_is_not_there_ends_with_69_and_is_named() {
     ]);
     assert_eq!(output.status.code(), Some(69), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains(&format!("nobody answers at {url}")),
+        stderr(&output).contains(&format!("--host: there is no shop at {url}")),
         "{}",
         stderr(&output)
     );
