@@ -26,7 +26,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let options = Options::parse_or_exit();
-    open_files::raise_limit();
+    // Where it fails, the old limit stays, which is no error yet.
+    let _ = open_files::raise_limit();
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
         Command::Up(options) => up::up(options),
