@@ -1,21 +1,35 @@
 //! From options to a shop: our own, started here, or one that runs elsewhere.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use loadtest::deployment::{Deployment, Local};
 use loadtest::facts::Urls;
-use loadtest::shop::Address;
+use loadtest::shop::{Address, ShopClient};
 use stack::{Parts, ShopOptions, Stores};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::options::{ForeignOptions, StackOptions};
+use crate::reachable::{Kind, Place};
 
-/// Starts the stores of a shop of our own. Blocks while they start, and longer when they have to be fetched first.
+/// How long a shop may take to open one sale before it is taken for something else.
+const OPENS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Starts the stores of a shop of our own.
 ///
 /// # Errors
-/// When a part cannot be found, fetched or started.
-pub fn local(stack: &StackOptions) -> Result<Local> {
+/// When a part cannot be found, fetched, reached or started.
+pub async fn local(stack: StackOptions) -> Result<Local> {
+    for place in stores(&stack)? {
+        place.check().await?;
+    }
+    // It blocks while they start, and longer when they have to be fetched first.
+    tokio::task::spawn_blocking(move || start(&stack)).await?
+}
+
+fn start(stack: &StackOptions) -> Result<Local> {
     let stores = Stores::start(&Parts {
         redis_url: stack.redis.clone(),
         sql_url: stack.sql.clone(),
@@ -44,7 +58,7 @@ pub fn local(stack: &StackOptions) -> Result<Local> {
 /// The shop of `--host`, if one is given. Its instances are counted by who answers at its admin URLs.
 ///
 /// # Errors
-/// When nobody does, or the HTTP client cannot be built.
+/// When nobody does, what answers is no shop, or the HTTP client cannot be built.
 pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<Option<Deployment>> {
     let base = |url: &String| url.trim_end_matches('/').to_owned();
     let admins: Vec<String> = foreign.admin.iter().map(base).collect();
@@ -58,11 +72,50 @@ pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<O
     ) else {
         return Ok(None);
     };
+    let mut places = vec![Place::parse("--host", Kind::Http, &host)?];
+    for admin in &admins {
+        places.push(Place::parse("--admin", Kind::Http, admin)?);
+    }
+    places.extend(stores(stack)?);
+    for place in places {
+        place.check().await?;
+    }
     let at = Address {
         host,
         admin,
         admin_token,
     };
+    is_a_shop(&ShopClient::new(at.clone())?).await?;
     let urls = Urls { redis, sql };
     Ok(Some(Deployment::foreign(at, admins, urls).await?))
+}
+
+/// The stores that run elsewhere.
+fn stores(stack: &StackOptions) -> Result<Vec<Place>> {
+    let redis = stack.redis.iter().map(|url| Place::parse("--redis", Kind::Redis, url));
+    let sql = stack.sql.iter().map(|url| Place::parse("--sql", Kind::MariaDb, url));
+    Ok(redis.chain(sql).collect::<Result<_, _>>()?)
+}
+
+/// Asks for the catalogue, and opens and closes a sale.
+async fn is_a_shop(client: &ShopClient) -> Result<()> {
+    let host = "--host leads to no shop; `curl -i HOST/strategies` shows what answers there";
+    timeout(OPENS_WITHIN, client.strategies())
+        .await
+        .with_context(|| format!("no answer within {OPENS_WITHIN:?}"))
+        .flatten()
+        .context(host)?;
+    let item = format!("hello-{}", Uuid::new_v4().simple());
+    let sale = async {
+        client.open_sale(&item, 1).await?;
+        client.close_sale(&item).await
+    };
+    let admin = "--admin does not lead to the admin listener of a shop, or the shop has trouble; what it answers is shown \
+                 by `curl -i -X PUT ADMIN/sales/hand-1 -d '{\"stock\":1}' -H 'Content-Type: application/json' \
+                 -H 'Authorization: Bearer TOKEN'`";
+    timeout(OPENS_WITHIN, sale)
+        .await
+        .with_context(|| format!("no sale could be opened and closed within {OPENS_WITHIN:?}"))
+        .flatten()
+        .context(admin)
 }

@@ -1,42 +1,77 @@
-//! `oversell doctor`: what is found where.
+//! `oversell doctor`: what a run would use, and what it would still have to fetch.
 
-use anyhow::Result;
-use stack::{Origin, Part, locate};
+use anyhow::{Context, Result};
+use stack::{Origin, Part, Program};
 
 use crate::exit::{AS_DESIGNED, UNREACHABLE};
+use crate::options::StackOptions;
+use crate::say;
 
 /// Looks for every part without fetching anything, and says what to do about what is missing.
-pub fn doctor() -> Result<u8> {
-    let mut missing = Vec::new();
-    for part in [Part::Redis, Part::MariaDb, Part::Nginx] {
-        match locate(part, false) {
-            Ok(program) => {
-                let version = program
-                    .version()
-                    .unwrap_or_else(|error| format!("version unknown: {error:#}"));
-                let origin = match program.origin {
-                    Origin::Path => "on PATH",
-                    Origin::Fetched => "in the private cache",
-                };
-                println!(
-                    "{:<8} {version:<12} {origin:<22} {}",
-                    part.to_string(),
-                    program.path.display()
-                );
+pub fn doctor(options: &StackOptions) -> Result<u8> {
+    let elsewhere = |part| match part {
+        Part::Redis => options.redis.is_some(),
+        Part::MariaDb => options.sql.is_some(),
+        Part::Nginx => false,
+    };
+    let mut lines = String::new();
+    let (mut missing, mut fetched) = (Vec::new(), false);
+    for part in Part::ALL {
+        let found = if elsewhere(part) {
+            "runs elsewhere: nothing is started".to_owned()
+        } else if let Some(program) = stack::find(part) {
+            describe(&program)
+        } else {
+            match fetched_to(part, options) {
+                Ok(place) => {
+                    fetched = true;
+                    format!("will be fetched at the first run  {place}")
+                }
+                Err(why) => {
+                    missing.push(why);
+                    "missing".to_owned()
+                }
             }
-            Err(error) => {
-                println!("{:<8} missing", part.to_string());
-                missing.push(error);
-            }
-        }
+        };
+        lines += &format!("{:<8} {found}\n", part.to_string());
     }
-    println!("cores    {}", std::thread::available_parallelism()?);
+    let cores = std::thread::available_parallelism();
+    lines += &format!(
+        "{:<8} {}\n",
+        "cores",
+        cores.map_or("unknown".to_owned(), |n| n.to_string())
+    );
+    for why in &missing {
+        lines += &format!("\n{why:#}\n");
+    }
     if missing.is_empty() {
-        println!("\nAll there. Next: oversell run");
-        return Ok(AS_DESIGNED);
+        lines += match fetched {
+            true => "\nNothing has to be installed. Next: oversell run\n",
+            false => "\nAll there. Next: oversell run\n",
+        };
     }
-    for error in missing {
-        println!("\n{error:#}");
+    say::result(&lines)?;
+    Ok(if missing.is_empty() { AS_DESIGNED } else { UNREACHABLE })
+}
+
+fn describe(program: &Program) -> String {
+    let version = program
+        .version()
+        .unwrap_or_else(|error| format!("version unknown: {error:#}"));
+    let origin = match program.origin {
+        Origin::Path => "on PATH",
+        Origin::Fetched => "in the private cache",
+    };
+    format!("{version:<12} {origin:<22} {}", program.path.display())
+}
+
+/// Where a run would fetch it to.
+fn fetched_to(part: Part, options: &StackOptions) -> Result<String> {
+    if options.no_fetch {
+        // It is not there, so this is the error that a run would end with.
+        stack::locate(part, false)?;
     }
-    Ok(UNREACHABLE)
+    let place = stack::fetched_to(&[part]);
+    let place = place.with_context(|| format!("{part} is not on this machine"))?;
+    Ok(format!("into {}", place.display()))
 }

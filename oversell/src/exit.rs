@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::say;
+
 /// Everything was as designed.
 pub const AS_DESIGNED: u8 = 0;
 /// Something was not.
@@ -42,7 +44,7 @@ pub fn code(result: anyhow::Result<u8>) -> ExitCode {
     match result {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("oversell: {error:#}");
+            say::aside(format_args!("oversell: {error:#}"));
             if error.is::<Usage>() { USAGE } else { UNREACHABLE }.into()
         }
     }

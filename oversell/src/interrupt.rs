@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::sys::signal::{SigSet, Signal};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// Signals that ask the program to stop.
-const ASKED_TO_STOP: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+const ASKED_TO_STOP: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
 /// How long a command may take to clean up once it was asked to stop. Its children die with the program in any case.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
@@ -19,11 +20,10 @@ const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
 /// Goose installs a handler of its own for SIGINT. A signal that is blocked in every thread reaches no handler, only
 /// the one thread that waits for it, so it is heard here all the same.
 pub fn unless_interrupted<T: Send + 'static>(command: impl Future<Output = T> + Send + 'static) -> Option<T> {
-    let signals = signals();
-    // SAFETY: the set was filled by sigemptyset and sigaddset; no other thread runs yet.
-    unsafe {
-        libc::pthread_sigmask(libc::SIG_BLOCK, &signals, std::ptr::null_mut());
-    }
+    // No other thread runs yet: those to come inherit it.
+    SigSet::from_iter(ASKED_TO_STOP)
+        .thread_block()
+        .expect("three signals that can be blocked");
     let runtime = Runtime::new().expect("the operating system gives threads to a program that has just started");
     let result = runtime.block_on(async {
         let mut command = tokio::spawn(command);
@@ -44,24 +44,9 @@ async fn asked_to_stop() {
     let heard = Arc::new(Notify::new());
     let tell = heard.clone();
     std::thread::spawn(move || {
-        let mut signal = 0;
-        // SAFETY: both pointers are to live values of the right type.
-        unsafe {
-            libc::sigwait(&signals(), &mut signal);
-        }
+        // It fails only on a set that holds no signal.
+        let _ = SigSet::from_iter(ASKED_TO_STOP).wait();
         tell.notify_one();
     });
     heard.notified().await;
-}
-
-fn signals() -> libc::sigset_t {
-    // SAFETY: sigemptyset initialises the set before it is read.
-    unsafe {
-        let mut set = std::mem::zeroed();
-        libc::sigemptyset(&mut set);
-        for signal in ASKED_TO_STOP {
-            libc::sigaddset(&mut set, signal);
-        }
-        set
-    }
 }

@@ -7,11 +7,15 @@ mod health;
 mod interrupt;
 mod open_files;
 mod options;
+mod reachable;
 mod report;
 mod result_writer;
 mod run;
+mod say;
 mod serve;
+mod stdout;
 mod up;
+mod values;
 
 use std::process::ExitCode;
 
@@ -22,14 +26,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let options = Options::parse_or_exit();
-    open_files::raise_limit();
+    // Where it fails, the old limit stays, which is no error yet.
+    let _ = open_files::raise_limit();
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
         Command::Up(options) => up::up(options),
         Command::Serve(options) => serve::serve(options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
-        Command::Doctor => doctor::doctor(),
+        Command::Doctor(options) => doctor::doctor(&options),
     };
     exit::code(result)
 }

@@ -6,6 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit;
+use crate::values::{between, work_ms};
+
+/// The longest wait for a turn. Together with the longest work it leaves an instance time to answer before the proxy
+/// gives it up.
+const LONGEST_WAIT_MS: u64 = 8_000;
 
 /// Shows how a flash sale sells more than it has: sells by every strategy, on real servers, and judges.
 #[derive(Parser)]
@@ -30,8 +35,8 @@ pub enum Command {
     Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
-    /// Say what is found where, what is missing, and what to do about it
-    Doctor,
+    /// Say what a run would use, what it would fetch, and what to do about what is missing
+    Doctor(StackOptions),
 }
 
 impl Options {
@@ -53,31 +58,31 @@ impl Options {
 #[derive(Args)]
 pub struct RunOptions {
     /// Every strategy on every store; without it one strategy per mechanism
-    #[arg(long)]
+    #[arg(long, conflicts_with = "strategy")]
     pub all: bool,
     /// Only these strategies, such as none@redis (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
     /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: Vec<u8>,
-    /// Buyers at once
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=loadtest::plan::MAX_BUYERS as u64))]
-    pub buyers: u64,
+    /// Buyers at once [default: 32, or as many as --requests if they are fewer]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::plan::MAX_BUYERS as u64))]
+    pub buyers: Option<u64>,
     /// Purchases in each round
-    #[arg(long, value_name = "N", default_value_t = 96, value_parser = clap::value_parser!(u64).range(1..=loadtest::plan::MAX_REQUESTS as u64))]
+    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::plan::MAX_REQUESTS as u64))]
     pub requests: u64,
     /// Units for sale in each round
-    #[arg(long, value_name = "UNITS", default_value_t = 48, value_parser = clap::value_parser!(i64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "UNITS", default_value_t = 48, allow_negative_numbers = true, value_parser = between::<i64>(1..=1_000_000_000))]
     pub stock: i64,
     /// Units of each purchase
-    #[arg(long, value_name = "UNITS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "UNITS", default_value_t = 1, allow_negative_numbers = true, value_parser = between::<u32>(1..=1_000))]
     pub quantity: u32,
     /// Business time between read and write, in ms: the race window
-    #[arg(long, value_name = "MS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
     /// How often each round is played
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: u32,
     /// Where results are written, in a folder of their own
     #[arg(long, value_name = "DIR", default_value = "results")]
@@ -123,9 +128,9 @@ pub struct StackOptions {
 #[derive(Args)]
 pub struct UpOptions {
     /// Instances behind nginx
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", default_value_t = 2, allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: u8,
-    /// Port of nginx on 127.0.0.1 [default: a free one]
+    /// Port of nginx on 127.0.0.1; 0, or none, takes a free one
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
     #[command(flatten)]
@@ -176,10 +181,10 @@ pub struct ServeOptions {
     #[arg(long, value_name = "UNITS", env = "OVERSELL_STOCK", default_value_t = 100)]
     pub stock: u32,
     /// How long a buyer waits for the turn before being told busy
-    #[arg(long, value_name = "MS", env = "OVERSELL_WAIT_MS", default_value_t = 1_500, value_parser = clap::value_parser!(u64).range(1..=8_000))]
+    #[arg(long, value_name = "MS", env = "OVERSELL_WAIT_MS", default_value_t = 1_500, allow_negative_numbers = true, value_parser = between::<u64>(1..=LONGEST_WAIT_MS))]
     pub wait_ms: u64,
     /// How long a lock outlives a holder that no longer renews it
-    #[arg(long, value_name = "MS", env = "OVERSELL_LEASE_MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(10..=600_000))]
+    #[arg(long, value_name = "MS", env = "OVERSELL_LEASE_MS", default_value_t = 1_000, allow_negative_numbers = true, value_parser = between::<u64>(10..=600_000))]
     pub lease_ms: u64,
 }
 
@@ -202,4 +207,18 @@ pub struct ReportOptions {
     /// Put the short table into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_purchase_is_over_before_nginx_gives_it_up() {
+        let nginx = include_str!("../../nginx/nginx.conf");
+        let (_, rest) = nginx.split_once("proxy_read_timeout ").expect("nginx has a limit");
+        let (seconds, _) = rest.split_once("s;").expect("the limit is in seconds");
+        let gives_up_ms = 1000 * seconds.parse::<u64>().expect("the limit is a number");
+        assert!(LONGEST_WAIT_MS + app::http::MAX_WORK_MS < gives_up_ms);
+    }
 }

@@ -1,7 +1,6 @@
 //! `oversell report`: shows a saved result again.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -10,6 +9,7 @@ use loadtest::result::RunResult;
 
 use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::ReportOptions;
+use crate::say;
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- /results -->";
@@ -19,21 +19,17 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
         Some(file) => put_into(file, &report::matrix(&run))?,
-        None => print(&run, options.json)?,
+        None => say::result(&rendered(&run, options.json))?,
     }
     Ok(AS_DESIGNED)
 }
 
-/// Prints a run to stdout. A reader that has seen enough and gone is no error.
-pub fn print(run: &RunResult, json: bool) -> Result<()> {
+/// A run as it is printed.
+pub fn rendered(run: &RunResult, json: bool) -> String {
     let wanted = if json { "result.json" } else { "result.md" };
     let reports = report::all();
     let report = reports.iter().find(|report| report.file_name() == wanted);
-    let text = report.map_or(String::new(), |report| report.render(run));
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot print the result"),
-        _ => Ok(()),
-    }
+    report.map_or(String::new(), |report| report.render(run))
 }
 
 fn read(path: &Path) -> Result<RunResult> {

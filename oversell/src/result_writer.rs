@@ -12,6 +12,8 @@ use loadtest::plan::Round;
 use loadtest::report;
 use loadtest::result::RunResult;
 
+use crate::say;
+
 /// The folder of one run, and the progress on stderr: a bar on a terminal, a line per trial otherwise.
 pub struct ResultWriter {
     folder: PathBuf,
@@ -88,7 +90,7 @@ impl RunObserver for ResultWriter {
             let line = format!("repeat {}: {trial}", round.repeat);
             let mut last = self.last_line.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             if *last != line {
-                eprintln!("{done}/{all} {line}");
+                say::aside(format_args!("{done}/{all} {line}"));
                 *last = line;
             }
         }
@@ -97,7 +99,7 @@ impl RunObserver for ResultWriter {
     fn looks_again(&self, sales: usize) {
         self.bar.set_message(format!("looking at {sales} ledgers once more"));
         if self.bar.is_hidden() {
-            eprintln!("looking at {sales} ledgers once more");
+            say::aside(format_args!("looking at {sales} ledgers once more"));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use chrono::{SecondsFormat, Utc};
 use loadtest::catalogue::Strategy;
 use loadtest::cell::{ClaimCheck, claim_check};
@@ -17,19 +17,18 @@ use stack::Part;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::options::RunOptions;
 use crate::result_writer::ResultWriter;
-use crate::{deployment, interrupt, report};
+use crate::{deployment, interrupt, report, say, stdout};
 
 /// Instance counts of a run that names none.
 const INSTANCES: [usize; 3] = [1, 2, 3];
 
+/// Buyers at once, where their number is not given.
+const BUYERS: u64 = 32;
+
 /// Puts strategies on trial, prints the tables; the status says whether all was as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
-    if i64::from(options.quantity) > options.stock {
-        return Err(Usage(format!(
-            "--quantity {} is more than --stock {}: nothing could be sold",
-            options.quantity, options.stock
-        ))
-        .into());
+    if let Some(contradiction) = contradiction(&options) {
+        return Err(contradiction.into());
     }
     let began = Utc::now();
     let writer = Arc::new(ResultWriter::new(
@@ -38,27 +37,47 @@ pub fn run(options: RunOptions) -> Result<u8> {
     )?);
     let json = options.json;
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
     let trial = trial(options, started_at, writer.clone());
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
         match writer.folder().exists() {
-            true => eprintln!(
+            true => say::aside(format_args!(
                 "interrupted: the rounds that were over are in {}",
                 writer.folder().display()
-            ),
-            false => eprintln!("interrupted before any round was over"),
+            )),
+            false => say::aside("interrupted before any round was over"),
         }
         return Ok(INTERRUPTED);
     };
     writer.clear();
     let run = result?;
-    report::print(&run, json)?;
-    eprintln!("kept in {}", writer.folder().display());
+    say::result_to(&mut stdout, &report::rendered(&run, json))?;
+    say::aside(format_args!("kept in {}", writer.folder().display()));
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,
         ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,
         ClaimCheck::Inconclusive | ClaimCheck::Skipped => INCONCLUSIVE,
     })
+}
+
+/// What two options that are right alone say together.
+fn contradiction(options: &RunOptions) -> Option<Usage> {
+    let RunOptions {
+        quantity,
+        stock,
+        requests,
+        ..
+    } = *options;
+    if i64::from(quantity) > stock {
+        return Some(Usage(format!(
+            "--quantity {quantity} is more than --stock {stock}: nothing could be sold"
+        )));
+    }
+    let buyers = options.buyers.filter(|buyers| *buyers > requests)?;
+    Some(Usage(format!(
+        "--buyers {buyers} is more than --requests {requests}: some would have nothing to ask for; add --requests {buyers}"
+    )))
 }
 
 async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>) -> Result<RunResult> {
@@ -98,8 +117,7 @@ async fn open_deployment(options: &RunOptions) -> Result<Deployment> {
     if let Some(foreign) = deployment::foreign(&options.foreign, &options.stack).await? {
         return Ok(foreign);
     }
-    let stack = options.stack.clone();
-    let local = tokio::task::spawn_blocking(move || deployment::local(&stack)).await??;
+    let local = deployment::local(options.stack.clone()).await?;
     Ok(Deployment::Local(Box::new(local)))
 }
 
@@ -118,7 +136,7 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
 
 fn load(options: &RunOptions) -> Load {
     Load {
-        buyers: options.buyers.min(options.requests) as usize,
+        buyers: options.buyers.unwrap_or(BUYERS.min(options.requests)) as usize,
         requests: options.requests as usize,
         stock: options.stock,
         quantity: options.quantity,

@@ -35,7 +35,7 @@ pub fn serve(options: ServeOptions) -> Result<u8> {
             }
         };
         tracing::info!(%listen, %admin_listen, "open");
-        app::http::serve(Arc::new(shop), public, admin, stop).await?;
+        app::http::serve(Arc::new(shop), public, admin, stop).await;
         Ok(AS_DESIGNED)
     })
 }

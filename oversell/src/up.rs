@@ -9,7 +9,7 @@ use stack::Shop;
 
 use crate::exit::INTERRUPTED;
 use crate::options::UpOptions;
-use crate::{deployment, interrupt};
+use crate::{deployment, interrupt, say};
 
 /// How often an instance that has died (somebody asked it to crash) is looked for and started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -20,38 +20,48 @@ pub fn up(options: UpOptions) -> Result<u8> {
 }
 
 async fn stay(options: UpOptions) -> Result<u8> {
-    let (local, shop) = tokio::task::spawn_blocking(move || start(&options)).await??;
+    let local = Arc::new(deployment::local(options.stack.clone()).await?);
+    let shop = {
+        let local = local.clone();
+        tokio::task::spawn_blocking(move || start(&local, &options)).await??
+    };
     let shop = Arc::new(shop);
-    tell(&local, &shop);
+    tell(&local, &shop)?;
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let shop = shop.clone();
         for name in tokio::task::spawn_blocking(move || shop.revive()).await?? {
-            eprintln!("{name} had ended and was started again");
+            say::aside(format_args!("{name} had ended and was started again"));
         }
     }
 }
 
-fn start(options: &UpOptions) -> Result<(Local, Shop)> {
-    let local = deployment::local(&options.stack)?;
+fn start(local: &Local, options: &UpOptions) -> Result<Shop> {
     let mut wanted = local.options.clone();
     wanted.instances = options.instances.into();
     wanted.port = options.port;
-    let shop = local.stores.shop(&wanted)?;
-    Ok((local, shop))
+    local.stores.shop(&wanted)
 }
 
-fn tell(local: &Local, shop: &Shop) {
+fn tell(local: &Local, shop: &Shop) -> Result<()> {
     let host = shop.host();
-    println!("shop     {host}");
-    for (instance, admin) in shop.instances().iter().zip(shop.admins()) {
-        println!("{:<8} {admin} (admin)", instance.name());
-    }
-    println!("redis    {}", local.stores.redis_url());
-    println!("sql      {}", local.stores.sql_url());
-    println!("token    {}", local.admin_token);
-    println!("\nBuy one of 100:\n");
-    println!("  curl -s {host}/purchases -H 'content-type: application/json' -H 'x-strategy: none@redis' \\");
-    println!("    -d '{{\"item\":\"sku-1\",\"quantity\":1,\"buyer\":\"me\"}}'");
-    println!("\nCtrl-C stops everything.");
+    let admins = shop.instances().iter().zip(shop.admins());
+    let admins: String = admins
+        .map(|(instance, admin)| format!("{:<8} {admin} (admin)\n", instance.name()))
+        .collect();
+    let (redis, sql, token) = (local.stores.redis_url(), local.stores.sql_url(), &local.admin_token);
+    say::result(&format!(
+        r#"shop     {host}
+{admins}redis    {redis}
+sql      {sql}
+token    {token}
+
+Buy one of 100:
+
+  curl -s {host}/purchases -H 'content-type: application/json' -H 'x-strategy: none@redis' \
+    -d '{{"item":"sku-1","quantity":1,"buyer":"me"}}'
+
+Ctrl-C stops everything.
+"#
+    ))
 }

@@ -27,7 +27,7 @@ fn answer(mut stream: TcpStream, instance: &str) {
     let request = lines.next().unwrap_or_default();
     lines.take_while(|line| !line.is_empty()).for_each(drop);
     match request.split(' ').nth(1) {
-        Some("/crash") => std::process::exit(1),
+        Some("/crash" | "/deduct_stock?crash") => std::process::exit(1),
         // Shows a test what reached this instance.
         Some("/environment") => respond(&mut stream, &std::env::var("OVERSELL_REDIS_URL").unwrap_or_default()),
         _ => respond(&mut stream, instance),

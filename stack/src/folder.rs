@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nix::unistd::geteuid;
 use tempfile::TempDir;
 
 const PREFIX: &str = "oversell-";
@@ -87,8 +88,7 @@ fn sweep(parent: &Path) {
 }
 
 fn is_ours(name: &OsStr, path: &Path) -> bool {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = geteuid().as_raw();
     name.to_string_lossy().starts_with(PREFIX)
         && path
             .symlink_metadata()

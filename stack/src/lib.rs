@@ -8,7 +8,7 @@
 //! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
 //! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
 //! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
-//! - `spawner`, `birth`: the thread that starts every child, and what a child does before it becomes its program
+//! - `spawner`, `child_setup`: the thread that starts every child, and what a child does before it becomes its program
 //! - `locate`: [`locate()`], from a [`Part`] to a [`Program`] (`part`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
@@ -16,7 +16,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod address;
-mod birth;
+mod child_setup;
 mod folder;
 mod http;
 mod instance;
@@ -38,7 +38,7 @@ mod stores;
 
 pub use folder::Folder;
 pub use launch::Launch;
-pub use locate::locate;
+pub use locate::{fetched_to, find, locate};
 pub use log::Log;
 pub use part::Part;
 pub use program::{Origin, Program};

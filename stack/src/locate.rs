@@ -20,6 +20,20 @@ pub fn locate(part: Part, fetch: bool) -> Result<Program> {
     Places::of_this_machine().locate(part, fetch)
 }
 
+/// Finds a part on this machine, installed or fetched earlier. Nothing is downloaded or written.
+pub fn find(part: Part) -> Option<Program> {
+    Places::of_this_machine().find(part)
+}
+
+/// Where [`locate()`] would fetch these parts to.
+///
+/// # Errors
+///
+/// When they cannot be fetched on this machine; the message names the command that installs them.
+pub fn fetched_to(parts: &[Part]) -> Result<PathBuf> {
+    packages::place(&packages::caches()).map_err(|why| missing(parts).context(why))
+}
+
 /// Where to look.
 struct Places {
     folders: Vec<PathBuf>,
@@ -39,7 +53,7 @@ impl Places {
     }
 
     fn locate(&self, part: Part, fetch: bool) -> Result<Program> {
-        if let Some(program) = self.installed(part).or_else(|| self.cached(part)) {
+        if let Some(program) = self.find(part) {
             return Ok(program);
         }
         if !fetch {
@@ -58,6 +72,10 @@ impl Places {
                     .ok_or_else(|| anyhow!("its package does not hold its binary"))
             })
             .map_err(|why| missing(&wanted).context(format!("{part} could not be fetched: {why:#}")))
+    }
+
+    fn find(&self, part: Part) -> Option<Program> {
+        self.installed(part).or_else(|| self.cached(part))
     }
 
     fn installed(&self, part: Part) -> Option<Program> {

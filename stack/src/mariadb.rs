@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use nix::unistd::geteuid;
 
 use crate::{Launch, Program, Ready, Service};
 
@@ -57,8 +58,7 @@ fn with_content(program: &Program, folder: &Path, content: &Path) -> Launch {
             .arg(option("--basedir", &root.join("usr")))
             .arg(option("--lc-messages-dir", &root.join("usr/share/mysql")));
     }
-    // SAFETY: geteuid takes nothing and cannot fail.
-    if unsafe { libc::geteuid() } == 0 {
+    if geteuid().is_root() {
         // It refuses to run as root unless told to.
         launch = launch.arg("--user=root");
     }

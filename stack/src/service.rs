@@ -9,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::{Launch, Log, Ready, spawner};
 
@@ -85,7 +87,7 @@ impl Service {
     ///
     /// When it has ended, or hangs in the kernel and does not stand still within two seconds.
     pub fn pause(&self) -> Result<()> {
-        let child = self.signal(libc::SIGSTOP)?;
+        let child = self.signal(Signal::SIGSTOP)?;
         wait_until_still(&child).with_context(|| format!("could not pause {}", self.name))
     }
 
@@ -95,7 +97,7 @@ impl Service {
     ///
     /// When it has ended.
     pub fn resume(&self) -> Result<()> {
-        self.signal(libc::SIGCONT).map(drop)
+        self.signal(Signal::SIGCONT).map(drop)
     }
 
     /// Kills it, paused or not, as a crash would (SIGKILL); returns once it is gone. Killing it twice is no error.
@@ -128,9 +130,9 @@ impl Service {
         let mut child = self.child();
         let begun = Instant::now();
         if ended(&mut child).is_none() {
-            send(&child, libc::SIGTERM).with_context(|| format!("could not stop {}", self.name))?;
+            send(&child, Signal::SIGTERM).with_context(|| format!("could not stop {}", self.name))?;
             // A paused program hears nothing else.
-            send(&child, libc::SIGCONT).with_context(|| format!("could not stop {}", self.name))?;
+            send(&child, Signal::SIGCONT).with_context(|| format!("could not stop {}", self.name))?;
         }
         while ended(&mut child).is_none() && begun.elapsed() < STOP_LIMIT {
             thread::sleep(POLL);
@@ -159,7 +161,7 @@ impl Service {
     }
 
     /// The lock is held from the check to the signal, so that no stranger with a reused id is hit.
-    fn signal(&self, signal: libc::c_int) -> Result<MutexGuard<'_, Child>> {
+    fn signal(&self, signal: Signal) -> Result<MutexGuard<'_, Child>> {
         let mut child = self.child();
         if ended(&mut child).is_some() {
             bail!("{} has ended; restart it first", self.name);
@@ -200,21 +202,16 @@ fn ended(child: &mut Child) -> Option<bool> {
 
 fn kill(child: &mut Child) -> io::Result<()> {
     if ended(child).is_none() {
-        send(child, libc::SIGKILL)?;
+        send(child, Signal::SIGKILL)?;
         child.wait()?;
     }
     Ok(())
 }
 
 /// To the whole group: the program may be a script that runs the real one.
-fn send(child: &Child, signal: libc::c_int) -> io::Result<()> {
-    // SAFETY: the call takes numbers only; the child has not been reaped, so its group is still its own.
-    let result = unsafe { libc::kill(-id(child), signal) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+fn send(child: &Child, signal: Signal) -> io::Result<()> {
+    // The child has not been reaped, so its group is still its own.
+    Ok(killpg(Pid::from_raw(id(child)), signal)?)
 }
 
 /// SIGSTOP is only on its way when `kill` returns. Looks without taking, so that the end of the child stays to be reaped.

@@ -28,8 +28,15 @@ pub struct ShopOptions {
     pub instances: usize,
     /// Whether a missing nginx may be fetched, see [`locate()`].
     pub fetch: bool,
-    /// The port buyers come to; a free one if none is given.
+    /// The port buyers come to; a free one if none is given, or 0.
     pub port: Option<u16>,
+}
+
+impl ShopOptions {
+    /// As everywhere, 0 asks for any port that is free.
+    fn asked_port(&self) -> Option<u16> {
+        self.port.filter(|port| *port != 0)
+    }
 }
 
 /// A shop that is open: every instance and nginx serve. All stop on drop.
@@ -47,7 +54,7 @@ pub struct Shop {
 impl Shop {
     pub(crate) fn start(options: &ShopOptions, urls: StoreUrls<'_>, folder: &Arc<Folder>) -> Result<Shop> {
         ensure!(options.instances > 0, "a shop needs at least one instance");
-        if let Some(port) = options.port {
+        if let Some(port) = options.asked_port() {
             ports::require_free(port)?;
         }
         let nginx = locate(Part::Nginx, options.fetch)?;
@@ -70,7 +77,7 @@ impl Shop {
         let (spare, found) = found
             .split_first()
             .expect("one more port than twice the instances was asked for");
-        let front = options.port.unwrap_or(*spare);
+        let front = options.asked_port().unwrap_or(*spare);
         let addresses: Vec<Ports> = found.chunks_exact(2).map(|pair| Ports::new(pair[0], pair[1])).collect();
         let started = addresses.iter().zip(1..);
         let instances = started

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use crate::birth;
+use crate::child_setup;
 
 struct Request {
     command: Command,
@@ -23,7 +23,7 @@ struct Request {
 /// Those of [`Command::spawn`].
 pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
     static SPAWNER: OnceLock<Sender<Request>> = OnceLock::new();
-    birth::prepare(&mut command);
+    child_setup::prepare(&mut command);
     let (answer, reply) = channel();
     let spawner = SPAWNER.get_or_init(|| {
         let (requests, received) = channel();
@@ -36,7 +36,7 @@ pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
 }
 
 fn serve(requests: Receiver<Request>) {
-    birth::deaf();
+    child_setup::block_signals();
     for mut request in requests {
         // Nobody waits for the answer only if the asking thread died; then the child is dropped, and dies with the parent.
         let _ = request.answer.send(request.command.spawn());

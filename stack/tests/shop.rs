@@ -68,6 +68,15 @@ fn a_port_that_is_taken_is_named_at_once() {
 }
 
 #[test]
+fn port_0_takes_a_free_one() {
+    let mut options = world::options(1);
+    options.port = Some(0);
+    let stores = world::no_stores();
+    let shop = stores.shop(&options).unwrap();
+    assert!(world::ask(&shop.host(), "GET", "/").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
 fn an_instance_that_cannot_start_says_why() {
     let mut options = world::options(1);
     options.program = "/bin/cat".into();

@@ -21,6 +21,7 @@ use axum::middleware::map_response_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 
+pub use lab::MAX_WORK_MS;
 pub use server::serve;
 
 use crate::shop::Shop;

@@ -1,15 +1,18 @@
 //! Start and stop: two listeners, and a shutdown that finishes what was begun.
 
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
-use tokio::net::TcpListener;
+use axum::serve::{Listener, ListenerExt};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::routers;
 use crate::shop::Shop;
@@ -17,48 +20,105 @@ use crate::shop::Shop;
 /// How long purchases in progress may take to finish after the signal to stop. Longer than any bounded wait.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
-/// Serves both listeners until `stop` comes, then takes no new purchase and finishes those that were begun.
-///
-/// # Errors
-/// When a listener fails.
-pub async fn serve(
-    shop: Arc<Shop>,
-    public: TcpListener,
-    admin: TcpListener,
-    stop: impl Future<Output = ()> + Send,
-) -> io::Result<()> {
+/// How long an answer may be on its way when all purchases are finished; what is still open then is waiting for the rest
+/// of a request that is too late anyway.
+const LEAVE_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long a connection may take for the header of its next request. It may be idle for as long, which is longer than
+/// nginx keeps an idle one: nginx must not send a purchase into a connection that is just being closed.
+const HEADER_WITHIN: Duration = Duration::from_secs(10);
+
+/// The open connections of both listeners.
+#[derive(Clone, Default)]
+struct Connections {
+    open: TaskTracker,
+    /// From now on a connection ends with the request that it is at.
+    stopping: CancellationToken,
+    /// From now on it ends wherever it is.
+    cut: CancellationToken,
+}
+
+/// Serves both listeners until `stop` comes, then takes no new connection and finishes the purchases that were begun.
+pub async fn serve(shop: Arc<Shop>, public: TcpListener, admin: TcpListener, stop: impl Future<Output = ()> + Send) {
     let (public_routes, admin_routes) = routers(shop.clone());
-    let stopping = CancellationToken::new();
-    let mut servers = pin!(async {
-        tokio::try_join!(
-            listen(public, public_routes, stopping.clone()),
-            listen(admin, admin_routes, stopping.clone()),
-        )
-    });
+    let connections = Connections::default();
     tokio::select! {
-        ended = &mut servers => return ended.map(drop),
+        () = listen(public, public_routes, &connections) => {}
+        () = listen(admin, admin_routes, &connections) => {}
         () = stop => {}
     }
     shop.close();
-    stopping.cancel();
-    let finish = async {
-        servers.await?;
-        shop.finish().await;
-        Ok(())
-    };
-    timeout(FINISH_WITHIN, finish).await.unwrap_or_else(|_| {
+    if timeout(FINISH_WITHIN, connections.end(&shop)).await.is_err() {
         tracing::error!(unfinished = shop.in_progress(), "stopped at the deadline");
-        Ok(())
-    })
+    }
 }
 
-async fn listen(listener: TcpListener, routes: Router, stopping: CancellationToken) -> io::Result<()> {
-    let listener = listener.tap_io(|stream| {
+/// Takes connections for as long as it is polled. One that cannot be taken is logged and passed over.
+async fn listen(listener: TcpListener, routes: Router, connections: &Connections) {
+    let mut listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers may be delayed by Nagle's algorithm");
         }
     });
-    axum::serve(listener, routes)
-        .with_graceful_shutdown(stopping.cancelled_owned())
-        .await
+    loop {
+        let (stream, _) = listener.accept().await;
+        let connection = connections.clone().serve(stream, routes.clone());
+        connections.open.spawn(connection);
+    }
+}
+
+impl Connections {
+    /// Serves one connection until it ends or is cut.
+    async fn serve(self, stream: TcpStream, routes: Router) {
+        let mut connection = pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADER_WITHIN)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes))
+        );
+        let ended = async {
+            tokio::select! {
+                ended = connection.as_mut() => return ended,
+                () = self.stopping.cancelled() => connection.as_mut().graceful_shutdown(),
+            }
+            connection.await
+        };
+        tokio::select! {
+            ended = ended => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection broke off");
+            },
+            () = self.cut.cancelled() => {}
+        }
+    }
+
+    /// Lets every purchase that was begun finish and be answered, and then cuts what is still open.
+    async fn end(&self, shop: &Shop) {
+        self.stopping.cancel();
+        self.open.close();
+        loop {
+            shop.finish().await;
+            let left = timeout(LEAVE_WITHIN, self.open.wait()).await;
+            // One may have been begun by a request whose last byte came just now.
+            if left.is_ok() || shop.in_progress() == 0 {
+                break;
+            }
+        }
+        self.cut.cancel();
+        self.open.wait().await;
+        shop.finish().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HEADER_WITHIN;
+
+    #[test]
+    fn nginx_closes_an_idle_connection_before_the_shop_does() {
+        let nginx = include_str!("../../../nginx/nginx.conf");
+        let (_, rest) = nginx.split_once("keepalive_timeout ").expect("nginx has a limit");
+        let (seconds, _) = rest.split_once("s;").expect("the limit is in seconds");
+        let closes_after: u64 = seconds.parse().expect("the limit is a number");
+        assert!(closes_after < HEADER_WITHIN.as_secs());
+    }
 }

@@ -143,10 +143,12 @@ impl Instance {
             .fetch_all(self.shop.stores.sql.pool())
             .await
             .unwrap();
+        // The witness reads everything as text.
+        let number = |text: String| text.parse().unwrap();
         let orders = rows
             .iter()
-            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, row.get(2))));
-        Books::new(rows[0].get(0), orders)
+            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row.get(2)))));
+        Books::new(number(rows[0].get(0)), orders)
     }
 }
 

@@ -13,8 +13,9 @@ use crate::harness::{Instance, LONG, Wish, ask, until};
 struct Served {
     instance: Instance,
     public: SocketAddr,
+    admin: SocketAddr,
     stop: oneshot::Sender<()>,
-    server: JoinHandle<std::io::Result<()>>,
+    server: JoinHandle<()>,
 }
 
 impl Served {
@@ -22,7 +23,7 @@ impl Served {
         let instance = Instance::lab().await;
         let public = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let admin = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = public.local_addr().unwrap();
+        let addresses = (public.local_addr().unwrap(), admin.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
         let shop = instance.shop.clone();
         let server = tokio::spawn(app::http::serve(shop, public, admin, async {
@@ -30,15 +31,20 @@ impl Served {
         }));
         Self {
             instance,
-            public: address,
+            public: addresses.0,
+            admin: addresses.1,
             stop,
             server,
         }
     }
 
-    /// Sends bytes and reads the whole answer, on a thread of its own.
+    /// Sends bytes to the public listener and reads the whole answer, on a thread of its own.
     fn talk(&self, bytes: impl Into<Vec<u8>>) -> JoinHandle<String> {
-        let (address, bytes) = (self.public, bytes.into());
+        Self::talk_to(self.public, bytes)
+    }
+
+    fn talk_to(address: SocketAddr, bytes: impl Into<Vec<u8>>) -> JoinHandle<String> {
+        let bytes = bytes.into();
         spawn_blocking(move || {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.set_read_timeout(Some(LONG)).unwrap();
@@ -96,7 +102,7 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
     let answer = served.talk(Wish::of(&item).by("watchdog@redis").work_ms(300).bytes());
     served.until_in_progress().await;
     served.stop.send(()).unwrap();
-    served.server.await.unwrap().unwrap();
+    served.server.await.unwrap();
     assert_eq!(served.instance.shop.in_progress(), 0);
     assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (0, 1));
     let answer = answer.await.unwrap();
@@ -109,6 +115,42 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
     let nothing: [(&str, &str); 0] = [];
     let ready = ask(&served.instance.public, "GET", "/readyz", &nothing, "").await;
     assert_eq!(ready.problem(), (503, "not-ready".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_header_is_not_waited_for_without_end() {
+    let served = Served::lab().await;
+    let half = "GET /healthz HTTP/1.1\r\nHost:";
+    let (public, admin) = (served.talk(half), Served::talk_to(served.admin, half));
+    assert_eq!((public.await.unwrap(), admin.await.unwrap()), Default::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_request_does_not_hold_the_shop_open() {
+    let served = Served::lab().await;
+    let halves = [
+        "GET /healthz HTTP/1.1\r\nHost:",
+        "POST /purchases HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
+    ];
+    let held: Vec<TcpStream> = [served.public, served.admin]
+        .into_iter()
+        .flat_map(|address| halves.map(|half| (address, half)))
+        .map(|(address, half)| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(half.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // Connections are taken in order: whoever is answered now was taken after those.
+    let whole = "GET /healthz HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n";
+    for address in [served.public, served.admin] {
+        let answer = Served::talk_to(address, whole).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+    }
+    served.stop.send(()).unwrap();
+    let before_its_deadline = std::time::Duration::from_secs(8);
+    let ended = tokio::time::timeout(before_its_deadline, served.server).await;
+    assert!(ended.is_ok(), "the shop waits for the rest of {} requests", held.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,9 +13,20 @@ fn state(pid: u32) -> Option<(char, String)> {
 }
 
 /// The process of `app-1` below `parent`.
-fn instance(parent: u32) -> Option<u32> {
+pub fn instance(parent: u32) -> Option<u32> {
     let is_it = |pid: &u32| state(*pid).is_some_and(|(_, command)| command.contains("app-1"));
     descendants(parent).into_iter().find(is_it)
+}
+
+/// The admin listener of an instance, and its token, as the system knows them.
+pub fn admin(pid: u32) -> Option<(String, String)> {
+    let after = |file: &str, name: &str| {
+        let content = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
+        let (_, rest) = content.split_once(name)?;
+        Some(rest.split('\0').next()?.to_owned())
+    };
+    let address = after("cmdline", "--admin-listen\0")?;
+    Some((format!("http://{address}"), after("environ", "OVERSELL_ADMIN_TOKEN=")?))
 }
 
 fn ask(admin: &str, token: &str, fault: &str) {

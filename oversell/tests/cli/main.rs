@@ -1,7 +1,10 @@
 //! The program as a user meets it.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod closed_pipe;
+mod doctor;
 mod faults;
 mod harness;
+mod reachable;
 mod trials;
 mod usage;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use crate::faults::{admin, instance};
 use crate::harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until, up};
 
 /// Small enough for a test, large enough that a race is lost in every round.
@@ -102,7 +103,7 @@ fn a_strategy_nobody_knows_is_refused_with_the_names_of_those_there_are() {
 fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were_over() {
     let results = tempfile::tempdir().unwrap();
     let folder = results.path().to_str().unwrap();
-    let mut child = oversell(&["--strategy", "lua@redis", "--repeat", "100", "--results", folder])
+    let child = oversell(&["--strategy", "lua@redis", "--repeat", "100", "--results", folder])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -111,8 +112,9 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     let servers = descendants(child.id());
     assert!(servers.len() >= 4, "redis, mariadb, nginx and an instance: {servers:?}");
     interrupt(&child);
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(stdout(&ended), "", "stdout is for results");
     until("the end of the servers", || {
         servers.iter().all(|pid| !is_alive(*pid)).then_some(())
     });
@@ -122,6 +124,28 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     let again = stdout(&output(&["report", kept.to_str().unwrap()]));
     assert!(again.starts_with("**This run ended early, after "), "{again}");
     assert!(!again.contains("Every strategy did"), "{again}");
+}
+
+#[test]
+fn ctrl_c_in_the_middle_of_an_attack_leaves_nothing_on_stdout() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let long = ["--strategy", "lua@redis", "--instances", "1", "--work-ms", "5000"];
+    let child = oversell(&[&long[..], &["--results", folder]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("a purchase in progress", || {
+        let (admin, token) = admin(instance(child.id())?)?;
+        let (url, token) = (format!("{admin}/metrics"), format!("authorization: Bearer {token}"));
+        let metrics = Command::new("curl").args(["-sS", &url, "-H", &token]).output().unwrap();
+        stdout(&metrics).contains("purchases_in_progress 1").then_some(())
+    });
+    interrupt(&child);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(stdout(&ended), "");
 }
 
 #[test]
@@ -136,12 +160,4 @@ fn up_prints_a_curl_line_that_buys() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let bought: serde_json::Value = serde_json::from_slice(&bought.stdout).unwrap();
     assert_eq!((&bought["item"], &bought["remaining"]), (&"sku-1".into(), &99.into()));
-}
-
-#[test]
-fn doctor_names_every_part() {
-    let said = stdout(&output(&["doctor"]));
-    for part in ["Redis", "MariaDB", "nginx"] {
-        assert!(said.contains(part), "{said}");
-    }
 }

@@ -23,6 +23,25 @@ fn a_wrong_command_line_ends_with_64() {
 }
 
 #[test]
+fn a_wrong_value_is_refused_with_what_would_be_right() {
+    for (arguments, right) in [
+        (&["--stock", "-1"][..], "a whole number from 1 to 1000000000"),
+        (&["--stock", "many"], "a whole number from 1 to 1000000000"),
+        (&["--buyers", "-1"], "a whole number from 1 to 5000"),
+        (&["--instances", "1,17"], "a whole number from 1 to 16"),
+        (&["--work-ms", "5001"], "a whole number from 0 to 5000"),
+        (&["up", "--instances", "-1"], "a whole number from 1 to 16"),
+        (&["--buyers", "5000"], "add --requests 5000"),
+        (&["--buyers", "50", "--requests", "49"], "add --requests 50"),
+        (&["--all", "--strategy", "lua@redis"], "--strategy"),
+    ] {
+        let output = output(arguments);
+        assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(right), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn help_documents_every_exit_status() {
     let output = output(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
@@ -52,7 +71,7 @@ fn a_shop_that_is_not_there_ends_with_69_and_is_named() {
     ]);
     assert_eq!(output.status.code(), Some(69), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains(&format!("nobody answers at {url}")),
+        stderr(&output).contains(&format!("--host: there is no shop at {url}")),
         "{}",
         stderr(&output)
     );

@@ -5,6 +5,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nix::unistd::geteuid;
 use tempfile::TempDir;
 
 use crate::{Part, Program};
@@ -123,8 +124,7 @@ fn is_ours(folder: &Path) -> bool {
 }
 
 fn user() -> u32 {
-    // SAFETY: it takes nothing, returns a number and cannot fail.
-    unsafe { libc::geteuid() }
+    geteuid().as_raw()
 }
 
 fn release() -> Option<String> {

@@ -4,7 +4,8 @@ mod apt;
 mod cache;
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -17,9 +18,7 @@ pub(crate) use cache::{Cache, caches};
 ///
 /// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be had.
 pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[Part]) -> Result<&'a Cache> {
-    if !apt::is_here() {
-        bail!("packages are fetched with apt-get and dpkg, and these are not here");
-    }
+    place(caches)?;
     let (cache, lock) = first_writable(caches)?;
     lock.lock()
         .with_context(|| format!("could not lock the cache beside {}", cache.root().display()))?;
@@ -29,7 +28,9 @@ pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[Part]) -> Result<&'a Cach
     }
     cache.clear_leftovers();
     let names: Vec<&str> = wanted.iter().map(|part| part.package()).collect();
-    eprintln!(
+    // Nobody may be listening to stderr, which is no reason not to fetch.
+    let _ = writeln!(
+        io::stderr(),
         "oversell: fetching {} from the distribution into {} (no system change; --no-fetch forbids it)",
         names.join(", "),
         cache.root().display()
@@ -43,6 +44,19 @@ pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[Part]) -> Result<&'a Cach
     }
     cache.accept(&root)?;
     Ok(cache)
+}
+
+/// Where [`fetch`] would bring packages to, unless that cannot be written.
+///
+/// # Errors
+///
+/// When nothing can be fetched here.
+pub(crate) fn place(caches: &[Cache]) -> Result<PathBuf> {
+    if !apt::is_here() {
+        bail!("packages are fetched with apt-get and dpkg, and these are not here");
+    }
+    let cache = caches.first().context("there is no folder to keep packages in")?;
+    Ok(cache.root())
 }
 
 fn first_writable(caches: &[Cache]) -> Result<(&Cache, File)> {

@@ -53,10 +53,15 @@ fn responder() -> PathBuf {
 
 /// The whole answer to a request without a body.
 pub fn ask(host: &str, method: &str, path: &str) -> String {
+    let head = "Host: shop\r\nContent-Length: 0\r\nConnection: close";
+    talk(host, &format!("{method} {path} HTTP/1.1\r\n{head}\r\n\r\n"))
+}
+
+/// The whole answer to these bytes.
+pub fn talk(host: &str, bytes: &str) -> String {
     let mut stream = TcpStream::connect(host.strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(LIMIT)).unwrap();
-    let head = "Host: shop\r\nContent-Length: 0\r\nConnection: close";
-    write!(stream, "{method} {path} HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+    stream.write_all(bytes.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer

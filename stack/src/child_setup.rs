@@ -1,0 +1,60 @@
+//! What a child does between fork and becoming its program. Only async-signal-safe calls are allowed there.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
+use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use nix::unistd::Pid;
+
+/// A crowd needs more open files than the usual limit of 1024, and nginx in one process cannot raise its own.
+const OPEN_FILES: rlim_t = 16_384;
+
+/// Gives the child its own process group, so that Ctrl-C on the terminal reaches only the parent, and a clean start.
+pub(crate) fn prepare(command: &mut Command) {
+    let parent = Pid::this();
+    command.process_group(0);
+    // SAFETY: the closure allocates nothing, takes no lock and makes only async-signal-safe calls.
+    unsafe { command.pre_exec(move || set_up(parent).map_err(io::Error::from)) };
+}
+
+/// Blocks every signal in this thread, so that those meant for the process are taken by the threads that wait for them.
+pub(crate) fn block_signals() {
+    // It fails only on a wrong argument.
+    let _ = SigSet::all().thread_set_mask();
+}
+
+fn set_up(parent: Pid) -> Result<(), Errno> {
+    // The standard library lets a child inherit the blocked signals; a server that cannot hear SIGTERM cannot stop cleanly.
+    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
+    // A limit that cannot be raised is no reason not to start: the program says what it misses.
+    let _ = raise_open_files();
+    die_with(parent)
+}
+
+fn raise_open_files() -> Result<(), Errno> {
+    let (now, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if now >= OPEN_FILES {
+        return Ok(());
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES.min(most), most)
+}
+
+#[cfg(target_os = "linux")]
+fn die_with(parent: Pid) -> Result<(), Errno> {
+    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+    // A parent that died before the call above sends nothing any more.
+    if Pid::parent() == parent {
+        Ok(())
+    } else {
+        Err(Errno::ESRCH)
+    }
+}
+
+/// Elsewhere there is no such signal: a parent killed by SIGKILL leaves its children running.
+#[cfg(not(target_os = "linux"))]
+fn die_with(_parent: Pid) -> Result<(), Errno> {
+    Ok(())
+}
