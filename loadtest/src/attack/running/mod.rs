@@ -1,5 +1,7 @@
 //! An attack while it goes on, shared by its buyers.
 
+mod fault;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,8 +11,8 @@ use reqwest::Client;
 use tokio::sync::{Barrier, SetOnce};
 use tokio::time::sleep;
 
+use super::Attack;
 use super::twice::Twice;
-use super::{Attack, Fault};
 use crate::answer::{Answer, Reply, Word};
 use crate::facts::Look;
 use crate::shop::PurchaseRequest;
@@ -25,16 +27,7 @@ const COME_BACK: usize = 3;
 /// After which they do.
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
-/// How many purchases may carry the fault until it strikes: one that is told busy never comes to the step.
-const FAULT_TRIES: usize = 5;
-
-/// After which a buyer who carries the fault tries again.
-const FAULT_AGAIN: Duration = Duration::from_millis(100);
-
-/// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
-const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
-
-pub(super) struct Running {
+pub(in crate::attack) struct Running {
     attack: Attack,
     client: Client,
     gate: Barrier,
@@ -48,13 +41,13 @@ pub(super) struct Running {
     back_at: Mutex<Option<Instant>>,
     twice: Twice,
     /// Whether the fault struck, when that is known.
-    pub(super) struck: SetOnce<bool>,
+    pub(in crate::attack) struck: SetOnce<bool>,
     /// Whether its damage was healed: if not, there is no second wave.
-    pub(super) healed: SetOnce<bool>,
+    pub(in crate::attack) healed: SetOnce<bool>,
     told: Mutex<Told>,
     looks: Mutex<Vec<Look>>,
     buyers: AtomicUsize,
-    pub(super) over: SetOnce<()>,
+    pub(in crate::attack) over: SetOnce<()>,
 }
 
 /// A buyer, who is gone when this is dropped, in whatever way.
@@ -74,7 +67,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Running {
-    pub(super) fn new(attack: Attack, client: Client) -> Self {
+    pub(in crate::attack) fn new(attack: Attack, client: Client) -> Self {
         let buyers = attack.sale.load.buyers;
         Self {
             client,
@@ -96,7 +89,7 @@ impl Running {
     }
 
     /// What was said and seen.
-    pub(super) fn results(&self) -> (Told, Vec<Look>) {
+    pub(in crate::attack) fn results(&self) -> (Told, Vec<Look>) {
         (
             std::mem::take(&mut locked(&self.told)),
             std::mem::take(&mut locked(&self.looks)),
@@ -104,19 +97,19 @@ impl Running {
     }
 
     /// Nobody has to be seen dying any more.
-    pub(super) fn end_watch(&self) {
+    pub(in crate::attack) fn end_watch(&self) {
         if let Some(fault) = &self.attack.fault {
             fault.deaths.end();
         }
     }
 
     /// Purchases answered so far.
-    pub(super) fn answered(&self) -> usize {
+    pub(in crate::attack) fn answered(&self) -> usize {
         locked(&self.told).attack.len()
     }
 
     /// One buyer: waits at the gate, then buys again and again until the round's purchases are spent.
-    pub(super) async fn buy(&self, user: &mut GooseUser) {
+    pub(in crate::attack) async fn buy(&self, user: &mut GooseUser) {
         let _present = Present(self);
         user.client = self.client.clone();
         self.gate.wait().await;
@@ -257,34 +250,6 @@ impl Running {
         };
         let ((larger, _), (strangers, _)) = answers;
         locked(&self.told).altered.extend([larger, strangers]);
-    }
-
-    /// Sends purchases that carry the fault until it strikes. Whether it did.
-    async fn provoke(&self, user: &mut GooseUser, fault: &Fault, intended: Instant) -> bool {
-        let (mut place, mut intended) = (fault.place, intended);
-        for _ in 0..FAULT_TRIES {
-            let mut request = self.attack.sale.purchase(place);
-            request.fault = Some((fault.text, &self.attack.sale.client.at.admin_token));
-            let answer = self.send(user, &request, intended).await;
-            let word = answer.word;
-            locked(&self.told).attack.push(answer);
-            let [after_answer, after_silence] = DIES_WITHIN;
-            let within = if word == Word::Unknown {
-                after_silence
-            } else {
-                after_answer
-            };
-            if fault.deaths.died(within).await {
-                return true;
-            }
-            if !matches!(word, Word::Busy | Word::Sold) {
-                return false;
-            }
-            sleep(FAULT_AGAIN).await;
-            let Some(next) = self.next_place() else { return false };
-            (place, intended) = (next, Instant::now());
-        }
-        false
     }
 
     /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
