@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal};
 use tokio::runtime::Runtime;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, SetOnce};
 use tokio::time::timeout;
 
 /// Signals that ask the program to stop.
@@ -14,24 +14,36 @@ const ASKED_TO_STOP: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIG
 /// How long a command may take to clean up once it was asked to stop. Its children die with the program in any case.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
 
-/// Runs a command that has children to stop. `None` when it was asked to stop before it ended; what it held is then
-/// dropped already.
+/// Set when the program was asked to stop.
+pub type Stop = Arc<SetOnce<()>>;
+
+/// Runs a command that has something to put in order before it ends. `None` when it was asked to stop before it ended;
+/// what it held is then dropped already.
 ///
 /// Goose installs a handler of its own for SIGINT. A signal that is blocked in every thread reaches no handler, only
 /// the one thread that waits for it, so it is heard here all the same.
-pub fn unless_interrupted<T: Send + 'static>(command: impl Future<Output = T> + Send + 'static) -> Option<T> {
+pub fn unless_interrupted<T, C>(command: impl FnOnce(Stop) -> C) -> Option<T>
+where
+    T: Send + 'static,
+    C: Future<Output = T> + Send + 'static,
+{
     // No other thread runs yet: those to come inherit it.
     SigSet::from_iter(ASKED_TO_STOP)
         .thread_block()
         .expect("three signals that can be blocked");
     let runtime = Runtime::new().expect("the operating system gives threads to a program that has just started");
     let result = runtime.block_on(async {
-        let mut command = tokio::spawn(command);
+        let stop = Stop::default();
+        let mut command = tokio::spawn(command(stop.clone()));
         tokio::select! {
             result = &mut command => Some(result),
             () = asked_to_stop() => {
-                command.abort();
-                let _ = timeout(CLEAN_UP_WITHIN, command).await;
+                // It is set by nobody else.
+                let _ = stop.set(());
+                if timeout(CLEAN_UP_WITHIN, &mut command).await.is_err() {
+                    command.abort();
+                    let _ = timeout(CLEAN_UP_WITHIN, command).await;
+                }
                 None
             }
         }

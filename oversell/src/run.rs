@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
 use loadtest::catalogue::Strategy;
 use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
-use loadtest::experiment;
+use loadtest::experiment::Experiment;
 use loadtest::facts::LedgerReader;
 use loadtest::plan::{self, Load, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
 use stack::Part;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
+use crate::interrupt::Stop;
 use crate::options::RunOptions;
 use crate::result_writer::ResultWriter;
 use crate::{deployment, interrupt, report, say, stdout};
@@ -38,7 +39,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let json = options.json;
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
-    let trial = trial(options, started_at, writer.clone());
+    let trial = |stop| trial(options, started_at, writer.clone(), stop);
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
         match writer.folder().exists() {
@@ -80,8 +81,11 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
     )))
 }
 
-async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>) -> Result<RunResult> {
-    let mut deployment = open_deployment(&options).await?;
+async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>, stop: Stop) -> Result<RunResult> {
+    let mut deployment = tokio::select! {
+        deployment = open_deployment(&options) => deployment?,
+        _ = stop.wait() => bail!("interrupted"),
+    };
     let counts = counts(&options, &deployment);
     let first = counts.first().copied().unwrap_or(1);
     let catalogue = deployment.running(first)?.client.strategies().await?;
@@ -109,7 +113,15 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         rounds: Vec::new(),
     };
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
-    experiment::play(&mut deployment, &reader, &rounds, &run_id, &mut run, writer.as_ref()).await?;
+    let experiment = Experiment {
+        deployment: &mut deployment,
+        reader: &reader,
+        rounds: &rounds,
+        run_id: &run_id,
+        observer: writer.as_ref(),
+        stop: &stop,
+    };
+    experiment.play(&mut run).await?;
     Ok(run)
 }
 

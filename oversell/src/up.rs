@@ -8,6 +8,7 @@ use loadtest::deployment::Local;
 use stack::Shop;
 
 use crate::exit::INTERRUPTED;
+use crate::interrupt::Stop;
 use crate::options::UpOptions;
 use crate::{deployment, interrupt, say};
 
@@ -16,7 +17,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Starts everything, says how to reach it, and stays until asked to stop.
 pub fn up(options: UpOptions) -> Result<u8> {
-    interrupt::unless_interrupted(stay(options)).unwrap_or(Ok(INTERRUPTED))
+    let up = |stop: Stop| async move {
+        tokio::select! {
+            ended = stay(options) => ended,
+            _ = stop.wait() => Ok(INTERRUPTED),
+        }
+    };
+    interrupt::unless_interrupted(up).unwrap_or(Ok(INTERRUPTED))
 }
 
 async fn stay(options: UpOptions) -> Result<u8> {

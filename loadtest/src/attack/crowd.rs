@@ -1,7 +1,8 @@
 //! Goose's users, kept from round to round: each is a buyer who waits for the next attack.
 //!
 //! Goose takes half a second to begin and to end, and its users' first requests open connections. A crowd that stays
-//! spends that once for many rounds, and measures the shop instead.
+//! spends that once for many rounds, and measures the shop instead. It prints to stdout what nobody asked for; whoever
+//! needs stdout for something else has to keep it aside.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +20,6 @@ use tokio::time::{sleep, timeout};
 
 use super::Attack;
 use super::running::Running;
-use super::silence::SilencedStdout;
 use crate::audit::FaultSeen;
 use crate::facts::Look;
 use crate::http;
@@ -44,7 +44,6 @@ pub struct Crowd {
     client: Client,
     jobs: watch::Sender<Job>,
     goose: JoinHandle<Result<GooseMetrics, GooseError>>,
-    _quiet: SilencedStdout,
 }
 
 /// What came of an attack.
@@ -65,14 +64,12 @@ impl Crowd {
     pub fn gather(host: &str, buyers: usize) -> Result<Self> {
         let (jobs, next) = watch::channel(None);
         let goose = goose_attack(host, buyers, next).context("goose could not be set up")?;
-        let quiet = SilencedStdout::begin()?;
         Ok(Self {
             host: host.to_owned(),
             buyers,
             client: http::keeping_connections(ANSWER_WITHIN)?,
             jobs,
             goose: tokio::spawn(goose.execute()),
-            _quiet: quiet,
         })
     }
 

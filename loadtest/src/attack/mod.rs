@@ -5,7 +5,6 @@
 
 mod crowd;
 mod running;
-mod silence;
 mod twice;
 
 pub use crowd::{Attacked, Crowd};
