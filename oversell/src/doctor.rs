@@ -1,28 +1,28 @@
 //! `oversell doctor`: what a run would use, and what it would still have to fetch.
 
 use anyhow::{Context, Result};
-use stack::{Origin, Part, Program};
+use stack::{Origin, Program, ServerKind};
 
 use crate::exit::{AS_DESIGNED, UNREACHABLE};
 use crate::options::StackOptions;
 use crate::say;
 
-/// Looks for every part without fetching anything, and says what to do about what is missing.
+/// Looks for every server without fetching anything, and says what to do about what is missing.
 pub fn doctor(options: &StackOptions) -> Result<u8> {
-    let elsewhere = |part| match part {
-        Part::Redis => options.redis.is_some(),
-        Part::MariaDb => options.sql.is_some(),
-        Part::Nginx => false,
+    let elsewhere = |kind| match kind {
+        ServerKind::Redis => options.redis.is_some(),
+        ServerKind::MariaDb => options.sql.is_some(),
+        ServerKind::Nginx => false,
     };
     let mut lines = String::new();
     let (mut missing, mut fetched) = (Vec::new(), false);
-    for part in Part::ALL {
-        let found = if elsewhere(part) {
+    for kind in ServerKind::ALL {
+        let found = if elsewhere(kind) {
             "runs elsewhere: nothing is started".to_owned()
-        } else if let Some(program) = stack::find(part) {
+        } else if let Some(program) = stack::find(kind) {
             describe(&program)
         } else {
-            match fetched_to(part, options) {
+            match fetched_to(kind, options) {
                 Ok(place) => {
                     fetched = true;
                     format!("will be fetched at the first run  {place}")
@@ -33,7 +33,7 @@ pub fn doctor(options: &StackOptions) -> Result<u8> {
                 }
             }
         };
-        lines += &format!("{:<8} {found}\n", part.to_string());
+        lines += &format!("{:<8} {found}\n", kind.to_string());
     }
     let cores = std::thread::available_parallelism();
     lines += &format!(
@@ -66,12 +66,12 @@ fn describe(program: &Program) -> String {
 }
 
 /// Where a run would fetch it to.
-fn fetched_to(part: Part, options: &StackOptions) -> Result<String> {
+fn fetched_to(kind: ServerKind, options: &StackOptions) -> Result<String> {
     if options.no_fetch {
         // It is not there, so this is the error that a run would end with.
-        stack::locate(part, false)?;
+        stack::locate(kind, false)?;
     }
-    let place = stack::fetched_to(&[part]);
-    let place = place.with_context(|| format!("{part} is not on this machine"))?;
+    let place = stack::fetched_to(&[kind]);
+    let place = place.with_context(|| format!("{kind} is not on this machine"))?;
     Ok(format!("into {}", place.display()))
 }

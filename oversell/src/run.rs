@@ -12,7 +12,7 @@ use loadtest::experiment::Experiment;
 use loadtest::facts::LedgerReader;
 use loadtest::plan::{self, Load, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
-use stack::Part;
+use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::Stop;
@@ -100,7 +100,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await?);
     let (redis, mariadb) = reader.versions().await?;
     let nginx = match &deployment {
-        Deployment::Local(_) => Some(stack::locate(Part::Nginx, false)?.version()?),
+        Deployment::Local(_) => Some(stack::locate(ServerKind::Nginx, false)?.version()?),
         Deployment::Foreign(_) => None,
     };
     let mut run = RunResult {

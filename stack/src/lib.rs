@@ -9,7 +9,7 @@
 //! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
 //! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
 //! - `spawner`, `child_setup`: the thread that starts every child, and what a child does before it becomes its program
-//! - `locate`: [`locate()`], from a [`Part`] to a [`Program`] (`part`, `program`)
+//! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
 //! - `address`, `http`, `ports`: URLs of sockets, one GET, free TCP ports
@@ -26,11 +26,11 @@ mod log;
 mod mariadb;
 mod nginx;
 mod packages;
-mod part;
 mod ports;
 mod program;
 mod ready;
 mod redis;
+mod server_kind;
 mod service;
 mod shop;
 mod spawner;
@@ -40,9 +40,9 @@ pub use folder::Folder;
 pub use launch::Launch;
 pub use locate::{fetched_to, find, locate};
 pub use log::Log;
-pub use part::Part;
 pub use program::{Origin, Program};
 pub use ready::Ready;
+pub use server_kind::ServerKind;
 pub use service::Service;
 pub use shop::{Shop, ShopOptions};
 pub use stores::{Parts, Stores};

@@ -1,4 +1,4 @@
-//! From a part to a program: installed, else already fetched, else fetched now, else a clear error.
+//! From a kind of server to a program: installed, else already fetched, else fetched now, else a clear error.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 
 use crate::packages::{self, Cache};
-use crate::{Part, Program};
+use crate::{Program, ServerKind};
 
-/// Finds a part on this machine.
+/// Finds a server on this machine.
 ///
-/// With `fetch`, a part that is missing is brought from the distribution's packages into a private cache, without root
-/// and together with the other missing parts; one line on stderr says so. Without it nothing is downloaded or written.
+/// With `fetch`, a server that is missing is brought from the distribution's packages into a private cache, without root
+/// and together with the others that are missing; one line on stderr says so. Without it nothing is downloaded or written.
 ///
 /// # Errors
 ///
-/// When the part is not there and cannot be fetched; the message names the command that installs it.
-pub fn locate(part: Part, fetch: bool) -> Result<Program> {
-    Places::of_this_machine().locate(part, fetch)
+/// When it is not there and cannot be fetched; the message names the command that installs it.
+pub fn locate(kind: ServerKind, fetch: bool) -> Result<Program> {
+    Places::of_this_machine().locate(kind, fetch)
 }
 
-/// Finds a part on this machine, installed or fetched earlier. Nothing is downloaded or written.
-pub fn find(part: Part) -> Option<Program> {
-    Places::of_this_machine().find(part)
+/// Finds a server on this machine, installed or fetched earlier. Nothing is downloaded or written.
+pub fn find(kind: ServerKind) -> Option<Program> {
+    Places::of_this_machine().find(kind)
 }
 
-/// Where [`locate()`] would fetch these parts to.
+/// Where [`locate()`] would fetch these to.
 ///
 /// # Errors
 ///
 /// When they cannot be fetched on this machine; the message names the command that installs them.
-pub fn fetched_to(parts: &[Part]) -> Result<PathBuf> {
-    packages::place(&packages::caches()).map_err(|why| missing(parts).context(why))
+pub fn fetched_to(kinds: &[ServerKind]) -> Result<PathBuf> {
+    packages::place(&packages::caches()).map_err(|why| missing(kinds).context(why))
 }
 
 /// Where to look.
@@ -52,45 +52,45 @@ impl Places {
         }
     }
 
-    fn locate(&self, part: Part, fetch: bool) -> Result<Program> {
-        if let Some(program) = self.find(part) {
+    fn locate(&self, kind: ServerKind, fetch: bool) -> Result<Program> {
+        if let Some(program) = self.find(kind) {
             return Ok(program);
         }
         if !fetch {
             return Err(
-                missing(&[part]).context(format!("{part} is not on this machine, and fetching it is forbidden"))
+                missing(&[kind]).context(format!("{kind} is not on this machine, and fetching it is forbidden"))
             );
         }
-        let wanted: Vec<Part> = Part::ALL
+        let wanted: Vec<ServerKind> = ServerKind::ALL
             .into_iter()
-            .filter(|&other| other == part || self.installed(other).is_none())
+            .filter(|&other| other == kind || self.installed(other).is_none())
             .collect();
         packages::fetch(&self.caches, &wanted)
             .and_then(|cache| {
                 cache
-                    .find(part)
+                    .find(kind)
                     .ok_or_else(|| anyhow!("its package does not hold its binary"))
             })
-            .map_err(|why| missing(&wanted).context(format!("{part} could not be fetched: {why:#}")))
+            .map_err(|why| missing(&wanted).context(format!("{kind} could not be fetched: {why:#}")))
     }
 
-    fn find(&self, part: Part) -> Option<Program> {
-        self.installed(part).or_else(|| self.cached(part))
+    fn find(&self, kind: ServerKind) -> Option<Program> {
+        self.installed(kind).or_else(|| self.cached(kind))
     }
 
-    fn installed(&self, part: Part) -> Option<Program> {
-        let every = part
+    fn installed(&self, kind: ServerKind) -> Option<Program> {
+        let every = kind
             .binaries()
             .iter()
             .flat_map(|name| self.folders.iter().map(move |folder| folder.join(name)));
         every
             .filter(|path| is_executable(path))
-            .map(|path| Program::installed(part, path))
+            .map(|path| Program::installed(kind, path))
             .find(is_the_real_one)
     }
 
-    fn cached(&self, part: Part) -> Option<Program> {
-        self.caches.iter().find_map(|cache| cache.find(part))
+    fn cached(&self, kind: ServerKind) -> Option<Program> {
+        self.caches.iter().find_map(|cache| cache.find(kind))
     }
 }
 
@@ -104,12 +104,12 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-fn missing(parts: &[Part]) -> anyhow::Error {
+fn missing(kinds: &[ServerKind]) -> anyhow::Error {
     let install = if cfg!(target_os = "macos") {
-        let formulas: Vec<String> = parts.iter().map(|part| part.to_string().to_lowercase()).collect();
+        let formulas: Vec<String> = kinds.iter().map(|kind| kind.to_string().to_lowercase()).collect();
         format!("brew install {}", formulas.join(" "))
     } else {
-        let packages: Vec<&str> = parts.iter().map(|part| part.package()).collect();
+        let packages: Vec<&str> = kinds.iter().map(|kind| kind.package()).collect();
         format!("sudo apt-get install {}", packages.join(" "))
     };
     anyhow!("install it with `{install}`, or run everything in containers with `docker compose up`")
@@ -125,7 +125,7 @@ mod tests {
             folders: Vec::new(),
             caches: Vec::new(),
         };
-        let said = format!("{:#}", nowhere.locate(Part::MariaDb, false).unwrap_err());
+        let said = format!("{:#}", nowhere.locate(ServerKind::MariaDb, false).unwrap_err());
         assert!(said.contains("MariaDB is not on this machine"), "{said}");
         assert!(said.contains("install mariadb"), "{said}");
         assert!(said.contains("docker compose up"), "{said}");
@@ -146,7 +146,7 @@ mod tests {
             let binary = folder.path().join("mysqld");
             std::fs::write(&binary, format!("#!/bin/sh\necho 'mysqld  Ver {version}'\n")).unwrap();
             std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
-            found.push(places.locate(Part::MariaDb, false).is_ok());
+            found.push(places.locate(ServerKind::MariaDb, false).is_ok());
         }
         assert_eq!(found, [false, true]);
     }

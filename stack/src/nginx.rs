@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::{Launch, Part, Program, Ready, Service};
+use crate::{Launch, Program, Ready, ServerKind, Service};
 
 const TEMPLATE: &str = include_str!("../../nginx/nginx.conf");
 
@@ -38,7 +38,7 @@ fn configuration(listen: SocketAddr, upstream: &[SocketAddr]) -> String {
 
 /// Without it nginx tries the system's log before it reads ours. The option came with 1.19.5; older ones only complain.
 fn can_redirect_early_errors(program: &Program) -> bool {
-    debug_assert_eq!(program.part, Part::Nginx);
+    debug_assert_eq!(program.kind, ServerKind::Nginx);
     let version = program.version().unwrap_or_default();
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
     let mut next = || -> u32 { numbers.next().unwrap_or(0) };

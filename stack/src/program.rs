@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::Part;
+use crate::ServerKind;
 
 /// Where a program came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Origin {
 #[derive(Clone, Debug)]
 pub struct Program {
     /// What it is.
-    pub part: Part,
+    pub kind: ServerKind,
     /// The binary.
     pub path: PathBuf,
     /// Folders for `LD_LIBRARY_PATH`; empty for an installed program.
@@ -33,9 +33,9 @@ pub struct Program {
 }
 
 impl Program {
-    pub(crate) fn installed(part: Part, path: PathBuf) -> Program {
+    pub(crate) fn installed(kind: ServerKind, path: PathBuf) -> Program {
         Program {
-            part,
+            kind,
             path,
             library_path: Vec::new(),
             root: None,
@@ -43,10 +43,10 @@ impl Program {
         }
     }
 
-    pub(crate) fn unpacked(part: Part, path: PathBuf, root: &Path) -> Program {
+    pub(crate) fn unpacked(kind: ServerKind, path: PathBuf, root: &Path) -> Program {
         let library_path = library_folders(root);
         Program {
-            part,
+            kind,
             path,
             library_path,
             root: Some(root.to_owned()),
@@ -60,9 +60,13 @@ impl Program {
     ///
     /// When the program does not run, or does not say its version in the form known for it.
     pub fn version(&self) -> Result<String> {
-        let flag = if self.part == Part::Nginx { "-v" } else { "--version" };
+        let flag = if self.kind == ServerKind::Nginx {
+            "-v"
+        } else {
+            "--version"
+        };
         let said = self.ask(flag)?;
-        version_in(self.part, &said).map(str::to_owned).with_context(|| {
+        version_in(self.kind, &said).map(str::to_owned).with_context(|| {
             format!(
                 "`{} {flag}` did not say its version but: {}",
                 self.path.display(),
@@ -99,11 +103,11 @@ impl Program {
     }
 }
 
-fn version_in(part: Part, said: &str) -> Option<&str> {
-    let (before, after) = match part {
-        Part::Redis => (" v=", " "),
-        Part::MariaDb => ("Ver ", "-"),
-        Part::Nginx => ("nginx/", " "),
+fn version_in(kind: ServerKind, said: &str) -> Option<&str> {
+    let (before, after) = match kind {
+        ServerKind::Redis => (" v=", " "),
+        ServerKind::MariaDb => ("Ver ", "-"),
+        ServerKind::Nginx => ("nginx/", " "),
     };
     let rest = said.split_once(before)?.1;
     rest.split(after).next()?.split_whitespace().next()
@@ -132,22 +136,22 @@ mod tests {
     fn each_program_s_own_way_to_say_its_version_is_understood() {
         let said = [
             (
-                Part::Redis,
+                ServerKind::Redis,
                 "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64\n",
                 "7.0.15",
             ),
-            (Part::Redis, "Valkey server v=8.1.1 sha=00000000:0\n", "8.1.1"),
+            (ServerKind::Redis, "Valkey server v=8.1.1 sha=00000000:0\n", "8.1.1"),
             (
-                Part::MariaDb,
+                ServerKind::MariaDb,
                 "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu\n",
                 "10.11.19",
             ),
-            (Part::Nginx, "nginx version: nginx/1.22.1\n", "1.22.1"),
-            (Part::Nginx, "nginx version: nginx/1.18.0 (Ubuntu)\n", "1.18.0"),
+            (ServerKind::Nginx, "nginx version: nginx/1.22.1\n", "1.22.1"),
+            (ServerKind::Nginx, "nginx version: nginx/1.18.0 (Ubuntu)\n", "1.18.0"),
         ];
-        for (part, text, version) in said {
-            assert_eq!(version_in(part, text), Some(version));
+        for (kind, text, version) in said {
+            assert_eq!(version_in(kind, text), Some(version));
         }
-        assert_eq!(version_in(Part::Redis, "Segmentation fault"), None);
+        assert_eq!(version_in(ServerKind::Redis, "Segmentation fault"), None);
     }
 }

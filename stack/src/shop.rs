@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
 use crate::instance::{Ports, StoreUrls};
-use crate::{Folder, Part, Program, Service, instance, locate, nginx, ports};
+use crate::{Folder, Program, ServerKind, Service, instance, locate, nginx, ports};
 
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
@@ -57,7 +57,7 @@ impl Shop {
         if let Some(port) = options.asked_port() {
             ports::require_free(port)?;
         }
-        let nginx = locate(Part::Nginx, options.fetch)?;
+        let nginx = locate(ServerKind::Nginx, options.fetch)?;
         let mut attempt = 1;
         loop {
             match Shop::try_start(options, &nginx, urls, folder) {

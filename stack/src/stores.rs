@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::instance::StoreUrls;
-use crate::{Folder, Part, Service, Shop, ShopOptions, address, locate, mariadb, redis};
+use crate::{Folder, ServerKind, Service, Shop, ShopOptions, address, locate, mariadb, redis};
 
 /// A cold start takes tenths of a second; this is for a machine that is busy with something else.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -18,7 +18,7 @@ pub struct Parts {
     pub redis_url: Option<String>,
     /// A MariaDB that runs elsewhere; none is started then.
     pub sql_url: Option<String>,
-    /// Whether a missing part may be fetched, see [`locate()`].
+    /// Whether a missing server may be fetched, see [`locate()`].
     pub fetch: bool,
 }
 
@@ -37,12 +37,12 @@ impl Stores {
     ///
     /// # Errors
     ///
-    /// When a part is missing (see [`locate()`]) or does not start; the message holds the end of its log.
+    /// When a server is missing (see [`locate()`]) or does not start; the message holds the end of its log.
     pub fn start(parts: &Parts) -> Result<Stores> {
         let folder = Arc::new(Folder::new()?);
-        let find = |part, url: &Option<String>| url.is_none().then(|| locate(part, parts.fetch)).transpose();
-        let redis_program = find(Part::Redis, &parts.redis_url)?;
-        let mariadb_program = find(Part::MariaDb, &parts.sql_url)?;
+        let find = |kind, url: &Option<String>| url.is_none().then(|| locate(kind, parts.fetch)).transpose();
+        let redis_program = find(ServerKind::Redis, &parts.redis_url)?;
+        let mariadb_program = find(ServerKind::MariaDb, &parts.sql_url)?;
         let redis = redis_program
             .map(|program| redis::start(&program, folder.path()))
             .transpose()?;

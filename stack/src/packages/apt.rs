@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::Part;
+use crate::ServerKind;
 
 pub(super) fn is_here() -> bool {
     ["apt-get", "dpkg"].iter().all(|tool| {
@@ -18,8 +18,8 @@ pub(super) fn is_here() -> bool {
     })
 }
 
-/// Downloads the parts' packages, and whatever these need that the system does not have. Returns the archives.
-pub(super) fn download(staging: &Path, wanted: &[Part]) -> Result<Vec<PathBuf>> {
+/// Downloads the servers' packages, and whatever these need that the system does not have. Returns the archives.
+pub(super) fn download(staging: &Path, wanted: &[ServerKind]) -> Result<Vec<PathBuf>> {
     // The distribution's own sources first: others on the machine may be unreachable, or offer a package of their own.
     try_download(staging, wanted, Sources::OfTheDistribution).or_else(|first| {
         let every = try_download(staging, wanted, Sources::All);
@@ -33,7 +33,7 @@ enum Sources {
     All,
 }
 
-fn try_download(staging: &Path, wanted: &[Part], sources: Sources) -> Result<Vec<PathBuf>> {
+fn try_download(staging: &Path, wanted: &[ServerKind], sources: Sources) -> Result<Vec<PathBuf>> {
     for folder in ["lists/partial", "cache/archives/partial", "state", "parts", "sources"] {
         fs::create_dir_all(staging.join(folder)).context("could not prepare a private state for apt-get")?;
     }
@@ -42,7 +42,7 @@ fn try_download(staging: &Path, wanted: &[Part], sources: Sources) -> Result<Vec
     let update = run(apt("apt-get", staging).args(["-qq", "update"]));
     let packages = wanted
         .iter()
-        .map(|&part| name_in_this_release(staging, part))
+        .map(|&kind| name_in_this_release(staging, kind))
         .collect::<Result<Vec<_>>>();
     let install = packages.and_then(|packages| {
         let flags = ["-qq", "-y", "--no-install-recommends", "--download-only", "install"];
@@ -66,8 +66,8 @@ fn try_download(staging: &Path, wanted: &[Part], sources: Sources) -> Result<Vec
 }
 
 /// Some releases number the package, as in `mariadb-server-core-10.6`.
-fn name_in_this_release(staging: &Path, part: Part) -> Result<String> {
-    let plain = part.package();
+fn name_in_this_release(staging: &Path, kind: ServerKind) -> Result<String> {
+    let plain = kind.package();
     let output = run(apt("apt-cache", staging).args(["pkgnames", plain]))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbered = |name: &&str| {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-use crate::{Part, Program};
+use crate::{Program, ServerKind};
 
 const STAGING: &str = ".fetch-";
 
@@ -46,20 +46,20 @@ impl Cache {
         self.folder.join(&self.name)
     }
 
-    /// The part, if this cache holds it and nobody else could have put it there.
-    pub(crate) fn find(&self, part: Part) -> Option<Program> {
+    /// The server, if this cache holds it and nobody else could have put it there.
+    pub(crate) fn find(&self, kind: ServerKind) -> Option<Program> {
         if !is_ours(&self.folder) {
             return None;
         }
         let root = self.root();
         let folders = ["usr/sbin", "usr/bin"].map(|bin| root.join(bin));
-        let mut every = part
+        let mut every = kind
             .binaries()
             .iter()
             .flat_map(|name| folders.iter().map(move |bin| bin.join(name)));
         every
             .find(|path| path.is_file())
-            .map(|path| Program::unpacked(part, path, &root))
+            .map(|path| Program::unpacked(kind, path, &root))
     }
 
     /// The file whose lock keeps two fetches apart. Creates the cache's folder.

@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::Part;
+use crate::ServerKind;
 pub(crate) use cache::{Cache, caches};
 
-/// Brings the wanted parts into the first cache that can be written, all at once, and returns that cache.
+/// Brings the wanted servers into the first cache that can be written, all at once, and returns that cache.
 ///
 /// # Errors
 ///
 /// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be had.
-pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[Part]) -> Result<&'a Cache> {
+pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'a Cache> {
     place(caches)?;
     let (cache, lock) = first_writable(caches)?;
     lock.lock()
         .with_context(|| format!("could not lock the cache beside {}", cache.root().display()))?;
     // Another run may have brought everything while this one waited for the lock.
-    if wanted.iter().all(|&part| cache.find(part).is_some()) {
+    if wanted.iter().all(|&kind| cache.find(kind).is_some()) {
         return Ok(cache);
     }
     cache.clear_leftovers();
-    let names: Vec<&str> = wanted.iter().map(|part| part.package()).collect();
+    let names: Vec<&str> = wanted.iter().map(|kind| kind.package()).collect();
     // Nobody may be listening to stderr, which is no reason not to fetch.
     let _ = writeln!(
         io::stderr(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A program of the world that somebody else wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ServerKind {
     /// The store in memory; Valkey will do.
     Redis,
     /// The SQL store.
@@ -13,35 +13,35 @@ pub enum Part {
     Nginx,
 }
 
-impl Part {
-    /// Every part, in the order in which `doctor` lists them.
-    pub const ALL: [Part; 3] = [Part::Redis, Part::MariaDb, Part::Nginx];
+impl ServerKind {
+    /// Every kind, in the order in which `doctor` lists them.
+    pub const ALL: [ServerKind; 3] = [ServerKind::Redis, ServerKind::MariaDb, ServerKind::Nginx];
 
     /// The names under which its binary is known, the better one first.
     pub(crate) fn binaries(self) -> &'static [&'static str] {
         match self {
-            Part::Redis => &["redis-server", "valkey-server"],
-            Part::MariaDb => &["mariadbd", "mysqld"],
-            Part::Nginx => &["nginx"],
+            ServerKind::Redis => &["redis-server", "valkey-server"],
+            ServerKind::MariaDb => &["mariadbd", "mysqld"],
+            ServerKind::Nginx => &["nginx"],
         }
     }
 
     /// The package of Debian and Ubuntu that holds the binary and, unlike its neighbours, no more than that.
     pub(crate) fn package(self) -> &'static str {
         match self {
-            Part::Redis => "redis-server",
-            Part::MariaDb => "mariadb-server-core",
-            Part::Nginx => "nginx-light",
+            ServerKind::Redis => "redis-server",
+            ServerKind::MariaDb => "mariadb-server-core",
+            ServerKind::Nginx => "nginx-light",
         }
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for ServerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Part::Redis => "Redis",
-            Part::MariaDb => "MariaDB",
-            Part::Nginx => "nginx",
+            ServerKind::Redis => "Redis",
+            ServerKind::MariaDb => "MariaDB",
+            ServerKind::Nginx => "nginx",
         })
     }
 }
