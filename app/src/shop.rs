@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::guards::Patience;
-use crate::probe::{Fault, Faults, Probe};
+use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observers, Probe, Step};
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::Stores;
 use crate::strategies::{self, Strategy};
@@ -79,7 +79,8 @@ pub struct Shop {
     /// The item of `/deduct_stock`.
     pub item: Name,
     /// Faults armed for the process.
-    pub faults: Arc<Faults>,
+    pub faults: Arc<ArmedFaults>,
+    observers: Observers,
     pub(crate) admin_token: String,
     in_progress: Arc<Semaphore>,
     purchases: TaskTracker,
@@ -103,7 +104,9 @@ impl Shop {
         for stock in stores.all() {
             stock.open_if_absent(&settings.item, settings.stock).await?;
         }
-        let catalogue = strategies::catalogue(&stores, patience);
+        let faults = Arc::<ArmedFaults>::default();
+        let observers = Observers::new(vec![faults.clone(), Arc::new(Log)]);
+        let catalogue = strategies::catalogue(&stores, patience, &observers);
         let strategy = find(&catalogue, &settings.strategy).ok_or_else(|| CannotOpen::Strategy {
             known: known(&catalogue),
             asked: settings.strategy,
@@ -115,7 +118,8 @@ impl Shop {
             catalogue,
             strategy,
             item: settings.item,
-            faults: Arc::default(),
+            faults,
+            observers,
             admin_token: settings.admin_token,
             in_progress: Arc::new(Semaphore::new(MAX_IN_PROGRESS)),
             purchases: TaskTracker::new(),
@@ -133,6 +137,15 @@ impl Shop {
         known(&self.catalogue)
     }
 
+    /// Reads a fault that names a step of any strategy.
+    ///
+    /// # Errors
+    /// [`BadFault`] when it is none.
+    pub fn fault(&self, text: &str) -> Result<Fault, BadFault> {
+        let steps: Vec<Step> = self.catalogue.iter().flat_map(|strategy| strategy.steps()).collect();
+        Fault::parse(text, &steps)
+    }
+
     /// Carries a purchase through, to its end even if the caller goes away: a sale that was begun must neither keep
     /// its lock nor lose its order because a buyer hung up.
     ///
@@ -142,7 +155,7 @@ impl Shop {
         let Ok(place) = self.in_progress.clone().try_acquire_owned() else {
             return Ok(Outcome::Busy);
         };
-        let probe = Probe::new(purchase.order, service.work, service.fault, self.faults.clone());
+        let probe = Probe::new(&purchase, service.work, service.fault, self.observers.clone());
         let sale = self.purchases.spawn(async move {
             let outcome = service.strategy.buy(&purchase, &probe).await;
             drop(place);

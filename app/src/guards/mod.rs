@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::{Instant, sleep};
 
-use crate::probe::Probe;
+use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Mechanism, Name};
 use crate::stores::Redis;
 
@@ -21,6 +21,9 @@ use crate::stores::Redis;
 pub trait Guard: Send + Sync {
     /// What it is and what it claims.
     fn about(&self) -> Mechanism;
+
+    /// The steps it takes.
+    fn steps(&self) -> &'static [Step];
 
     /// Waits for the turn at `item`, at most as long as the guard was told to. `None` when the turn did not come.
     ///
@@ -57,6 +60,9 @@ pub struct Patience {
     pub lease: Duration,
 }
 
+/// The pause before another attempt.
+pub const PAUSE: Step = Step::local("pause");
+
 /// Pauses between two attempts of those whom nobody wakes, in milliseconds. Drawn at random, so that two who met once
 /// do not meet each time.
 const PAUSE_MS: std::ops::Range<f64> = 1.0..5.0;
@@ -78,24 +84,30 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// Whether there is another attempt, after a pause unless it is the first.
-    pub async fn again(&mut self) -> bool {
+    /// Whether there is another attempt at `item`, after a pause unless it is the first.
+    pub async fn again(&mut self, item: &Name, probe: &Probe) -> bool {
         if std::mem::take(&mut self.first) {
             return true;
         }
         let pause = Duration::from_secs_f64(rand::random_range(PAUSE_MS) / 1_000.0);
-        sleep(pause).await;
+        probe.local(&PAUSE, item, sleep(pause), |()| "again").await;
         Instant::now() < self.deadline
     }
 }
 
+/// What came back from an attempt to take a lock.
+fn taken_or_held(taken: &bool) -> &'static str {
+    if *taken { "taken" } else { "held by another" }
+}
+
 /// Every guard, in the order of the lessons: what each one adds repairs what the one before it lacks.
-pub fn all(redis: &Arc<Redis>, patience: Patience) -> Vec<Arc<dyn Guard>> {
+/// Those that work beside purchases do so under the eyes of `observers`.
+pub fn all(redis: &Arc<Redis>, patience: Patience, observers: &Observers) -> Vec<Arc<dyn Guard>> {
     vec![
         Arc::new(none::Nothing),
         Arc::new(mutex::Mutex::new(patience)),
         Arc::new(setnx::Setnx::new(redis, patience)),
         Arc::new(token::Token::new(redis, patience)),
-        Arc::new(watchdog::Watchdog::new(redis, patience)),
+        Arc::new(watchdog::Watchdog::new(redis, patience, observers)),
     ]
 }

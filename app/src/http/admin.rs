@@ -13,7 +13,6 @@ use subtle::ConstantTimeEq;
 
 use super::problem::Problem;
 use super::{App, lab, with_manners};
-use crate::probe::Fault;
 use crate::sale::{MAX_STOCK, Name};
 use crate::shop::Shop;
 use crate::stores::MAX_SALES;
@@ -103,17 +102,20 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
         return Err(Problem::NotInLab("a fault"));
     }
     let Json(asked) = asked?;
-    let fault: Fault = asked.fault.parse().map_err(|error| lab::bad_fault("fault", &error))?;
-    if fault.step.is_some() {
+    let fault = app
+        .shop
+        .fault(&asked.fault)
+        .map_err(|error| lab::bad_fault("fault", &error))?;
+    if fault.at.is_some() {
         return match app.shop.faults.arm(fault) {
             true => Ok(StatusCode::ACCEPTED),
             false => Err(Problem::TooManyFaults),
         };
     }
-    // The answer leaves before the blow falls, or nobody would hear that it was accepted.
+    // The answer leaves before the fault strikes, or nobody would hear that it was accepted.
     std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(20));
-        fault.blow.strike();
+        fault.action.inject();
     });
     Ok(StatusCode::ACCEPTED)
 }

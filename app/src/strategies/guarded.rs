@@ -16,9 +16,9 @@ use async_trait::async_trait;
 
 use super::Strategy;
 use crate::guards::{Guard, Released};
-use crate::probe::Probe;
+use crate::probe::{Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase};
-use crate::stores::Stock;
+use crate::stores::{Stock, Written};
 
 pub(super) struct Guarded {
     guard: Arc<dyn Guard>,
@@ -31,23 +31,26 @@ impl Guarded {
     }
 
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let Some(shelf) = self.stock.read(purchase, probe).await? else {
+        let Some(found) = self.stock.read(purchase, probe).await? else {
             return Ok(Outcome::UnknownItem);
         };
-        if let Some(order) = shelf.order {
+        if let Some(order) = found.order {
             return Ok(Outcome::Repeated(order));
         }
-        let remaining = shelf.left - i64::from(purchase.quantity);
+        let remaining = found.left - i64::from(purchase.quantity);
         if remaining < 0 {
             return Ok(Outcome::SoldOut);
         }
         probe.work().await;
-        if self.stock.write(purchase, remaining, probe).await? {
-            return Ok(Outcome::Sold { remaining });
+        match self.stock.write(purchase, remaining, probe).await? {
+            Written::Written => Ok(Outcome::Sold { remaining }),
+            Written::Closed => Ok(Outcome::UnknownItem),
+            Written::Repeated => {
+                // Two requests with one key got here together: the order of the other one is this one's too.
+                let order = self.stock.read(purchase, probe).await?.and_then(|found| found.order);
+                Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
+            }
         }
-        // Two requests with one key got here together: the order of the other one is this one's too.
-        let order = self.stock.read(purchase, probe).await?.and_then(|shelf| shelf.order);
-        Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
     }
 }
 
@@ -66,6 +69,10 @@ impl Strategy for Guarded {
             Family::RedisLock => &["redis"],
             Family::NoLock | Family::ProcessLock | Family::Optimistic | Family::Atomic => &[],
         }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        [self.guard.steps(), self.stock.steps()].concat()
     }
 
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::guards::{self, Patience};
-use crate::probe::Probe;
+use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Mechanism, Outcome, Purchase};
 use crate::stores::Stores;
 
@@ -29,6 +29,9 @@ pub trait Strategy: Send + Sync {
         &[]
     }
 
+    /// Every step it can take, so that a fault can name it.
+    fn steps(&self) -> Vec<Step>;
+
     /// Tries to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
     ///
     /// # Errors
@@ -42,9 +45,10 @@ pub fn name(strategy: &dyn Strategy) -> String {
 }
 
 /// Every strategy, in the order of the lessons: first each guard on each store, then what needs no guard.
-pub fn catalogue(stores: &Stores, patience: Patience) -> Vec<Arc<dyn Strategy>> {
+/// What works beside purchases does so under the eyes of `observers`.
+pub fn catalogue(stores: &Stores, patience: Patience, observers: &Observers) -> Vec<Arc<dyn Strategy>> {
     let mut all: Vec<Arc<dyn Strategy>> = Vec::new();
-    for guard in guards::all(&stores.redis, patience) {
+    for guard in guards::all(&stores.redis, patience, observers) {
         for stock in stores.all() {
             all.push(Arc::new(guarded::Guarded::new(guard.clone(), stock)));
         }

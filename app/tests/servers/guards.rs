@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::guards::{self, Guard, Patience, Released};
-use app::probe::Probe;
-use app::sale::{Name, Threat};
+use app::probe::{Observers, Probe};
+use app::sale::{Name, Purchase, Threat};
 use redis::AsyncCommands;
 use tokio::time::timeout;
-use uuid::Uuid;
 
 use crate::harness::{Instance, LONG, fresh, name};
 
@@ -20,12 +19,17 @@ const LASTING: Patience = Patience {
     lease: LONG,
 };
 
+fn nobody() -> Observers {
+    Observers::new(Vec::new())
+}
+
 fn probe() -> Probe {
-    Probe::new(Uuid::new_v4(), Duration::ZERO, None, Arc::default())
+    let purchase = Purchase::new(name("sku"), 1, name("b-1"), None);
+    Probe::new(&purchase, Duration::ZERO, None, nobody())
 }
 
 fn guard(instance: &Instance, mechanism: &str, patience: Patience) -> Arc<dyn Guard> {
-    let all = guards::all(&instance.shop.stores.redis, patience);
+    let all = guards::all(&instance.shop.stores.redis, patience, &nobody());
     let found = all.into_iter().find(|guard| guard.about().name == mechanism);
     found.unwrap()
 }
@@ -39,7 +43,7 @@ async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
 async fn every_guard_that_claims_anything_lets_one_in_at_a_time_and_the_next_one_after_it() {
     let instance = Instance::lab().await;
     let (item, other) = (name(&fresh("sku")), name(&fresh("sku")));
-    for guard in guards::all(&instance.shop.stores.redis, LASTING) {
+    for guard in guards::all(&instance.shop.stores.redis, LASTING, &nobody()) {
         let about = guard.about();
         if about.claims.is_empty() {
             continue;
@@ -66,7 +70,7 @@ async fn every_guard_that_claims_anything_lets_one_in_at_a_time_and_the_next_one
 #[tokio::test]
 async fn token_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
     let instance = Instance::lab().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "token", LASTING)
@@ -83,7 +87,7 @@ async fn token_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
 #[tokio::test]
 async fn watchdog_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
     let instance = Instance::lab().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "watchdog", LASTING)
@@ -102,7 +106,7 @@ async fn watchdog_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
 #[tokio::test]
 async fn setnx_deletes_a_lock_that_has_another_owner() {
     let instance = Instance::lab().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "setnx", LASTING)
@@ -124,7 +128,7 @@ async fn who_claims_to_survive_a_crashed_holder_lets_the_next_one_in_when_its_le
         lease: Duration::from_millis(100),
     };
     let item = name(&fresh("sku"));
-    for guard in guards::all(&instance.shop.stores.redis, patience) {
+    for guard in guards::all(&instance.shop.stores.redis, patience, &nobody()) {
         let about = guard.about();
         if about.claims.contains(&Threat::CrashedHolder) {
             drop(guard.lock(&item, &probe()).await.unwrap().unwrap());

@@ -11,8 +11,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
+use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 use sqlx::Row;
+use sqlx::mysql::{MySqlPool, MySqlRow};
 use stack::{Parts, Stores};
 use tower::ServiceExt;
 
@@ -59,6 +61,9 @@ pub struct Instance {
     pub shop: Arc<Shop>,
     pub public: Router,
     pub admin: Router,
+    /// The tests' own way to the stores, past the shop.
+    pub redis: MultiplexedConnection,
+    pub sql: MySqlPool,
     // Dropped last: the shop above is connected to them.
     _stores: Arc<Stores>,
 }
@@ -90,11 +95,14 @@ impl Instance {
         };
         change(&mut settings);
         let shop = Arc::new(Shop::open(settings).await.unwrap());
+        let redis = redis::Client::open(stores.redis_url()).unwrap();
         let (public, admin) = app::http::routers(shop.clone());
         Self {
             shop,
             public,
             admin,
+            redis: redis.get_multiplexed_async_connection().await.unwrap(),
+            sql: MySqlPool::connect_lazy(stores.sql_url()).unwrap(),
             _stores: stores,
         }
     }
@@ -125,7 +133,7 @@ impl Instance {
         let (left, entries): (i64, Vec<(String, String)>) = redis::pipe()
             .get(format!("stock:{{{item}}}"))
             .hgetall(format!("orders:{{{item}}}"))
-            .query_async(&mut self.shop.stores.redis.shared())
+            .query_async(&mut self.redis.clone())
             .await
             .unwrap();
         let order = |(id, entry): (String, String)| {
@@ -140,13 +148,14 @@ impl Instance {
         let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
             .bind(item)
             .bind(10_000)
-            .fetch_all(self.shop.stores.sql.pool())
+            .fetch_all(&self.sql)
             .await
             .unwrap();
+        let number = |row: &MySqlRow, column: usize| row.get::<String, _>(column).parse::<i64>().unwrap();
         let orders = rows
             .iter()
-            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, row.get(2))));
-        Books::new(rows[0].get(0), orders)
+            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
+        Books::new(number(&rows[0], 0), orders)
     }
 }
 

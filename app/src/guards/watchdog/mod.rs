@@ -19,15 +19,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use tokio::task::JoinHandle;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
-use self::protocol::Protocol;
-use self::wakeups::Wakeups;
+use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
+use self::wakeups::{HEAR, SUBSCRIBE, Wakeups};
 use super::{Guard, Held, Patience, Released};
-use crate::probe::{Probe, Step};
+use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
 use crate::stores::{Redis, lock_key, released_channel};
+
+const WAIT: Step = Step::local("wait");
 
 pub(super) struct Watchdog {
     protocol: Arc<Protocol>,
@@ -36,10 +39,10 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    pub(super) fn new(redis: &Arc<Redis>, patience: Patience) -> Self {
+    pub(super) fn new(redis: &Arc<Redis>, patience: Patience, observers: &Observers) -> Self {
         Self {
             protocol: Arc::new(Protocol::new(redis, patience.lease)),
-            wakeups: Wakeups::listen(redis),
+            wakeups: Wakeups::listen(redis, observers),
             patience,
         }
     }
@@ -50,16 +53,17 @@ impl Watchdog {
         // Listening before the first attempt: a release in between cannot go unheard.
         let waiting = self.wakeups.wait_at(&channel);
         loop {
-            probe.at(Step::Lock).await;
-            let Some(left) = self.protocol.lock(&key, &owner).await? else {
-                let lease = Lease::new(self.protocol.clone(), item, owner, probe.clone());
+            let Some(left) = self.protocol.lock(&key, &owner, probe).await? else {
+                let lease = Lease::new(self.protocol.clone(), item, owner, probe.of_renewal());
                 return Ok(Some(lease));
             };
             if Instant::now() >= deadline {
                 return Ok(None);
             }
             // Nobody publishes the death of a holder; its lease ends by the clock alone.
-            let _ = timeout_at(deadline.min(Instant::now() + left), waiting.woken()).await;
+            let woken = timeout_at(deadline.min(Instant::now() + left), waiting.woken());
+            let words = |woken: &Result<(), Elapsed>| if woken.is_ok() { "woken" } else { "timed out" };
+            let _ = probe.local(&WAIT, &channel, woken, words).await;
         }
     }
 }
@@ -73,6 +77,10 @@ impl Guard for Watchdog {
             summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
             claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
         }
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, HEAR]
     }
 
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
@@ -110,8 +118,7 @@ impl Lease {
 async fn renew(protocol: Arc<Protocol>, key: String, owner: String, lost: Arc<AtomicBool>, probe: Probe) {
     loop {
         sleep(protocol.lease() / 3).await;
-        probe.at(Step::Renew).await;
-        match protocol.renew(&key, &owner).await {
+        match protocol.renew(&key, &owner, &probe).await {
             Ok(true) => {}
             Ok(false) => return lost.store(true, Ordering::Relaxed),
             // A lock that could not be renewed may still be ours: the next third of the lease will tell.
@@ -130,9 +137,11 @@ impl Drop for Lease {
 #[async_trait]
 impl Held for Lease {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        probe.at(Step::Release).await;
         self.renewal.abort();
-        let left = self.protocol.release(&self.key, &self.channel, &self.owner).await?;
+        let left = self
+            .protocol
+            .release(&self.key, &self.channel, &self.owner, probe)
+            .await?;
         Ok(if left.is_none() || self.lost.load(Ordering::Relaxed) {
             Released::TooLate
         } else {
