@@ -26,6 +26,28 @@ const POOL_SIZE: usize = 16;
 /// spent on that, and a purchase costs what its strategy says.
 const UNTESTED_FOR: Duration = Duration::from_secs(1);
 
+/// Where a connection that was lent comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Just opened.
+    New,
+    /// Open for longer, and asked whether it still lives.
+    Tested,
+    /// Open for longer, and used just before.
+    Kept,
+}
+
+impl Origin {
+    /// In a word, for who looks.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Tested => "tested",
+            Self::Kept => "kept",
+        }
+    }
+}
+
 /// How many sales may be open at once: a bound on what the stores have to hold.
 pub const MAX_SALES: i64 = 10_000;
 

@@ -44,7 +44,7 @@ impl WatchMulti {
         let (stock, orders) = (Redis::stock_key(&purchase.item), Redis::orders_key(&purchase.item));
         let order = purchase.order.to_string();
         let mut own = probe
-            .step(&CONNECT, &"redis", self.redis.connection(), |_| "connected")
+            .step(&CONNECT, &"redis", self.redis.connection(), |own| own.origin().word())
             .await?;
         let mut watch = pipe();
         watch.cmd("UNWATCH").ignore();
@@ -76,7 +76,7 @@ impl WatchMulti {
         let executed: Option<()> = probe
             .step(&EXEC, &stock, own.send_all(&set), |executed| match executed {
                 Some(()) => format!("wrote {remaining}"),
-                None => "nil: somebody else wrote".to_owned(),
+                None => "nil: another wrote".to_owned(),
             })
             .await?;
         Ok(executed.map(|()| Outcome::Sold { remaining }))

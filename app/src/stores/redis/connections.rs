@@ -7,7 +7,7 @@ use deadpool::managed::{self, Metrics, Object, Pool, PoolError, RecycleError, Re
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection, PubSub};
 use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, Pipeline, RedisError, RedisResult, ScriptInvocation};
 
-use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, POOL_SIZE, UNTESTED_FOR};
+use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Redis;
 use crate::probe::Command;
 use crate::sale::Error;
@@ -98,6 +98,11 @@ impl Redis {
 pub struct Connection(Object<Manager>);
 
 impl Connection {
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.0.origin
+    }
+
     /// Several commands in one round trip.
     pub fn send_all<'a, T: FromRedisValue + 'a>(
         &'a mut self,
@@ -115,6 +120,7 @@ impl Connection {
 struct Link {
     connection: MultiplexedConnection,
     usable: bool,
+    origin: Origin,
 }
 
 struct Manager(redis::Client);
@@ -130,6 +136,7 @@ impl managed::Manager for Manager {
         Ok(Link {
             connection: self.0.get_multiplexed_async_connection_with_config(&limits).await?,
             usable: true,
+            origin: Origin::New,
         })
     }
 
@@ -137,7 +144,9 @@ impl managed::Manager for Manager {
         if !link.usable {
             return Err(RecycleError::message("the last command failed"));
         }
+        link.origin = Origin::Kept;
         if metrics.last_used() > UNTESTED_FOR {
+            link.origin = Origin::Tested;
             redis::cmd("PING").exec_async(&mut link.connection).await?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, MySql, MySqlConnectio
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, POOL_SIZE, UNTESTED_FOR};
+use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Sql;
 use crate::probe::Command;
 use crate::sale::Error;
@@ -65,6 +65,11 @@ impl Sql {
 pub struct Connection(Object<Manager>);
 
 impl Connection {
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.0.origin
+    }
+
     /// `begin`
     pub fn begin(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
         Command::new(self.0.begin())
@@ -101,6 +106,7 @@ pub(super) struct Link {
     connection: MySqlConnection,
     answer_within: Duration,
     usable: bool,
+    origin: Origin,
     in_transaction: bool,
 }
 
@@ -179,6 +185,7 @@ impl managed::Manager for Manager {
             connection: connected?,
             answer_within: statement + CONNECT_WITHIN,
             usable: true,
+            origin: Origin::New,
             in_transaction: false,
         })
     }
@@ -187,7 +194,9 @@ impl managed::Manager for Manager {
         if !link.usable || link.in_transaction {
             return Err(RecycleError::message("it failed, or its transaction is open"));
         }
+        link.origin = Origin::Kept;
         if metrics.last_used() > UNTESTED_FOR {
+            link.origin = Origin::Tested;
             timeout(CONNECT_WITHIN, link.ping())
                 .await
                 .map_err(|_| RecycleError::message("it did not answer"))??;

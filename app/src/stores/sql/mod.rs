@@ -52,7 +52,7 @@ impl Sql {
     /// When none is to be had: nothing was sent then.
     pub async fn connected(&self, probe: &Probe) -> Result<Connection, Error> {
         let open = self.connection();
-        probe.step(&CONNECT, &"mariadb", open, |_| "connected").await
+        probe.step(&CONNECT, &"mariadb", open, |sql| sql.origin().word()).await
     }
 
     /// Enters the order; false when the ledger holds it already and nothing was entered.
