@@ -84,6 +84,11 @@ impl Purchase {
     }
 }
 
+/// A number that rises with every holder of a lock. A store that has seen a higher one refuses: whoever brings it has
+/// outlived its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fence(pub u64);
+
 /// An order that the ledger already holds for a purchase's idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use tokio::time::{Instant, sleep};
 
 use crate::probe::{Observers, Probe, Step};
-use crate::sale::{Error, Mechanism, Name};
+use crate::sale::{Error, Fence, Mechanism, Name};
 use crate::stores::Redis;
 
 /// A lock around read-check-write, for one item at a time.
@@ -30,11 +30,29 @@ pub trait Guard: Send + Sync {
     /// # Errors
     /// When the lock's store cannot be reached, which is not the same as a lock that somebody else holds.
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error>;
+
+    /// Forgets an item whose sale is closed, and its lock, whoever holds it.
+    ///
+    /// # Errors
+    /// When the lock's store cannot be reached.
+    async fn forget(&self, _item: &Name) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// The turn, while one has it. Dropping it without release leaves the lock to its lease, if it has one.
 #[async_trait]
-pub trait Held: Send {
+pub trait Held: Send + Sync {
+    /// The number by which a store tells this holder from a later one, where the lock gives one out.
+    fn fence(&self) -> Option<Fence> {
+        None
+    }
+
+    /// Whether it is known by now that the lease was lost. A lock that cannot tell says no.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// Gives the turn back.
     ///
     /// # Errors
@@ -93,6 +111,11 @@ impl Tries {
         probe.local(&PAUSE, item, sleep(pause), |()| "again").await;
         Instant::now() < self.deadline
     }
+}
+
+/// The key of an item's lock.
+fn lock_key(item: &Name) -> String {
+    format!("lock:{{{item}}}")
 }
 
 /// What came back from an attempt to take a lock.

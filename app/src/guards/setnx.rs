@@ -14,10 +14,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Guard, Held, PAUSE, Patience, Released, taken_or_held};
+use super::{Guard, Held, PAUSE, Patience, Released, lock_key, taken_or_held};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
-use crate::stores::{Redis, lock_key};
+use crate::stores::Redis;
 
 const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
 const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
@@ -64,6 +64,10 @@ impl Guard for Setnx {
             }
         }
         Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
     }
 }
 

@@ -15,10 +15,10 @@ use async_trait::async_trait;
 use redis::{Script, cmd};
 use uuid::Uuid;
 
-use super::{Guard, Held, PAUSE, Patience, Released, taken_or_held};
+use super::{Guard, Held, PAUSE, Patience, Released, lock_key, taken_or_held};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
-use crate::stores::{Redis, lock_key};
+use crate::stores::Redis;
 
 /// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's turn.
 const RELEASE: &str = r"
@@ -82,6 +82,10 @@ impl Guard for Token {
             }
         }
         Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
     }
 }
 

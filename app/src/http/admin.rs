@@ -87,6 +87,9 @@ async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejec
     for store in app.shop.stores.all() {
         store.close(&item).await?;
     }
+    for strategy in &app.shop.catalogue {
+        strategy.forget(&item).await?;
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

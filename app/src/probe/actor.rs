@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::sale::{Name, Purchase};
 
 /// Numbers the purchases of this process: two deliveries of one idempotency key have one order and are two actors.
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A purchase that is being carried out.
 #[derive(Clone, Debug)]
@@ -46,6 +46,14 @@ pub enum Actor {
 }
 
 impl Actor {
+    /// Which purchase of this process it belongs to; 0 where it belongs to none.
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Purchase(attempt) | Self::Renewal(attempt) => attempt.number,
+            Self::Listener => 0,
+        }
+    }
+
     /// The item it is about, where it is about one.
     pub fn item(&self) -> Option<&Name> {
         match self {

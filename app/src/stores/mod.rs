@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use self::redis::{Redis, lock_key, released_channel};
+pub use self::redis::Redis;
 pub use self::sql::Sql;
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Name, Order, Purchase};
+use crate::sale::{Error, Fence, Name, Order, Purchase};
 
 /// How long a store may take to answer one command before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -69,6 +69,8 @@ pub enum Written {
     Repeated,
     /// The sale was closed meanwhile. Nothing was written.
     Closed,
+    /// A holder with a higher fence has written meanwhile. Nothing was written.
+    Fenced,
 }
 
 /// A counter and its ledger, in the three movements of a sale that is guarded from outside.
@@ -83,9 +85,15 @@ pub trait Stock: Send + Sync {
     /// What is left, and whether this purchase was made before. `None` when no such sale is open.
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error>;
 
-    /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. Redis can tell neither a
-    /// repeat nor a closed sale: it writes.
-    async fn write(&self, purchase: &Purchase, left: i64, probe: &Probe) -> Result<Written, Error>;
+    /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. With a fence, only if no
+    /// higher one has written. Without one Redis can tell neither a repeat nor a closed sale: it writes.
+    async fn write(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Option<Fence>,
+        probe: &Probe,
+    ) -> Result<Written, Error>;
 
     /// Opens a sale with `stock` units and an empty ledger, forgetting what was there.
     async fn open(&self, item: &Name, stock: i64) -> Result<(), Error>;
@@ -93,7 +101,7 @@ pub trait Stock: Send + Sync {
     /// Opens a sale unless one is open already.
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error>;
 
-    /// Forgets a sale, its ledger and its lock.
+    /// Forgets a sale and its ledger.
     async fn close(&self, item: &Name) -> Result<(), Error>;
 
     /// Whether the store answers.

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Strategy;
-use crate::guards::{Guard, Released};
+use crate::guards::{Guard, Held, Released};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Family, Mechanism, Outcome, Purchase};
+use crate::sale::{Error, Family, Mechanism, Name, Outcome, Purchase};
 use crate::stores::{Stock, Written};
 
 pub(super) struct Guarded {
@@ -30,7 +30,7 @@ impl Guarded {
         Self { guard, stock }
     }
 
-    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+    async fn sell(&self, purchase: &Purchase, held: &dyn Held, probe: &Probe) -> Result<Outcome, Error> {
         let Some(found) = self.stock.read(purchase, probe).await? else {
             return Ok(Outcome::UnknownItem);
         };
@@ -42,8 +42,12 @@ impl Guarded {
             return Ok(Outcome::SoldOut);
         }
         probe.work().await;
-        match self.stock.write(purchase, remaining, probe).await? {
+        if held.is_lost() {
+            return Ok(Outcome::Busy);
+        }
+        match self.stock.write(purchase, remaining, held.fence(), probe).await? {
             Written::Written => Ok(Outcome::Sold { remaining }),
+            Written::Fenced => Ok(Outcome::Busy),
             Written::Closed => Ok(Outcome::UnknownItem),
             Written::Repeated => {
                 // Two requests with one key got here together: the order of the other one is this one's too.
@@ -79,7 +83,7 @@ impl Strategy for Guarded {
         let Some(held) = self.guard.lock(&purchase.item, probe).await? else {
             return Ok(Outcome::Busy);
         };
-        let outcome = self.sell(purchase, probe).await;
+        let outcome = self.sell(purchase, held.as_ref(), probe).await;
         // Whatever becomes of the lock now: what was sold is sold, and the buyer has to be told so.
         match held.release(probe).await {
             Ok(Released::InTime) => {}
@@ -87,5 +91,9 @@ impl Strategy for Guarded {
             Err(error) => tracing::warn!(%error, item = %purchase.item, "the lock was not released"),
         }
         outcome
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.guard.forget(item).await
     }
 }

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 
 use crate::guards::{self, Patience};
 use crate::probe::{Observers, Probe, Step};
-use crate::sale::{Error, Mechanism, Outcome, Purchase};
+use crate::sale::{Error, Mechanism, Name, Outcome, Purchase};
 use crate::stores::Stores;
 
 /// A way to sell.
@@ -37,6 +37,14 @@ pub trait Strategy: Send + Sync {
     /// # Errors
     /// When a store fails: whether the sale took place is then unknown.
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error>;
+
+    /// Forgets what it keeps of an item besides stock and orders, when the sale is closed.
+    ///
+    /// # Errors
+    /// When what holds it cannot be reached.
+    async fn forget(&self, _item: &Name) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// The full name of a strategy: `mechanism@store`.

@@ -3,7 +3,9 @@
 
 mod admin;
 mod bad_purchases;
+mod books;
 mod crowd;
+mod fences;
 mod folder;
 mod guards;
 mod harness;

@@ -84,7 +84,7 @@ impl Received {
             .await
             .unwrap();
         let word = |kind: String, text: String| match kind.as_str() {
-            "Query" | "Execute" => text.split_whitespace().next().unwrap_or_default().to_owned(),
+            "Query" | "Execute" => text.split_whitespace().next().unwrap_or_default().to_lowercase(),
             _ => kind.to_lowercase(),
         };
         let mut commands: Vec<_> = rows.iter().map(|row| word(row.get(0), row.get(1))).collect();

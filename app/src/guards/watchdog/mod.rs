@@ -25,14 +25,21 @@ use uuid::Uuid;
 
 use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
 use self::wakeups::{HEAR, SUBSCRIBE, Wakeups};
-use super::{Guard, Held, Patience, Released};
+use super::{Guard, Held, Patience, Released, lock_key};
 use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
-use crate::stores::{Redis, lock_key, released_channel};
+use crate::stores::Redis;
 
 const WAIT: Step = Step::local("wait");
 
+/// The channel on which the end of an item's lock is told.
+fn released_channel(item: &Name) -> String {
+    format!("released:{{{item}}}")
+}
+
 pub(super) struct Watchdog {
+    /// Begins the owner's name of each purchase: two instances, or one before and after a crash, are never the same owner.
+    client: Uuid,
     protocol: Arc<Protocol>,
     wakeups: Arc<Wakeups>,
     patience: Patience,
@@ -41,6 +48,7 @@ pub(super) struct Watchdog {
 impl Watchdog {
     pub(super) fn new(redis: &Arc<Redis>, patience: Patience, observers: &Observers) -> Self {
         Self {
+            client: Uuid::new_v4(),
             protocol: Arc::new(Protocol::new(redis, patience.lease)),
             wakeups: Wakeups::listen(redis, observers),
             patience,
@@ -49,7 +57,8 @@ impl Watchdog {
 
     async fn take(&self, item: &Name, probe: &Probe) -> Result<Option<Lease>, Error> {
         let deadline = Instant::now() + self.patience.wait;
-        let (key, channel, owner) = (lock_key(item), released_channel(item), Uuid::new_v4().to_string());
+        let (key, channel) = (lock_key(item), released_channel(item));
+        let owner = format!("{}:{}", self.client, probe.actor().number());
         // Listening before the first attempt: a release in between cannot go unheard.
         let waiting = self.wakeups.wait_at(&channel);
         loop {
@@ -86,6 +95,10 @@ impl Guard for Watchdog {
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let lease = self.take(item, probe).await?;
         Ok(lease.map(|lease| Box::new(lease) as Box<dyn Held>))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.protocol.forget(&lock_key(item)).await
     }
 }
 
@@ -136,13 +149,17 @@ impl Drop for Lease {
 
 #[async_trait]
 impl Held for Lease {
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
         self.renewal.abort();
         let left = self
             .protocol
             .release(&self.key, &self.channel, &self.owner, probe)
             .await?;
-        Ok(if left.is_none() || self.lost.load(Ordering::Relaxed) {
+        Ok(if left.is_none() || self.is_lost() {
             Released::TooLate
         } else {
             Released::InTime

@@ -38,6 +38,10 @@ impl Protocol {
         self.lease
     }
 
+    pub(super) async fn forget(&self, key: &str) -> Result<(), Error> {
+        self.redis.forget(&[key.to_owned()]).await
+    }
+
     fn lease_ms(&self) -> u64 {
         self.lease.as_millis() as u64
     }

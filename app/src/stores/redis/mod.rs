@@ -8,32 +8,24 @@ mod connections;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use redis::{AsyncCommands, pipe};
+use redis::{AsyncCommands, Script, pipe};
 use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{Found, Stock, Written, in_words};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Order, Purchase};
+use crate::sale::{Error, Fence, Name, Order, Purchase};
 
 const READ: Step = Step::command("read", &["GET", "HGET"]).plays(Role::Read);
 const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
-
-/// The key of an item's lock.
-pub fn lock_key(item: &Name) -> String {
-    format!("lock:{{{item}}}")
-}
-
-/// The channel on which the end of an item's lock is told.
-pub fn released_channel(item: &Name) -> String {
-    format!("released:{{{item}}}")
-}
+const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
 
 /// One instance's connections to Redis, and what stock and orders look like there.
 pub struct Redis {
     connections: Connections,
     instance: Name,
+    fenced_write: Script,
 }
 
 /// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
@@ -50,6 +42,7 @@ impl Redis {
         Ok(Self {
             connections: Connections::open(url, wait).await?,
             instance: instance.clone(),
+            fenced_write: Script::new(include_str!("fenced_write.lua")),
         })
     }
 
@@ -61,6 +54,46 @@ impl Redis {
     /// The ledger's key.
     pub fn orders_key(item: &Name) -> String {
         format!("orders:{{{item}}}")
+    }
+
+    /// The key of the highest fence that has written.
+    fn fence_key(item: &Name) -> String {
+        format!("fence:{{{item}}}")
+    }
+
+    /// Deletes keys for an operator, which is no step of a purchase.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn forget(&self, keys: &[String]) -> Result<(), Error> {
+        let _: u64 = self.connections.shared.clone().del(keys).await?;
+        Ok(())
+    }
+
+    async fn write_fenced(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Fence,
+        probe: &Probe,
+    ) -> Result<Written, Error> {
+        let mut write = self.fenced_write.key(Self::stock_key(&purchase.item));
+        write
+            .key(Self::orders_key(&purchase.item))
+            .key(Self::fence_key(&purchase.item))
+            .arg(left)
+            .arg(purchase.order.to_string())
+            .arg(self.entry(purchase))
+            .arg(fence.0);
+        let word: String = probe
+            .step(&FENCED_WRITE, &purchase.item, self.run(&write), String::clone)
+            .await?;
+        Ok(match word.as_str() {
+            "written" => Written::Written,
+            "repeated" => Written::Repeated,
+            "closed" => Written::Closed,
+            _ => Written::Fenced,
+        })
     }
 
     /// The ledger entry of a purchase made through this instance.
@@ -97,7 +130,7 @@ impl Stock for Redis {
     }
 
     fn steps(&self) -> &'static [Step] {
-        &[READ, WRITE]
+        &[READ, WRITE, FENCED_WRITE]
     }
 
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error> {
@@ -117,7 +150,16 @@ impl Stock for Redis {
         Ok(left.map(|left| Found { left, order }))
     }
 
-    async fn write(&self, purchase: &Purchase, left: i64, probe: &Probe) -> Result<Written, Error> {
+    async fn write(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Option<Fence>,
+        probe: &Probe,
+    ) -> Result<Written, Error> {
+        if let Some(fence) = fence {
+            return self.write_fenced(purchase, left, fence, probe).await;
+        }
         let stock = Self::stock_key(&purchase.item);
         let order = purchase.order.to_string();
         let mut set = pipe();
@@ -135,7 +177,7 @@ impl Stock for Redis {
         pipe()
             .atomic()
             .set(Self::stock_key(item), stock)
-            .del(Self::orders_key(item))
+            .del(&[Self::orders_key(item), Self::fence_key(item)])
             .exec_async(&mut self.connections.shared.clone())
             .await?;
         Ok(())
@@ -152,9 +194,8 @@ impl Stock for Redis {
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
-        let keys = [Self::stock_key(item), Self::orders_key(item), lock_key(item)];
-        let _: u64 = self.connections.shared.clone().del(&keys).await?;
-        Ok(())
+        let keys = [Self::stock_key(item), Self::orders_key(item), Self::fence_key(item)];
+        self.forget(&keys).await
     }
 
     async fn ping(&self) -> Result<(), Error> {

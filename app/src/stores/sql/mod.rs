@@ -11,7 +11,7 @@ pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{Found, Stock, Written, in_words};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Order, Purchase};
+use crate::sale::{Error, Fence, Name, Order, Purchase};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 
@@ -134,16 +134,30 @@ impl Stock for Sql {
         }))
     }
 
-    async fn write(&self, purchase: &Purchase, left: i64, probe: &Probe) -> Result<Written, Error> {
+    async fn write(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Option<Fence>,
+        probe: &Probe,
+    ) -> Result<Written, Error> {
         let mut sql = self.connected(probe).await?;
         probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
-        let update = query("update store set num = ? where id = ?")
-            .bind(left)
-            .bind(purchase.item.as_str());
+        let item = purchase.item.as_str();
+        let update = match fence {
+            None => query("update store set num = ? where id = ?").bind(left).bind(item),
+            Some(Fence(fence)) => query("update store set num = ?, fence = ? where id = ? and fence <= ?")
+                .bind(left)
+                .bind(fence)
+                .bind(item)
+                .bind(fence),
+        };
         let found = probe.step(&WRITE, &purchase.item, sql.execute(update), rows).await?;
         if found == 0 {
             self.roll_back(purchase, probe, &mut sql).await?;
-            return Ok(Written::Closed);
+            drop(sql);
+            let is_open = fence.is_some() && self.read(purchase, probe).await?.is_some();
+            return Ok(if is_open { Written::Fenced } else { Written::Closed });
         }
         if !self.record(purchase, probe, &mut sql).await? {
             self.roll_back(purchase, probe, &mut sql).await?;
