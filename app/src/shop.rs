@@ -1,5 +1,7 @@
 //! One instance put together: its stores, its catalogue, its settings, and the one way a purchase takes through them.
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::guards::Patience;
-use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observers, Probe, Step};
+use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::Stores;
 use crate::strategies::{self, Strategy};
@@ -36,6 +38,8 @@ pub struct Settings {
     pub stock: i64,
     /// How long to wait for a turn, and how long a lock lives.
     pub patience: Patience,
+    /// Where traces are written, in a folder of this instance's own. Without one no sale can be traced.
+    pub traces: Option<PathBuf>,
 }
 
 /// Why an instance cannot start.
@@ -44,6 +48,9 @@ pub enum CannotOpen {
     /// A store does not answer.
     #[error(transparent)]
     Store(#[from] Error),
+    /// The folder for traces cannot be used.
+    #[error("the folder for traces: {0}")]
+    Traces(#[from] io::Error),
     /// The configured strategy is not in the catalogue.
     #[error("no strategy is called {asked}; there are: {known}")]
     Strategy {
@@ -80,6 +87,8 @@ pub struct Shop {
     pub item: Name,
     /// Faults armed for the process.
     pub faults: Arc<ArmedFaults>,
+    /// Traces of sales, where there is a folder for them.
+    pub tracer: Option<Arc<Tracer>>,
     observers: Observers,
     pub(crate) admin_token: String,
     in_progress: Arc<Semaphore>,
@@ -105,7 +114,11 @@ impl Shop {
             stock.open_if_absent(&settings.item, settings.stock).await?;
         }
         let faults = Arc::<ArmedFaults>::default();
-        let observers = Observers::new(vec![faults.clone(), Arc::new(Log)]);
+        let tracer = settings.traces.map(Tracer::open).transpose()?.map(Arc::new);
+        let mut observers: Vec<Arc<dyn Observer>> = vec![faults.clone(), Arc::new(Log)];
+        // Last: what a fault prevented is in no trace, and what it struck after is.
+        observers.extend(tracer.clone().map(|tracer| tracer as Arc<dyn Observer>));
+        let observers = Observers::new(observers);
         let catalogue = strategies::catalogue(&stores, patience, &observers);
         let strategy = find(&catalogue, &settings.strategy).ok_or_else(|| CannotOpen::Strategy {
             known: known(&catalogue),
@@ -119,6 +132,7 @@ impl Shop {
             strategy,
             item: settings.item,
             faults,
+            tracer,
             observers,
             admin_token: settings.admin_token,
             in_progress: Arc::new(Semaphore::new(MAX_IN_PROGRESS)),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 use super::problem::Problem;
-use super::{App, lab, with_manners};
+use super::{App, lab, traces, with_manners};
 use crate::sale::{MAX_STOCK, Name};
 use crate::shop::Shop;
 use crate::stores::MAX_SALES;
@@ -20,6 +20,7 @@ use crate::stores::MAX_SALES;
 pub(super) fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/sales/{item}", put(open_sale).delete(close_sale))
+        .route("/sales/{item}/trace", get(traces::read).delete(traces::delete))
         .route("/faults", post(fault))
         .route("/metrics", get(metrics));
     with_manners(routes)
@@ -49,6 +50,8 @@ pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem>
 #[serde(deny_unknown_fields)]
 struct Opening {
     stock: i64,
+    #[serde(default)]
+    trace: bool,
 }
 
 #[derive(Serialize)]
@@ -64,7 +67,7 @@ async fn open_sale(
     opening: Result<Json<Opening>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let item = item(path)?;
-    let Json(Opening { stock }) = opening?;
+    let Json(Opening { stock, trace }) = opening?;
     if !(0..=MAX_STOCK).contains(&stock) {
         return Err(Problem::BadValue {
             field: "stock",
@@ -74,6 +77,7 @@ async fn open_sale(
     if app.shop.stores.sql.other_sales(&item).await? >= MAX_SALES {
         return Err(Problem::TooManySales);
     }
+    traces::begin(&app.shop, &item, trace)?;
     for store in app.shop.stores.all() {
         store.open(&item, stock).await?;
     }
@@ -90,6 +94,7 @@ async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejec
     for strategy in &app.shop.catalogue {
         strategy.forget(&item).await?;
     }
+    traces::forget(&app.shop, &item)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -128,7 +133,7 @@ async fn metrics(State(app): State<App>) -> impl IntoResponse {
     ([(CONTENT_TYPE, text)], app.metrics.encode(&app.shop))
 }
 
-fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
+pub(super) fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
     let Path(item) = path?;
     Name::parse(&item).map_err(|error| Problem::BadValue {
         field: "item",

@@ -9,6 +9,7 @@ mod fault;
 mod log;
 mod observer;
 mod step;
+mod trace;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -20,6 +21,7 @@ pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;
 pub use observer::{Observer, Observers, Passing};
 pub use step::{Role, Step};
+pub use trace::{Event, Trace, Tracer};
 
 use crate::sale::{Error, Purchase};
 

@@ -91,6 +91,7 @@ impl Instance {
                 wait: LONG,
                 lease: LONG,
             },
+            traces: None,
         };
         change(&mut settings);
         let shop = Arc::new(Shop::open(settings).await.unwrap());

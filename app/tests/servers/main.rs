@@ -16,5 +16,6 @@ mod received;
 mod refusal;
 mod seam;
 mod store_gone;
+mod traces;
 mod waiting;
 mod wire;
