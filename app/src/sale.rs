@@ -84,6 +84,11 @@ impl Purchase {
     }
 }
 
+/// A number that rises with every holder of a lock. A store that has seen a higher one refuses: whoever brings it has
+/// outlived its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fence(pub u64);
+
 /// An order that the ledger already holds for a purchase's idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -117,9 +122,14 @@ pub enum Error {
     /// Redis refused, timed out or could not be reached.
     #[error("redis: {0}")]
     Redis(#[from] redis::RedisError),
-    /// No pooled Redis connection was to be had.
-    #[error("redis pool: {0}")]
-    RedisPool(#[from] deadpool_redis::PoolError),
+    /// No connection was to be had, so nothing was sent.
+    #[error("no connection to {store}: {why}")]
+    NoConnection {
+        /// Which store.
+        store: &'static str,
+        /// What was in the way.
+        why: String,
+    },
     /// MariaDB refused, timed out or could not be reached.
     #[error("sql: {0}")]
     Sql(#[from] sqlx::Error),
@@ -134,18 +144,26 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether a bounded wait for a row or a connection ended, which happens before anything is written: MariaDB has
-    /// rolled back (1205 lock wait timeout, 1213 deadlock) or the statement was never sent.
+    pub(crate) fn no_connection(store: &'static str, why: &dyn fmt::Display) -> Self {
+        let why = why.to_string();
+        Self::NoConnection { store, why }
+    }
+
+    /// Whether the attempt ended before anything was written: MariaDB has rolled back (1020 the row has changed since it
+    /// was read, 1205 lock wait timeout, 1213 deadlock), or no statement was ever sent.
     pub fn is_wait_ended(&self) -> bool {
-        match self {
-            Self::Sql(sqlx::Error::PoolTimedOut) => true,
-            Self::Sql(error) => error
-                .as_database_error()
-                .and_then(|error| error.try_downcast_ref::<MySqlDatabaseError>())
-                .is_some_and(|error| matches!(error.number(), 1205 | 1213)),
-            Self::RedisPool(error) => matches!(error, deadpool_redis::PoolError::Timeout(_)),
-            Self::Redis(_) | Self::Corrupt { .. } => false,
-        }
+        matches!(self, Self::NoConnection { .. }) || matches!(self.sql_number(), Some(1020 | 1205 | 1213))
+    }
+
+    /// Whether the ledger refused an order because it holds it already.
+    pub fn is_duplicate(&self) -> bool {
+        self.sql_number() == Some(1062)
+    }
+
+    fn sql_number(&self) -> Option<u16> {
+        let Self::Sql(error) = self else { return None };
+        let error = error.as_database_error()?.try_downcast_ref::<MySqlDatabaseError>()?;
+        Some(error.number())
     }
 }
 

@@ -1,5 +1,7 @@
 //! One instance put together: its stores, its catalogue, its settings, and the one way a purchase takes through them.
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::guards::Patience;
-use crate::probe::{Fault, Faults, Probe};
+use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::Stores;
 use crate::strategies::{self, Strategy};
@@ -36,6 +38,8 @@ pub struct Settings {
     pub stock: i64,
     /// How long to wait for a turn, and how long a lock lives.
     pub patience: Patience,
+    /// Where traces are written, in a folder of this instance's own. Without one no sale can be traced.
+    pub traces: Option<PathBuf>,
 }
 
 /// Why an instance cannot start.
@@ -44,6 +48,9 @@ pub enum CannotOpen {
     /// A store does not answer.
     #[error(transparent)]
     Store(#[from] Error),
+    /// The folder for traces cannot be used.
+    #[error("the folder for traces: {0}")]
+    Traces(#[from] io::Error),
     /// The configured strategy is not in the catalogue.
     #[error("no strategy is called {asked}; there are: {known}")]
     Strategy {
@@ -79,7 +86,10 @@ pub struct Shop {
     /// The item of `/deduct_stock`.
     pub item: Name,
     /// Faults armed for the process.
-    pub faults: Arc<Faults>,
+    pub faults: Arc<ArmedFaults>,
+    /// Traces of sales, where there is a folder for them.
+    pub tracer: Option<Arc<Tracer>>,
+    observers: Observers,
     pub(crate) admin_token: String,
     in_progress: Arc<Semaphore>,
     purchases: TaskTracker,
@@ -103,7 +113,13 @@ impl Shop {
         for stock in stores.all() {
             stock.open_if_absent(&settings.item, settings.stock).await?;
         }
-        let catalogue = strategies::catalogue(&stores, patience);
+        let faults = Arc::<ArmedFaults>::default();
+        let tracer = settings.traces.map(Tracer::open).transpose()?.map(Arc::new);
+        let mut observers: Vec<Arc<dyn Observer>> = vec![faults.clone(), Arc::new(Log)];
+        // Last: what a fault prevented is in no trace, and what it struck after is.
+        observers.extend(tracer.clone().map(|tracer| tracer as Arc<dyn Observer>));
+        let observers = Observers::new(observers);
+        let catalogue = strategies::catalogue(&stores, patience, &observers);
         let strategy = find(&catalogue, &settings.strategy).ok_or_else(|| CannotOpen::Strategy {
             known: known(&catalogue),
             asked: settings.strategy,
@@ -115,7 +131,9 @@ impl Shop {
             catalogue,
             strategy,
             item: settings.item,
-            faults: Arc::default(),
+            faults,
+            tracer,
+            observers,
             admin_token: settings.admin_token,
             in_progress: Arc::new(Semaphore::new(MAX_IN_PROGRESS)),
             purchases: TaskTracker::new(),
@@ -133,6 +151,15 @@ impl Shop {
         known(&self.catalogue)
     }
 
+    /// Reads a fault that names a step of any strategy.
+    ///
+    /// # Errors
+    /// [`BadFault`] when it is none.
+    pub fn fault(&self, text: &str) -> Result<Fault, BadFault> {
+        let steps: Vec<Step> = self.catalogue.iter().flat_map(|strategy| strategy.steps()).collect();
+        Fault::parse(text, &steps)
+    }
+
     /// Carries a purchase through, to its end even if the caller goes away: a sale that was begun must neither keep
     /// its lock nor lose its order because a buyer hung up.
     ///
@@ -142,7 +169,7 @@ impl Shop {
         let Ok(place) = self.in_progress.clone().try_acquire_owned() else {
             return Ok(Outcome::Busy);
         };
-        let probe = Probe::new(purchase.order, service.work, service.fault, self.faults.clone());
+        let probe = Probe::new(&purchase, service.work, service.fault, self.observers.clone());
         let sale = self.purchases.spawn(async move {
             let outcome = service.strategy.buy(&purchase, &probe).await;
             drop(place);

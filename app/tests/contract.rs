@@ -42,7 +42,7 @@ fn every_column_that_is_read_is_explained_and_is_in_the_schema() {
 #[test]
 fn every_json_in_the_contract_can_be_parsed() {
     let blocks = blocks("json");
-    assert_eq!(blocks.len(), 3);
+    assert_eq!(blocks.len(), 4);
     for block in blocks {
         assert!(serde_json::from_str::<serde_json::Value>(block).is_ok(), "{block}");
     }
@@ -66,7 +66,6 @@ fn the_answer_to_a_sale_has_the_fields_of_ours() {
     let document: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
     let answer: serde_json::Value = serde_json::from_str(blocks("json")[0]).unwrap();
     let fields = &document["components"]["schemas"]["Sold"]["properties"];
-    let names = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&answer), names(fields));
 }
 
@@ -78,4 +77,23 @@ fn every_claim_that_a_strategy_can_make_is_explained() {
         let claim = claim.as_str().unwrap();
         assert!(CONTRACT.contains(&format!("| `{claim}` |")), "{claim}");
     }
+}
+
+#[test]
+fn the_trace_in_the_contract_is_one_that_is_read() {
+    let example: serde_json::Value = serde_json::from_str(blocks("json")[3]).unwrap();
+    let document: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
+    let fields = |schema: &str| names(&document["components"]["schemas"][schema]["properties"]);
+    assert_eq!(names(&example), fields("Trace"));
+    for event in example["events"].as_array().unwrap() {
+        assert_eq!(names(event), fields("Event"));
+        serde_json::from_value::<app::probe::Event>(event.clone()).unwrap();
+    }
+    for field in fields("Event") {
+        assert!(CONTRACT.contains(&format!("`{field}`")), "{field}");
+    }
+}
+
+fn names(object: &serde_json::Value) -> Vec<String> {
+    object.as_object().unwrap().keys().cloned().collect()
 }

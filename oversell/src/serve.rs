@@ -18,6 +18,9 @@ use crate::options::ServeOptions;
 /// How much an instance writes to its log: `error`, `warn`, `info`, `debug` or `trace` (every step of every purchase).
 const LOG: &str = "OVERSELL_LOG";
 
+/// A folder of this instance's own, in which it writes the traces of sales that are opened with one.
+const TRACES: &str = "OVERSELL_TRACES";
+
 /// Serves until SIGTERM or SIGINT, then finishes what was begun.
 pub fn serve(options: ServeOptions) -> Result<u8> {
     log()?;
@@ -77,5 +80,6 @@ fn settings(options: ServeOptions) -> Result<Settings> {
             wait: Duration::from_millis(options.wait_ms),
             lease: Duration::from_millis(options.lease_ms),
         },
+        traces: std::env::var_os(TRACES).map(Into::into),
     })
 }

@@ -20,11 +20,14 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
 use super::{Guard, Held, Patience, Released};
-use crate::probe::{Probe, Step};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
 
 /// Items share this many mutexes, so that memory does not grow with every name that was ever asked for.
 const STRIPES: usize = 256;
+
+const LOCK: Step = Step::local("lock").plays(Role::Lock);
+const UNLOCK: Step = Step::local("unlock").plays(Role::Release);
 
 pub(super) struct Mutex {
     stripes: Vec<Arc<tokio::sync::Mutex<()>>>,
@@ -53,21 +56,36 @@ impl Guard for Mutex {
         }
     }
 
+    fn steps(&self) -> &'static [Step] {
+        &[LOCK, UNLOCK]
+    }
+
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
-        probe.at(Step::Lock).await;
         let stripe = self.hasher.hash_one(item) as usize % STRIPES;
-        let turn = timeout(self.patience.wait, self.stripes[stripe].clone().lock_owned()).await;
-        Ok(turn.ok().map(|turn| Box::new(Turn(turn)) as Box<dyn Held>))
+        let turn = timeout(self.patience.wait, self.stripes[stripe].clone().lock_owned());
+        let turn = probe
+            .local(
+                &LOCK,
+                item,
+                turn,
+                |turn| if turn.is_ok() { "locked" } else { "timed out" },
+            )
+            .await;
+        let item = item.clone();
+        Ok(turn.ok().map(|turn| Box::new(Turn { turn, item }) as Box<dyn Held>))
     }
 }
 
-struct Turn(OwnedMutexGuard<()>);
+struct Turn {
+    turn: OwnedMutexGuard<()>,
+    item: Name,
+}
 
 #[async_trait]
 impl Held for Turn {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        probe.at(Step::Release).await;
-        drop(self.0);
+        let Self { turn, item } = *self;
+        probe.local(&UNLOCK, &item, async { drop(turn) }, |()| "unlocked").await;
         Ok(Released::InTime)
     }
 }

@@ -12,7 +12,7 @@
 use async_trait::async_trait;
 
 use super::{Guard, Held, Released};
-use crate::probe::Probe;
+use crate::probe::{Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Name};
 
 pub(super) struct Nothing;
@@ -26,6 +26,10 @@ impl Guard for Nothing {
             summary: "read, check, write, with nothing around them",
             claims: &[],
         }
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        &[]
     }
 
     async fn lock(&self, _item: &Name, _probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {

@@ -12,12 +12,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redis::AsyncCommands;
+use redis::cmd;
 
-use super::{Guard, Held, Patience, Released};
-use crate::probe::{Probe, Step};
+use super::{Guard, Held, PAUSE, Patience, Released, lock_key, taken_or_held};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
-use crate::stores::{Redis, lock_key};
+use crate::stores::Redis;
+
+const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
+const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
 
 pub(super) struct Setnx {
     redis: Arc<Redis>,
@@ -44,18 +47,27 @@ impl Guard for Setnx {
         }
     }
 
+    fn steps(&self) -> &'static [Step] {
+        &[SETNX, PAUSE, DEL]
+    }
+
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let key = lock_key(item);
-        let mut redis = self.redis.shared();
+        let mut setnx = cmd("SETNX");
+        setnx.arg(&key).arg("locked");
         let mut tries = self.patience.tries();
-        while tries.again().await {
-            probe.at(Step::Lock).await;
-            if redis.set_nx(&key, "locked").await? {
+        while tries.again(item, probe).await {
+            let locked: bool = probe.step(&SETNX, &key, self.redis.send(&setnx), taken_or_held).await?;
+            if locked {
                 let redis = self.redis.clone();
                 return Ok(Some(Box::new(Turn { redis, key })));
             }
         }
         Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
     }
 }
 
@@ -67,8 +79,11 @@ struct Turn {
 #[async_trait]
 impl Held for Turn {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        probe.at(Step::Release).await;
-        let _: u64 = self.redis.shared().del(&self.key).await?;
+        let _: u64 = probe
+            .step(&DEL, &self.key, self.redis.send(cmd("DEL").arg(&self.key)), |gone| {
+                format!("{gone} deleted")
+            })
+            .await?;
         Ok(Released::InTime)
     }
 }

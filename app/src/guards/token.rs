@@ -12,13 +12,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redis::{Cmd, Script};
+use redis::{Script, cmd};
 use uuid::Uuid;
 
-use super::{Guard, Held, Patience, Released};
-use crate::probe::{Probe, Step};
+use super::{Guard, Held, PAUSE, Patience, Released, lock_key, taken_or_held};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
-use crate::stores::{Redis, lock_key};
+use crate::stores::Redis;
 
 /// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's turn.
 const RELEASE: &str = r"
@@ -27,6 +27,9 @@ if redis.call('get', KEYS[1]) == ARGV[1] then
 end
 return 0
 ";
+
+const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
 
 pub(super) struct Token {
     redis: Arc<Redis>,
@@ -55,17 +58,20 @@ impl Guard for Token {
         }
     }
 
+    fn steps(&self) -> &'static [Step] {
+        &[SET_NX, PAUSE, COMPARE_DEL]
+    }
+
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let key = lock_key(item);
         let token = Uuid::new_v4().to_string();
-        let mut redis = self.redis.shared();
         let lease_ms = self.patience.lease.as_millis() as u64;
-        let mut set = Cmd::new();
-        set.arg("SET").arg(&key).arg(&token).arg("NX").arg("PX").arg(lease_ms);
+        let mut set = cmd("SET");
+        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(lease_ms);
         let mut tries = self.patience.tries();
-        while tries.again().await {
-            probe.at(Step::Lock).await;
-            if set.query_async(&mut redis).await? {
+        while tries.again(item, probe).await {
+            let locked: bool = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await?;
+            if locked {
                 let (redis, release) = (self.redis.clone(), self.release.clone());
                 return Ok(Some(Box::new(Turn {
                     redis,
@@ -76,6 +82,10 @@ impl Guard for Token {
             }
         }
         Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
     }
 }
 
@@ -89,13 +99,13 @@ struct Turn {
 #[async_trait]
 impl Held for Turn {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        probe.at(Step::Release).await;
-        let mut call = self.release.key(&self.key);
-        let deleted: u64 = call.arg(&self.token).invoke_async(&mut self.redis.shared()).await?;
-        Ok(if deleted == 1 {
-            Released::InTime
-        } else {
-            Released::TooLate
-        })
+        let mut release = self.release.key(&self.key);
+        release.arg(&self.token);
+        let deleted: bool = probe
+            .step(&COMPARE_DEL, &self.key, self.redis.run(&release), |deleted| {
+                if *deleted { "deleted" } else { "token gone" }
+            })
+            .await?;
+        Ok(if deleted { Released::InTime } else { Released::TooLate })
     }
 }

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 use super::problem::Problem;
-use super::{App, lab, with_manners};
-use crate::probe::Fault;
+use super::{App, lab, traces, with_manners};
 use crate::sale::{MAX_STOCK, Name};
 use crate::shop::Shop;
 use crate::stores::MAX_SALES;
@@ -21,6 +20,7 @@ use crate::stores::MAX_SALES;
 pub(super) fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/sales/{item}", put(open_sale).delete(close_sale))
+        .route("/sales/{item}/trace", get(traces::read).delete(traces::delete))
         .route("/faults", post(fault))
         .route("/metrics", get(metrics));
     with_manners(routes)
@@ -50,6 +50,8 @@ pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem>
 #[serde(deny_unknown_fields)]
 struct Opening {
     stock: i64,
+    #[serde(default)]
+    trace: bool,
 }
 
 #[derive(Serialize)]
@@ -65,7 +67,7 @@ async fn open_sale(
     opening: Result<Json<Opening>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let item = item(path)?;
-    let Json(Opening { stock }) = opening?;
+    let Json(Opening { stock, trace }) = opening?;
     if !(0..=MAX_STOCK).contains(&stock) {
         return Err(Problem::BadValue {
             field: "stock",
@@ -75,6 +77,7 @@ async fn open_sale(
     if app.shop.stores.sql.other_sales(&item).await? >= MAX_SALES {
         return Err(Problem::TooManySales);
     }
+    traces::begin(&app.shop, &item, trace)?;
     for store in app.shop.stores.all() {
         store.open(&item, stock).await?;
     }
@@ -88,6 +91,10 @@ async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejec
     for store in app.shop.stores.all() {
         store.close(&item).await?;
     }
+    for strategy in &app.shop.catalogue {
+        strategy.forget(&item).await?;
+    }
+    traces::forget(&app.shop, &item)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -103,17 +110,20 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
         return Err(Problem::NotInLab("a fault"));
     }
     let Json(asked) = asked?;
-    let fault: Fault = asked.fault.parse().map_err(|error| lab::bad_fault("fault", &error))?;
-    if fault.step.is_some() {
+    let fault = app
+        .shop
+        .fault(&asked.fault)
+        .map_err(|error| lab::bad_fault("fault", &error))?;
+    if fault.at.is_some() {
         return match app.shop.faults.arm(fault) {
             true => Ok(StatusCode::ACCEPTED),
             false => Err(Problem::TooManyFaults),
         };
     }
-    // The answer leaves before the blow falls, or nobody would hear that it was accepted.
+    // The answer leaves before the fault strikes, or nobody would hear that it was accepted.
     std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(20));
-        fault.blow.strike();
+        fault.action.inject();
     });
     Ok(StatusCode::ACCEPTED)
 }
@@ -123,7 +133,7 @@ async fn metrics(State(app): State<App>) -> impl IntoResponse {
     ([(CONTENT_TYPE, text)], app.metrics.encode(&app.shop))
 }
 
-fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
+pub(super) fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
     let Path(item) = path?;
     Name::parse(&item).map_err(|error| Problem::BadValue {
         field: "item",

@@ -16,6 +16,8 @@ pub(super) struct Entry {
     summary: &'static str,
     claims: &'static [Threat],
     needs: &'static [&'static str],
+    /// Those that a fault can name.
+    steps: Vec<&'static str>,
 }
 
 impl From<&dyn Strategy> for Entry {
@@ -28,6 +30,7 @@ impl From<&dyn Strategy> for Entry {
             summary: about.summary,
             claims: about.claims,
             needs: strategy.needs(),
+            steps: strategy.steps().iter().map(|step| step.name).collect(),
         }
     }
 }

@@ -48,8 +48,8 @@ fn work(text: &str) -> Result<Duration, Problem> {
 
 fn fault(shop: &Shop, headers: &HeaderMap, text: &str) -> Result<Fault, Problem> {
     admin::authorize(shop, headers)?;
-    let fault: Fault = text.parse().map_err(|error| bad_fault("X-Fault", &error))?;
-    match fault.step {
+    let fault = shop.fault(text).map_err(|error| bad_fault("X-Fault", &error))?;
+    match fault.at {
         Some(_) => Ok(fault),
         None => Err(Problem::BadValue {
             field: "X-Fault",

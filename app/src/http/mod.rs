@@ -10,6 +10,7 @@ mod metrics;
 mod problem;
 mod purchases;
 mod server;
+mod traces;
 
 use std::sync::Arc;
 

@@ -48,6 +48,9 @@ pub(super) enum Problem {
     #[error("too many faults lie armed already")]
     TooManyFaults,
     /// 404
+    #[error("this sale is not traced at this instance")]
+    NotTraced,
+    /// 404
     #[error("there is nothing at this path")]
     NotFound,
     /// 405
@@ -56,6 +59,9 @@ pub(super) enum Problem {
     /// 503
     #[error("the shop is closing or cannot reach a store")]
     NotReady,
+    /// 500
+    #[error("the trace could not be written or read")]
+    Trace(#[from] std::io::Error),
     /// 500: the one answer after which a buyer cannot know whether a sale took place.
     #[error("a store failed: whether this was carried out is unknown")]
     Store(#[from] Error),
@@ -75,9 +81,11 @@ impl Problem {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::TooManySales => (StatusCode::CONFLICT, "too-many-sales"),
             Self::TooManyFaults => (StatusCode::CONFLICT, "too-many-faults"),
+            Self::NotTraced => (StatusCode::NOT_FOUND, "not-traced"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not-found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed"),
             Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
+            Self::Trace(_) => (StatusCode::INTERNAL_SERVER_ERROR, "trace-failed"),
             Self::Store(_) => (StatusCode::INTERNAL_SERVER_ERROR, "store-failed"),
         }
     }
@@ -106,8 +114,10 @@ impl From<PathRejection> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (status, kind) = self.status_and_type();
-        if let Self::Store(error) = &self {
-            tracing::error!(%error, "a store failed");
+        match &self {
+            Self::Store(error) => tracing::error!(%error, "a store failed"),
+            Self::Trace(error) => tracing::error!(%error, "a trace failed"),
+            _ => {}
         }
         let body = serde_json::json!({
             "type": format!("urn:oversell:{kind}"),

@@ -1,72 +1,130 @@
 //! Faults that are real: the process stops itself with SIGSTOP or ends itself with SIGKILL.
 
 use std::process::{Command, Stdio};
-use std::str::FromStr;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::Step;
+use async_trait::async_trait;
+use nix::sys::signal::{Signal, raise};
+
+use super::{Actor, Observer, Passing, Role, Step};
 
 /// The longest pause that can be asked for, in milliseconds.
 const MAX_PAUSE_MS: u64 = 60_000;
 
 /// What happens to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blow {
+pub enum FaultAction {
     /// SIGSTOP now, SIGCONT after this long.
     Pause(Duration),
     /// SIGKILL: no destructor runs, no connection is closed in order.
     Crash,
 }
 
-/// A blow, and the step before which it falls; at once where no step is named.
+/// On which side of a step a fault strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Just before it: the store has not seen it.
+    Before,
+    /// Just after it: the store did it, and nobody was told.
+    After,
+}
+
+/// A step by name, and a side of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The name of a step or of a role.
+    pub step: &'static str,
+    /// Which side of it.
+    pub when: When,
+}
+
+/// An action, and where it strikes; at once where no step is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What happens.
-    pub blow: Blow,
-    /// Just before which step.
-    pub step: Option<Step>,
+    pub action: FaultAction,
+    /// Where.
+    pub at: Option<Target>,
 }
 
 /// Why a text names no fault.
 #[derive(Debug, thiserror::Error)]
 pub enum BadFault {
     /// The part before the `@`.
-    #[error("a fault is crash or pause=MILLISECONDS (1 to {MAX_PAUSE_MS}), then perhaps @STEP")]
-    Blow,
+    #[error("a fault is crash or pause=MILLISECONDS (1 to {MAX_PAUSE_MS}), then perhaps @STEP or @STEP+")]
+    Action,
     /// The part after the `@`.
-    #[error("a step is one of lock, read, write, record, commit, release, renew")]
+    #[error("a step is one of lock, read, write, record, commit, release, renew, or one that GET /strategies lists")]
     Step,
 }
 
-impl FromStr for Fault {
-    type Err = BadFault;
-
-    /// Reads `crash`, `crash@release`, `pause=3000`, `pause=3000@write`.
-    fn from_str(text: &str) -> Result<Self, BadFault> {
-        let (blow, step) = match text.split_once('@') {
-            Some((blow, step)) => (blow, Some(step.parse()?)),
+impl Fault {
+    /// Reads `crash`, `crash@release`, `pause=3000`, `pause=3000@set-nx`, `crash@write+`. A step is a role or one of
+    /// `steps`; the `+` means after it.
+    ///
+    /// # Errors
+    /// [`BadFault`] when it is neither.
+    pub fn parse(text: &str, steps: &[Step]) -> Result<Self, BadFault> {
+        let (action, at) = match text.split_once('@') {
+            Some((action, target)) => (action, Some(Target::parse(target, steps)?)),
             None => (text, None),
         };
-        let blow = match blow.split_once('=') {
-            None if blow == "crash" => Blow::Crash,
+        let action = match action.split_once('=') {
+            None if action == "crash" => FaultAction::Crash,
             Some(("pause", ms)) => match ms.parse() {
-                Ok(ms @ 1..=MAX_PAUSE_MS) => Blow::Pause(Duration::from_millis(ms)),
-                _ => return Err(BadFault::Blow),
+                Ok(ms @ 1..=MAX_PAUSE_MS) => FaultAction::Pause(Duration::from_millis(ms)),
+                _ => return Err(BadFault::Action),
             },
-            _ => return Err(BadFault::Blow),
+            _ => return Err(BadFault::Action),
         };
-        Ok(Self { blow, step })
+        Ok(Self { action, at })
+    }
+
+    /// Whether it strikes on this side of `step`.
+    pub(super) fn is_for(&self, step: &Step, when: When) -> bool {
+        self.at.is_some_and(|at| at.when == when && step.is_called(at.step))
     }
 }
 
-impl Blow {
-    /// Lets the blow fall on this process.
-    pub fn strike(self) {
-        tracing::warn!(blow = ?self, "a fault strikes");
+impl Target {
+    fn parse(text: &str, steps: &[Step]) -> Result<Self, BadFault> {
+        let (name, when) = match text.strip_suffix('+') {
+            Some(name) => (name, When::After),
+            None => (text, When::Before),
+        };
+        let roles = Role::ALL.into_iter().map(Role::name);
+        let mut known = roles.chain(steps.iter().map(|step| step.name));
+        let step = known.find(|known| *known == name).ok_or(BadFault::Step)?;
+        Ok(Self { step, when })
+    }
+}
+
+/// The fault of one purchase stands at the seam of that purchase alone.
+#[async_trait]
+impl Observer for Fault {
+    fn observes(&self, _actor: &Actor) -> bool {
+        true
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        if self.is_for(passing.step, When::Before) {
+            self.action.inject();
+        }
+    }
+
+    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+        if self.is_for(passing.step, When::After) {
+            self.action.inject();
+        }
+    }
+}
+
+impl FaultAction {
+    /// Does it to this process.
+    pub fn inject(self) {
+        tracing::warn!(action = ?self, "a fault strikes");
         match self {
-            Self::Crash => signal_self(libc::SIGKILL),
+            Self::Crash => signal_self(Signal::SIGKILL),
             Self::Pause(length) => pause(length),
         }
     }
@@ -82,56 +140,17 @@ fn pause(length: Duration) {
         .spawn();
     match waker {
         Ok(mut waker) => {
-            signal_self(libc::SIGSTOP);
+            signal_self(Signal::SIGSTOP);
             std::thread::spawn(move || waker.wait());
         }
         Err(error) => tracing::error!(%error, "not paused: nobody would have woken the process"),
     }
 }
 
-fn signal_self(signal: libc::c_int) {
-    // SAFETY: kill(2) takes plain numbers and touches no memory of ours.
-    unsafe {
-        libc::kill(libc::getpid(), signal);
-    }
-}
-
-/// The faults armed for the whole process: each strikes once, the first purchase that comes by.
-#[derive(Debug, Default)]
-pub struct Faults {
-    any: AtomicBool,
-    armed: Mutex<Vec<Fault>>,
-}
-
-/// How many faults may lie armed at once.
-const MAX_ARMED: usize = 64;
-
-impl Faults {
-    /// Arms `fault` for the first purchase that reaches its step. False when too many lie armed already.
-    pub fn arm(&self, fault: Fault) -> bool {
-        let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if armed.len() >= MAX_ARMED {
-            return false;
-        }
-        armed.push(fault);
-        self.any.store(true, Ordering::Relaxed);
-        true
-    }
-
-    pub(super) fn strike_at(&self, step: Step) {
-        if self.any.load(Ordering::Relaxed)
-            && let Some(fault) = self.take(step)
-        {
-            fault.blow.strike();
-        }
-    }
-
-    fn take(&self, step: Step) -> Option<Fault> {
-        let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let at = armed.iter().position(|fault| fault.step == Some(step))?;
-        let fault = armed.swap_remove(at);
-        self.any.store(!armed.is_empty(), Ordering::Relaxed);
-        Some(fault)
+/// To this very thread: a signal to the process may be taken by another one while this one goes on past the step.
+fn signal_self(signal: Signal) {
+    if let Err(error) = raise(signal) {
+        tracing::error!(%error, %signal, "the fault did not strike");
     }
 }
 
@@ -139,18 +158,32 @@ impl Faults {
 mod tests {
     use super::*;
 
+    const STEPS: &[Step] = &[Step::command("set-nx", &["SETNX"]).plays(Role::Lock)];
+
     #[test]
     fn a_fault_is_read_from_its_text() {
-        let pause = Fault {
-            blow: Blow::Pause(Duration::from_secs(3)),
-            step: Some(Step::Write),
+        let pause = FaultAction::Pause(Duration::from_secs(3));
+        let before = |step| {
+            Some(Target {
+                step,
+                when: When::Before,
+            })
         };
-        assert_eq!("pause=3000@write".parse::<Fault>().unwrap(), pause);
-        let crash = Fault {
-            blow: Blow::Crash,
-            step: None,
+        let after = |step| {
+            Some(Target {
+                step,
+                when: When::After,
+            })
         };
-        assert_eq!("crash".parse::<Fault>().unwrap(), crash);
+        for (text, action, at) in [
+            ("crash", FaultAction::Crash, None),
+            ("pause=3000@write", pause, before("write")),
+            ("crash@write+", FaultAction::Crash, after("write")),
+            ("pause=3000@set-nx", pause, before("set-nx")),
+            ("crash@set-nx+", FaultAction::Crash, after("set-nx")),
+        ] {
+            assert_eq!(Fault::parse(text, STEPS).unwrap(), Fault { action, at }, "{text}");
+        }
     }
 
     #[test]
@@ -158,6 +191,8 @@ mod tests {
         for bad in [
             "",
             "crash@",
+            "crash@+",
+            "crash@write++",
             "crash@lunch",
             "pause",
             "pause=",
@@ -166,16 +201,16 @@ mod tests {
             "pause=60001",
             "crash=1",
         ] {
-            assert!(bad.parse::<Fault>().is_err(), "{bad:?}");
+            assert!(Fault::parse(bad, STEPS).is_err(), "{bad:?}");
         }
     }
 
     #[test]
-    fn an_armed_fault_is_taken_once() {
-        let faults = Faults::default();
-        faults.arm("crash@read".parse().unwrap());
-        assert_eq!(faults.take(Step::Write), None);
-        assert!(faults.take(Step::Read).is_some());
-        assert_eq!(faults.take(Step::Read), None);
+    fn a_step_is_struck_by_its_own_name_and_by_that_of_its_role() {
+        for (name, is_struck) in [("set-nx", true), ("lock", true), ("release", false)] {
+            let fault = Fault::parse(&format!("crash@{name}"), STEPS).unwrap();
+            assert_eq!(fault.is_for(&STEPS[0], When::Before), is_struck, "{name}");
+            assert!(!fault.is_for(&STEPS[0], When::After), "{name}");
+        }
     }
 }

@@ -1,106 +1,141 @@
-//! The seam: every command a strategy sends and every turn a guard takes is a named step that passes here.
+//! The seam: every command to a store and every wait of a mechanism is a call made through here.
 //!
-//! What stands at the seam sees each step just before it is taken: the trace (`OVERSELL_LOG=trace`) writes it down, and
-//! a [`Fault`] stops or kills the process exactly there. Without either a step costs one relaxed atomic load.
+//! A store hands out [`Command`]s, and only [`Probe::step`] can send one: nothing passes beside. What stands at the seam,
+//! an [`Observer`], sees each step before and after. With nobody there a step allocates nothing and takes no lock.
 
+mod actor;
+mod armed;
 mod fault;
+mod log;
+mod observer;
+mod step;
+mod trace;
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::time::Duration;
 
-use uuid::Uuid;
+pub use actor::{Actor, Attempt};
+pub use armed::ArmedFaults;
+pub use fault::{BadFault, Fault, FaultAction};
+pub use log::Log;
+pub use observer::{Observer, Observers, Passing};
+pub use step::{Role, Step};
+pub use trace::{Event, Trace, Tracer};
 
-pub use fault::{BadFault, Blow, Fault, Faults};
+use crate::sale::{Error, Purchase};
 
-/// What a strategy or a guard is about to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Ask for the turn.
-    Lock,
-    /// Read the stock.
-    Read,
-    /// Write the stock.
-    Write,
-    /// Enter the order in the ledger.
-    Record,
-    /// Make stock and order durable together.
-    Commit,
-    /// Give the turn back.
-    Release,
-    /// Prolong the lease of the turn.
-    Renew,
-}
+/// One round trip to a store, not sent yet. Only [`Probe::step`] sends it.
+#[must_use = "a command is sent by Probe::step"]
+pub struct Command<F>(F);
 
-impl Step {
-    /// All steps, in the order in which a purchase meets them.
-    pub const ALL: [Self; 7] = [
-        Self::Lock,
-        Self::Read,
-        Self::Write,
-        Self::Record,
-        Self::Commit,
-        Self::Release,
-        Self::Renew,
-    ];
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lock => "lock",
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Record => "record",
-            Self::Commit => "commit",
-            Self::Release => "release",
-            Self::Renew => "renew",
-        })
+impl<F: Future> Command<F> {
+    /// For stores: `round_trip` must do nothing before it is polled.
+    pub(crate) fn new(round_trip: F) -> Self {
+        Self(round_trip)
     }
 }
 
-impl FromStr for Step {
-    type Err = BadFault;
-
-    fn from_str(text: &str) -> Result<Self, BadFault> {
-        Self::ALL
-            .into_iter()
-            .find(|step| step.to_string() == text)
-            .ok_or(BadFault::Step)
-    }
-}
-
-/// One purchase's way through the seam.
-#[derive(Clone, Debug)]
+/// One actor's way through the seam.
+#[derive(Clone)]
 pub struct Probe {
-    order: Uuid,
+    actor: Actor,
     work: Duration,
     fault: Option<Fault>,
-    faults: Arc<Faults>,
+    observers: Observers,
 }
 
 impl Probe {
     /// The probe of one purchase: `work` is the business time between read and write, `fault` strikes this purchase
-    /// alone, and `faults` are those armed for the whole process.
-    pub fn new(order: Uuid, work: Duration, fault: Option<Fault>, faults: Arc<Faults>) -> Self {
+    /// alone, and `observers` stand at the seam of the whole process.
+    pub fn new(purchase: &Purchase, work: Duration, fault: Option<Fault>, observers: Observers) -> Self {
         Self {
-            order,
+            actor: Actor::Purchase(Attempt::new(purchase)),
             work,
             fault,
-            faults,
+            observers,
         }
     }
 
-    /// Passes the seam just before `step` is taken. It may not come back: a fault can kill the process here.
-    pub async fn at(&self, step: Step) {
-        tracing::trace!(target: "oversell::probe", order = %self.order, %step);
-        if let Some(fault) = &self.fault
-            && fault.step == Some(step)
-        {
-            fault.blow.strike();
+    /// The probe of what hears messages for the whole instance.
+    pub fn of_listener(observers: Observers) -> Self {
+        Self {
+            actor: Actor::Listener,
+            work: Duration::ZERO,
+            fault: None,
+            observers,
         }
-        self.faults.strike_at(step);
+    }
+
+    /// The probe of what prolongs the lease of this purchase's lock.
+    pub fn of_renewal(&self) -> Self {
+        let actor = match &self.actor {
+            Actor::Purchase(attempt) => Actor::Renewal(attempt.clone()),
+            other => other.clone(),
+        };
+        Self { actor, ..self.clone() }
+    }
+
+    /// Who takes the steps.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// Sends one command about `key`. `words` says in a few words what came back; it is only asked when somebody looks.
+    /// It may not come back: a fault can kill the process before or after.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub async fn step<T, W: Into<Cow<'static, str>>>(
+        &self,
+        step: &Step,
+        key: &(dyn Display + Sync),
+        command: Command<impl Future<Output = Result<T, Error>>>,
+        words: impl FnOnce(&T) -> W,
+    ) -> Result<T, Error> {
+        let words = |answer: &Result<T, Error>| match answer {
+            Ok(answer) => words(answer).into(),
+            Err(error) => error.to_string().into(),
+        };
+        self.pass(step, key, command.0, words).await
+    }
+
+    /// Takes a step that no store sees: a wait for a turn, a pause, a mutex given back.
+    pub async fn local<T, W: Into<Cow<'static, str>>>(
+        &self,
+        step: &Step,
+        key: &(dyn Display + Sync),
+        wait: impl Future<Output = T>,
+        words: impl FnOnce(&T) -> W,
+    ) -> T {
+        self.pass(step, key, wait, |answer| words(answer).into()).await
+    }
+
+    async fn pass<T>(
+        &self,
+        step: &Step,
+        key: &(dyn Display + Sync),
+        call: impl Future<Output = T>,
+        words: impl FnOnce(&T) -> Cow<'static, str>,
+    ) -> T {
+        if self.fault.is_none() && self.observers.of(&self.actor).next().is_none() {
+            return call.await;
+        }
+        let passing = Passing {
+            actor: &self.actor,
+            step,
+            key,
+        };
+        let fault = self.fault.as_ref().map(|fault| fault as &dyn Observer);
+        for observer in fault.into_iter().chain(self.observers.of(&self.actor)) {
+            observer.before(&passing).await;
+        }
+        let answer = call.await;
+        let said = words(&answer);
+        for observer in self.observers.of(&self.actor).rev().chain(fault) {
+            observer.after(&passing, &said).await;
+        }
+        answer
     }
 
     /// The business time between read and write: prices, payment, whatever a real shop does there.

@@ -13,12 +13,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use sqlx::query;
 
 use super::Strategy;
-use crate::guards::Patience;
-use crate::probe::{Probe, Step};
+use crate::guards::{PAUSE, Patience};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 use crate::stores::{Sql, Stock};
+
+const COMPARE_SET: Step = Step::command("compare-set", &["update"]).plays(Role::Write);
 
 pub(super) struct CompareNum {
     sql: Arc<Sql>,
@@ -35,33 +39,33 @@ impl CompareNum {
 
     /// One attempt; `None` when somebody else wrote in between.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
-        let Some(shelf) = self.sql.read(purchase, probe).await? else {
+        let Some(found) = self.sql.read(purchase, probe).await? else {
             return Ok(Some(Outcome::UnknownItem));
         };
-        if let Some(order) = shelf.order {
+        if let Some(order) = found.order {
             return Ok(Some(Outcome::Repeated(order)));
         }
-        let remaining = shelf.left - i64::from(purchase.quantity);
+        let remaining = found.left - i64::from(purchase.quantity);
         if remaining < 0 {
             return Ok(Some(Outcome::SoldOut));
         }
         probe.work().await;
-        let mut transaction = self.sql.pool().begin().await?;
-        probe.at(Step::Write).await;
-        let swapped = sqlx::query("update store set num = ? where id = ? and num = ?")
+        let mut sql = self.sql.connected(probe).await?;
+        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let update = query("update store set num = ? where id = ? and num = ?")
             .bind(remaining)
             .bind(purchase.item.as_str())
-            .bind(shelf.left)
-            .execute(&mut *transaction)
-            .await?
-            .rows_affected();
-        probe.at(Step::Record).await;
-        if swapped == 0 || !self.sql.record(purchase, &mut transaction).await? {
-            transaction.rollback().await?;
+            .bind(found.left);
+        let swapped = probe
+            .step(&COMPARE_SET, &purchase.item, sql.execute(update), rows)
+            .await?;
+        if swapped == 0 || !self.sql.record(purchase, probe, &mut sql).await? {
+            self.sql.roll_back(purchase, probe, &mut sql).await?;
             return Ok(None);
         }
-        probe.at(Step::Commit).await;
-        transaction.commit().await?;
+        probe
+            .step(&COMMIT, &purchase.item, sql.commit(), |()| "committed")
+            .await?;
         Ok(Some(Outcome::Sold { remaining }))
     }
 }
@@ -81,9 +85,13 @@ impl Strategy for CompareNum {
         self.sql.name()
     }
 
+    fn steps(&self) -> Vec<Step> {
+        vec![CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE]
+    }
+
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let mut tries = self.patience.tries();
-        while tries.again().await {
+        while tries.again(&purchase.item, probe).await {
             if let Some(outcome) = self.attempt(purchase, probe).await? {
                 return Ok(outcome);
             }

@@ -7,16 +7,22 @@
 //!                     B: unblocked; num >= 1 is judged on what A left
 //! ```
 //!
-//! Nothing is read that could grow old, so nothing can be lost. Cost: four round trips, the row locked for three.
+//! Nothing is read that could grow old, so nothing can be lost. Cost: five round trips, the row locked for four.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
 
 use super::Strategy;
-use crate::probe::{Probe, Step};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 use crate::stores::{Sql, Stock};
+
+const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
+const READ_LEFT: Step = Step::command("read-left", &["select"]);
 
 pub(super) struct Conditional {
     sql: Arc<Sql>,
@@ -31,7 +37,7 @@ impl Conditional {
     async fn refusal(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         Ok(match self.sql.read(purchase, probe).await? {
             None => Outcome::UnknownItem,
-            Some(shelf) => shelf.order.map_or(Outcome::SoldOut, Outcome::Repeated),
+            Some(found) => found.order.map_or(Outcome::SoldOut, Outcome::Repeated),
         })
     }
 }
@@ -51,28 +57,35 @@ impl Strategy for Conditional {
         self.sql.name()
     }
 
+    fn steps(&self) -> Vec<Step> {
+        vec![CONNECT, BEGIN, TAKE, RECORD, READ_LEFT, COMMIT, ROLLBACK, READ]
+    }
+
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        let mut transaction = self.sql.pool().begin().await?;
-        probe.at(Step::Write).await;
-        let taken = sqlx::query("update store set num = num - ? where id = ? and num >= ?")
+        let mut sql = self.sql.connected(probe).await?;
+        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let update = query("update store set num = num - ? where id = ? and num >= ?")
             .bind(purchase.quantity)
             .bind(purchase.item.as_str())
-            .bind(purchase.quantity)
-            .execute(&mut *transaction)
-            .await?
-            .rows_affected();
-        probe.at(Step::Record).await;
-        if taken == 0 || !self.sql.record(purchase, &mut transaction).await? {
-            transaction.rollback().await?;
+            .bind(purchase.quantity);
+        let taken = probe.step(&TAKE, &purchase.item, sql.execute(update), rows).await?;
+        if taken == 0 || !self.sql.record(purchase, probe, &mut sql).await? {
+            self.sql.roll_back(purchase, probe, &mut sql).await?;
+            drop(sql);
             return self.refusal(purchase, probe).await;
         }
-        let remaining = sqlx::query_scalar("select num from store where id = ?")
-            .bind(purchase.item.as_str())
-            .fetch_one(&mut *transaction)
+        let select = query("select num from store where id = ?").bind(purchase.item.as_str());
+        let row = probe.step(&READ_LEFT, &purchase.item, sql.fetch(select), left).await?;
+        let remaining = row.ok_or(sqlx::Error::RowNotFound)?.try_get(0)?;
+        probe
+            .step(&COMMIT, &purchase.item, sql.commit(), |()| "committed")
             .await?;
-        probe.at(Step::Commit).await;
-        transaction.commit().await?;
         Ok(Outcome::Sold { remaining })
     }
+}
+
+fn left(row: &Option<MySqlRow>) -> String {
+    row.as_ref()
+        .map_or_else(|| "0 rows".to_owned(), |row| format!("left {}", row.get::<i64, _>(0)))
 }

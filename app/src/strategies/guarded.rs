@@ -15,10 +15,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Strategy;
-use crate::guards::{Guard, Released};
-use crate::probe::Probe;
-use crate::sale::{Error, Family, Mechanism, Outcome, Purchase};
-use crate::stores::Stock;
+use crate::guards::{Guard, Held, Released};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Family, Mechanism, Name, Outcome, Purchase};
+use crate::stores::{Stock, Written};
 
 pub(super) struct Guarded {
     guard: Arc<dyn Guard>,
@@ -30,24 +30,31 @@ impl Guarded {
         Self { guard, stock }
     }
 
-    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let Some(shelf) = self.stock.read(purchase, probe).await? else {
+    async fn sell(&self, purchase: &Purchase, held: &dyn Held, probe: &Probe) -> Result<Outcome, Error> {
+        let Some(found) = self.stock.read(purchase, probe).await? else {
             return Ok(Outcome::UnknownItem);
         };
-        if let Some(order) = shelf.order {
+        if let Some(order) = found.order {
             return Ok(Outcome::Repeated(order));
         }
-        let remaining = shelf.left - i64::from(purchase.quantity);
+        let remaining = found.left - i64::from(purchase.quantity);
         if remaining < 0 {
             return Ok(Outcome::SoldOut);
         }
         probe.work().await;
-        if self.stock.write(purchase, remaining, probe).await? {
-            return Ok(Outcome::Sold { remaining });
+        if held.is_lost() {
+            return Ok(Outcome::Busy);
         }
-        // Two requests with one key got here together: the order of the other one is this one's too.
-        let order = self.stock.read(purchase, probe).await?.and_then(|shelf| shelf.order);
-        Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
+        match self.stock.write(purchase, remaining, held.fence(), probe).await? {
+            Written::Written => Ok(Outcome::Sold { remaining }),
+            Written::Fenced => Ok(Outcome::Busy),
+            Written::Closed => Ok(Outcome::UnknownItem),
+            Written::Repeated => {
+                // Two requests with one key got here together: the order of the other one is this one's too.
+                let order = self.stock.read(purchase, probe).await?.and_then(|found| found.order);
+                Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
+            }
+        }
     }
 }
 
@@ -68,11 +75,15 @@ impl Strategy for Guarded {
         }
     }
 
+    fn steps(&self) -> Vec<Step> {
+        [self.guard.steps(), self.stock.steps()].concat()
+    }
+
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let Some(held) = self.guard.lock(&purchase.item, probe).await? else {
             return Ok(Outcome::Busy);
         };
-        let outcome = self.sell(purchase, probe).await;
+        let outcome = self.sell(purchase, held.as_ref(), probe).await;
         // Whatever becomes of the lock now: what was sold is sold, and the buyer has to be told so.
         match held.release(probe).await {
             Ok(Released::InTime) => {}
@@ -80,5 +91,9 @@ impl Strategy for Guarded {
             Err(error) => tracing::warn!(%error, item = %purchase.item, "the lock was not released"),
         }
         outcome
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.guard.forget(item).await
     }
 }

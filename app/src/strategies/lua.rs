@@ -13,9 +13,11 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::Strategy;
-use crate::probe::{Probe, Step};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
 use crate::stores::{Redis, Stock};
+
+const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
 
 pub(super) struct Lua {
     redis: Arc<Redis>,
@@ -46,17 +48,21 @@ impl Strategy for Lua {
         self.redis.name()
     }
 
+    fn steps(&self) -> Vec<Step> {
+        vec![SELL]
+    }
+
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        probe.at(Step::Write).await;
-        let (word, number, entry): (String, i64, Option<String>) = self
-            .sell
-            .key(Redis::stock_key(&purchase.item))
-            .key(Redis::orders_key(&purchase.item))
+        let mut sell = self.sell.key(Redis::stock_key(&purchase.item));
+        sell.key(Redis::orders_key(&purchase.item))
             .arg(purchase.order.to_string())
             .arg(purchase.quantity)
-            .arg(self.redis.entry(purchase))
-            .invoke_async(&mut self.redis.shared())
+            .arg(self.redis.entry(purchase));
+        let (word, number, entry): (String, i64, Option<String>) = probe
+            .step(&SELL, &purchase.item, self.redis.run(&sell), |(word, number, _)| {
+                format!("{word}, left {number}")
+            })
             .await?;
         Ok(match (word.as_str(), entry) {
             ("sold", _) => Outcome::Sold { remaining: number },

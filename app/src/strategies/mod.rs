@@ -11,8 +11,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::guards::{self, Patience};
-use crate::probe::Probe;
-use crate::sale::{Error, Mechanism, Outcome, Purchase};
+use crate::probe::{Observers, Probe, Step};
+use crate::sale::{Error, Mechanism, Name, Outcome, Purchase};
 use crate::stores::Stores;
 
 /// A way to sell.
@@ -29,11 +29,22 @@ pub trait Strategy: Send + Sync {
         &[]
     }
 
+    /// Every step it can take, so that a fault can name it.
+    fn steps(&self) -> Vec<Step>;
+
     /// Tries to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
     ///
     /// # Errors
     /// When a store fails: whether the sale took place is then unknown.
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error>;
+
+    /// Forgets what it keeps of an item besides stock and orders, when the sale is closed.
+    ///
+    /// # Errors
+    /// When what holds it cannot be reached.
+    async fn forget(&self, _item: &Name) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// The full name of a strategy: `mechanism@store`.
@@ -42,9 +53,10 @@ pub fn name(strategy: &dyn Strategy) -> String {
 }
 
 /// Every strategy, in the order of the lessons: first each guard on each store, then what needs no guard.
-pub fn catalogue(stores: &Stores, patience: Patience) -> Vec<Arc<dyn Strategy>> {
+/// What works beside purchases does so under the eyes of `observers`.
+pub fn catalogue(stores: &Stores, patience: Patience, observers: &Observers) -> Vec<Arc<dyn Strategy>> {
     let mut all: Vec<Arc<dyn Strategy>> = Vec::new();
-    for guard in guards::all(&stores.redis, patience) {
+    for guard in guards::all(&stores.redis, patience, observers) {
         for stock in stores.all() {
             all.push(Arc::new(guarded::Guarded::new(guard.clone(), stock)));
         }

@@ -13,13 +13,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redis::{cmd, pipe};
+use redis::pipe;
 
 use super::Strategy;
-use crate::guards::Patience;
-use crate::probe::{Probe, Step};
+use crate::guards::{PAUSE, Patience};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
-use crate::stores::{Redis, Stock};
+use crate::stores::{Redis, Stock, in_words};
+
+const CONNECT: Step = Step::local("connect");
+const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET", "HGET"]).plays(Role::Read);
+const EXEC: Step = Step::command("exec", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
 
 pub(super) struct WatchMulti {
     redis: Arc<Redis>,
@@ -34,19 +38,25 @@ impl WatchMulti {
         }
     }
 
-    /// One attempt; `None` when somebody else wrote in between. A watch that is not followed by EXEC is ended by the
-    /// pool, which sends UNWATCH before it lends a connection again.
+    /// One attempt; `None` when somebody else wrote in between. UNWATCH ends what a purchase that was refused has left
+    /// watched on this connection.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let (stock, orders) = (Redis::stock_key(&purchase.item), Redis::orders_key(&purchase.item));
         let order = purchase.order.to_string();
-        let mut own = self.redis.own().await?;
-        probe.at(Step::Read).await;
-        let (left, entry): (Option<i64>, Option<String>) = pipe()
-            .add_command(cmd("WATCH").arg(&stock).arg(&orders).to_owned())
-            .ignore()
-            .get(&stock)
-            .hget(&orders, &order)
-            .query_async(&mut own)
+        let mut own = probe
+            .step(&CONNECT, &"redis", self.redis.connection(), |own| own.origin().word())
+            .await?;
+        let mut watch = pipe();
+        watch.cmd("UNWATCH").ignore();
+        watch.cmd("WATCH").arg(&stock).arg(&orders).ignore();
+        watch.get(&stock).hget(&orders, &order);
+        let (left, entry): (Option<i64>, Option<String>) = probe
+            .step(
+                &WATCH,
+                &stock,
+                own.send_all(&watch),
+                |(left, entry): &(_, Option<String>)| in_words(*left, entry.is_some()),
+            )
             .await?;
         let Some(left) = left else {
             return Ok(Some(Outcome::UnknownItem));
@@ -59,14 +69,15 @@ impl WatchMulti {
             return Ok(Some(Outcome::SoldOut));
         }
         probe.work().await;
-        probe.at(Step::Write).await;
-        let executed: Option<()> = pipe()
-            .atomic()
-            .set(&stock, remaining)
-            .ignore()
-            .hset(&orders, &order, self.redis.entry(purchase))
-            .ignore()
-            .query_async(&mut own)
+        let mut set = pipe();
+        set.atomic();
+        set.set(&stock, remaining).ignore();
+        set.hset(&orders, &order, self.redis.entry(purchase)).ignore();
+        let executed: Option<()> = probe
+            .step(&EXEC, &stock, own.send_all(&set), |executed| match executed {
+                Some(()) => format!("wrote {remaining}"),
+                None => "nil: another wrote".to_owned(),
+            })
             .await?;
         Ok(executed.map(|()| Outcome::Sold { remaining }))
     }
@@ -87,9 +98,13 @@ impl Strategy for WatchMulti {
         self.redis.name()
     }
 
+    fn steps(&self) -> Vec<Step> {
+        vec![CONNECT, WATCH, EXEC, PAUSE]
+    }
+
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let mut tries = self.patience.tries();
-        while tries.again().await {
+        while tries.again(&purchase.item, probe).await {
             if let Some(outcome) = self.attempt(purchase, probe).await? {
                 return Ok(outcome);
             }

@@ -16,9 +16,12 @@ async fn every_admin_route_wants_the_token_even_where_there_is_no_route() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
     let sale = format!("/sales/{item}");
+    let trace = format!("/sales/{item}/trace");
     let routes = [
         ("PUT", sale.as_str(), r#"{"stock":1}"#),
         ("DELETE", &sale, ""),
+        ("GET", &trace, ""),
+        ("DELETE", &trace, ""),
         ("POST", "/faults", r#"{"fault":"pause=1@renew"}"#),
         ("GET", "/metrics", ""),
     ];

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::guards::{self, Guard, Patience, Released};
-use app::probe::Probe;
-use app::sale::{Name, Threat};
+use app::probe::{Observers, Probe};
+use app::sale::{Name, Purchase, Threat};
+use app::shop::Settings;
 use redis::AsyncCommands;
 use tokio::time::timeout;
-use uuid::Uuid;
 
-use crate::harness::{Instance, LONG, fresh, name};
+use crate::harness::{Instance, LONG, Wish, fresh, name, until};
 
 /// A wait that a lock which is held outlasts, whatever the machine.
 const SHORT: Duration = Duration::from_millis(50);
@@ -20,12 +20,17 @@ const LASTING: Patience = Patience {
     lease: LONG,
 };
 
+fn nobody() -> Observers {
+    Observers::new(Vec::new())
+}
+
 fn probe() -> Probe {
-    Probe::new(Uuid::new_v4(), Duration::ZERO, None, Arc::default())
+    let purchase = Purchase::new(name("sku"), 1, name("b-1"), None);
+    Probe::new(&purchase, Duration::ZERO, None, nobody())
 }
 
 fn guard(instance: &Instance, mechanism: &str, patience: Patience) -> Arc<dyn Guard> {
-    let all = guards::all(&instance.shop.stores.redis, patience);
+    let all = guards::all(&instance.shop.stores.redis, patience, &nobody());
     let found = all.into_iter().find(|guard| guard.about().name == mechanism);
     found.unwrap()
 }
@@ -39,7 +44,7 @@ async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
 async fn every_guard_that_claims_anything_lets_one_in_at_a_time_and_the_next_one_after_it() {
     let instance = Instance::lab().await;
     let (item, other) = (name(&fresh("sku")), name(&fresh("sku")));
-    for guard in guards::all(&instance.shop.stores.redis, LASTING) {
+    for guard in guards::all(&instance.shop.stores.redis, LASTING, &nobody()) {
         let about = guard.about();
         if about.claims.is_empty() {
             continue;
@@ -66,7 +71,7 @@ async fn every_guard_that_claims_anything_lets_one_in_at_a_time_and_the_next_one
 #[tokio::test]
 async fn token_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
     let instance = Instance::lab().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "token", LASTING)
@@ -83,7 +88,7 @@ async fn token_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
 #[tokio::test]
 async fn watchdog_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
     let instance = Instance::lab().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "watchdog", LASTING)
@@ -102,7 +107,7 @@ async fn watchdog_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
 #[tokio::test]
 async fn setnx_deletes_a_lock_that_has_another_owner() {
     let instance = Instance::lab().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "setnx", LASTING)
@@ -124,7 +129,7 @@ async fn who_claims_to_survive_a_crashed_holder_lets_the_next_one_in_when_its_le
         lease: Duration::from_millis(100),
     };
     let item = name(&fresh("sku"));
-    for guard in guards::all(&instance.shop.stores.redis, patience) {
+    for guard in guards::all(&instance.shop.stores.redis, patience, &nobody()) {
         let about = guard.about();
         if about.claims.contains(&Threat::CrashedHolder) {
             drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
@@ -165,4 +170,56 @@ async fn watchdog_keeps_a_lock_for_longer_than_its_lease_while_its_holder_lives(
     let elsewhere = guard(&instance, "watchdog", patience);
     assert!(!is_let_in(elsewhere.as_ref(), &item).await);
     assert_eq!(held.release(&probe()).await.unwrap(), Released::InTime);
+}
+
+#[tokio::test]
+async fn watchdog_lets_the_same_purchase_in_again_and_nobody_else_before_it_has_left_as_often() {
+    let instance = Instance::lab().await;
+    let item = name(&fresh("sku"));
+    let guard = guard(&instance, "watchdog", LASTING);
+    let purchase = probe();
+    let outer = guard.lock(&item, &purchase).await.unwrap().unwrap();
+    let inner = guard.lock(&item, &purchase).await.unwrap().unwrap();
+    assert!(!is_let_in(guard.as_ref(), &item).await);
+    assert_eq!(inner.release(&purchase).await.unwrap(), Released::InTime);
+    assert!(!is_let_in(guard.as_ref(), &item).await, "the outer one still holds it");
+    assert_eq!(outer.release(&purchase).await.unwrap(), Released::InTime);
+    assert!(is_let_in(guard.as_ref(), &item).await);
+}
+
+#[tokio::test]
+async fn a_guard_that_forgets_an_item_lets_the_next_one_in() {
+    let instance = Instance::lab().await;
+    let item = name(&fresh("sku"));
+    for guard in guards::all(&instance.shop.stores.redis, LASTING, &nobody()) {
+        if guard.about().claims.contains(&Threat::SecondInstance) {
+            drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
+            assert!(!is_let_in(guard.as_ref(), &item).await, "{}", guard.about().name);
+            guard.forget(&item).await.unwrap();
+            assert!(is_let_in(guard.as_ref(), &item).await, "{}", guard.about().name);
+            guard.forget(&item).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_watchdog_whose_lock_is_gone_before_the_write_writes_nothing_and_says_busy() {
+    let hasty = |settings: &mut Settings| settings.patience.lease = Duration::from_millis(300);
+    let instance = Instance::open(hasty).await;
+    for (strategy, store) in [("watchdog@redis", "redis"), ("watchdog@sql", "sql")] {
+        let item = instance.sale(1).await;
+        let wish = Wish::of(&item).by(strategy).work_ms(1_500);
+        let robbed = async {
+            let mut redis = instance.redis.clone();
+            until("the lock is gone", async || {
+                let deleted: u64 = redis.clone().del(format!("lock:{{{item}}}")).await.unwrap();
+                deleted == 1
+            })
+            .await;
+            let _: bool = redis.hset(format!("lock:{{{item}}}"), "another", 1).await.unwrap();
+        };
+        let (answer, ()) = tokio::join!(instance.buy(&wish), robbed);
+        assert_eq!(answer.problem(), (503, "busy".to_owned()), "{strategy}");
+        assert_eq!(instance.books(store, &item).await.left_and_sold(), (1, 0), "{strategy}");
+    }
 }

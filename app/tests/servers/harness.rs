@@ -11,8 +11,9 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
+use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
-use sqlx::Row;
+use sqlx::MySqlPool;
 use stack::{Parts, Stores};
 use tower::ServiceExt;
 
@@ -59,6 +60,9 @@ pub struct Instance {
     pub shop: Arc<Shop>,
     pub public: Router,
     pub admin: Router,
+    /// The tests' own way to the stores, past the shop.
+    pub redis: MultiplexedConnection,
+    pub sql: MySqlPool,
     // Dropped last: the shop above is connected to them.
     _stores: Arc<Stores>,
 }
@@ -87,14 +91,18 @@ impl Instance {
                 wait: LONG,
                 lease: LONG,
             },
+            traces: None,
         };
         change(&mut settings);
         let shop = Arc::new(Shop::open(settings).await.unwrap());
+        let redis = redis::Client::open(stores.redis_url()).unwrap();
         let (public, admin) = app::http::routers(shop.clone());
         Self {
             shop,
             public,
             admin,
+            redis: redis.get_multiplexed_async_connection().await.unwrap(),
+            sql: MySqlPool::connect_lazy(stores.sql_url()).unwrap(),
             _stores: stores,
         }
     }
@@ -111,65 +119,6 @@ impl Instance {
 
     pub async fn buy(&self, wish: &Wish) -> Answer {
         ask(&self.public, "POST", "/purchases", &wish.headers, &wish.body()).await
-    }
-
-    /// What both stores say of a sale, read by statements of the tests' own.
-    pub async fn books(&self, store: &str, item: &str) -> Books {
-        match store {
-            "redis" => self.redis_books(item).await,
-            _ => self.sql_books(item).await,
-        }
-    }
-
-    async fn redis_books(&self, item: &str) -> Books {
-        let (left, entries): (i64, Vec<(String, String)>) = redis::pipe()
-            .get(format!("stock:{{{item}}}"))
-            .hgetall(format!("orders:{{{item}}}"))
-            .query_async(&mut self.shop.stores.redis.shared())
-            .await
-            .unwrap();
-        let order = |(id, entry): (String, String)| {
-            let entry: Value = serde_json::from_str(&entry).unwrap();
-            let quantity = entry["quantity"].as_i64().unwrap();
-            (id, quantity)
-        };
-        Books::new(left, entries.into_iter().map(order))
-    }
-
-    async fn sql_books(&self, item: &str) -> Books {
-        let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
-            .bind(item)
-            .bind(10_000)
-            .fetch_all(self.shop.stores.sql.pool())
-            .await
-            .unwrap();
-        // The witness reads everything as text.
-        let number = |text: String| text.parse().unwrap();
-        let orders = rows
-            .iter()
-            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row.get(2)))));
-        Books::new(number(rows[0].get(0)), orders)
-    }
-}
-
-/// Counter and ledger of a sale.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Books {
-    pub left: i64,
-    /// Id and quantity of each order, by id.
-    pub orders: Vec<(String, i64)>,
-}
-
-impl Books {
-    fn new(left: i64, orders: impl Iterator<Item = (String, i64)>) -> Self {
-        let mut orders: Vec<_> = orders.collect();
-        orders.sort();
-        Self { left, orders }
-    }
-
-    /// Counter and units sold: what most tests are about.
-    pub fn left_and_sold(&self) -> (i64, i64) {
-        (self.left, self.orders.iter().map(|(_, quantity)| quantity).sum())
     }
 }
 

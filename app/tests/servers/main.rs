@@ -3,14 +3,19 @@
 
 mod admin;
 mod bad_purchases;
+mod books;
 mod crowd;
+mod fences;
 mod folder;
 mod guards;
 mod harness;
 mod lab;
 mod one_buyer;
 mod openapi;
+mod received;
 mod refusal;
+mod seam;
 mod store_gone;
+mod traces;
 mod waiting;
 mod wire;

@@ -2,7 +2,8 @@
 
 use axum::Router;
 
-use crate::harness::{Answer, Books, Instance, ask};
+use crate::books::Books;
+use crate::harness::{Answer, Instance, ask};
 use crate::openapi;
 
 /// A request and the answer it must get.

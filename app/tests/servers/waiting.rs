@@ -21,7 +21,7 @@ fn busy() -> (u16, String) {
 #[tokio::test]
 async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_is_held() {
     let instance = impatient().await;
-    let mut redis = instance.shop.stores.redis.shared();
+    let mut redis = instance.redis.clone();
     for strategy in &instance.shop.catalogue {
         let (about, store) = (strategy.about(), strategy.store());
         if about.family != Family::RedisLock {
@@ -62,7 +62,7 @@ async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_i
 async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
     let item = instance.sale(1).await;
     let wish = Wish::of(&item).by(strategy);
-    let mut other = instance.shop.stores.sql.pool().begin().await.unwrap();
+    let mut other = instance.sql.begin().await.unwrap();
     sqlx::query("select num from store where id = ? for update")
         .bind(&item)
         .execute(&mut *other)
@@ -97,7 +97,7 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
         let holder = wish.clone().work_ms(300);
         let second = async {
             let exists = || async {
-                let mut redis = one.shop.stores.redis.shared();
+                let mut redis = one.redis.clone();
                 redis.exists(format!("lock:{{{item}}}")).await.unwrap()
             };
             until("the first one holds the lock", exists).await;

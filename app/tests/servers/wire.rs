@@ -170,10 +170,10 @@ async fn a_buyer_who_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
             (0, 1),
             "{strategy}"
         );
-        let locked: bool = shop
-            .stores
+        let locked: bool = served
+            .instance
             .redis
-            .shared()
+            .clone()
             .exists(format!("lock:{{{item}}}"))
             .await
             .unwrap();

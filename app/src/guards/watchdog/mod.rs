@@ -19,47 +19,60 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use tokio::task::JoinHandle;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
-use self::protocol::Protocol;
-use self::wakeups::Wakeups;
-use super::{Guard, Held, Patience, Released};
-use crate::probe::{Probe, Step};
+use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
+use self::wakeups::{HEAR, SUBSCRIBE, Wakeups};
+use super::{Guard, Held, Patience, Released, lock_key};
+use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
-use crate::stores::{Redis, lock_key, released_channel};
+use crate::stores::Redis;
+
+const WAIT: Step = Step::local("wait");
+
+/// The channel on which the end of an item's lock is told.
+fn released_channel(item: &Name) -> String {
+    format!("released:{{{item}}}")
+}
 
 pub(super) struct Watchdog {
+    /// Begins the owner's name of each purchase: two instances, or one before and after a crash, are never the same owner.
+    client: Uuid,
     protocol: Arc<Protocol>,
     wakeups: Arc<Wakeups>,
     patience: Patience,
 }
 
 impl Watchdog {
-    pub(super) fn new(redis: &Arc<Redis>, patience: Patience) -> Self {
+    pub(super) fn new(redis: &Arc<Redis>, patience: Patience, observers: &Observers) -> Self {
         Self {
+            client: Uuid::new_v4(),
             protocol: Arc::new(Protocol::new(redis, patience.lease)),
-            wakeups: Wakeups::listen(redis),
+            wakeups: Wakeups::listen(redis, observers),
             patience,
         }
     }
 
     async fn take(&self, item: &Name, probe: &Probe) -> Result<Option<Lease>, Error> {
         let deadline = Instant::now() + self.patience.wait;
-        let (key, channel, owner) = (lock_key(item), released_channel(item), Uuid::new_v4().to_string());
+        let (key, channel) = (lock_key(item), released_channel(item));
+        let owner = format!("{}:{}", self.client, probe.actor().number());
         // Listening before the first attempt: a release in between cannot go unheard.
         let waiting = self.wakeups.wait_at(&channel);
         loop {
-            probe.at(Step::Lock).await;
-            let Some(left) = self.protocol.lock(&key, &owner).await? else {
-                let lease = Lease::new(self.protocol.clone(), item, owner, probe.clone());
+            let Some(left) = self.protocol.lock(&key, &owner, probe).await? else {
+                let lease = Lease::new(self.protocol.clone(), item, owner, probe.of_renewal());
                 return Ok(Some(lease));
             };
             if Instant::now() >= deadline {
                 return Ok(None);
             }
             // Nobody publishes the death of a holder; its lease ends by the clock alone.
-            let _ = timeout_at(deadline.min(Instant::now() + left), waiting.woken()).await;
+            let woken = timeout_at(deadline.min(Instant::now() + left), waiting.woken());
+            let words = |woken: &Result<(), Elapsed>| if woken.is_ok() { "woken" } else { "timed out" };
+            let _ = probe.local(&WAIT, &channel, woken, words).await;
         }
     }
 }
@@ -75,9 +88,17 @@ impl Guard for Watchdog {
         }
     }
 
+    fn steps(&self) -> &'static [Step] {
+        &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, HEAR]
+    }
+
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let lease = self.take(item, probe).await?;
         Ok(lease.map(|lease| Box::new(lease) as Box<dyn Held>))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.protocol.forget(&lock_key(item)).await
     }
 }
 
@@ -110,8 +131,7 @@ impl Lease {
 async fn renew(protocol: Arc<Protocol>, key: String, owner: String, lost: Arc<AtomicBool>, probe: Probe) {
     loop {
         sleep(protocol.lease() / 3).await;
-        probe.at(Step::Renew).await;
-        match protocol.renew(&key, &owner).await {
+        match protocol.renew(&key, &owner, &probe).await {
             Ok(true) => {}
             Ok(false) => return lost.store(true, Ordering::Relaxed),
             // A lock that could not be renewed may still be ours: the next third of the lease will tell.
@@ -129,11 +149,17 @@ impl Drop for Lease {
 
 #[async_trait]
 impl Held for Lease {
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        probe.at(Step::Release).await;
         self.renewal.abort();
-        let left = self.protocol.release(&self.key, &self.channel, &self.owner).await?;
-        Ok(if left.is_none() || self.lost.load(Ordering::Relaxed) {
+        let left = self
+            .protocol
+            .release(&self.key, &self.channel, &self.owner, probe)
+            .await?;
+        Ok(if left.is_none() || self.is_lost() {
             Released::TooLate
         } else {
             Released::InTime

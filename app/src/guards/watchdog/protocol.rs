@@ -5,8 +5,13 @@ use std::time::Duration;
 
 use redis::Script;
 
+use crate::probe::{Probe, Role, Step};
 use crate::sale::Error;
 use crate::stores::Redis;
+
+pub(super) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
+pub(super) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
+pub(super) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 
 /// The three scripts, and where they run.
 pub(super) struct Protocol {
@@ -33,49 +38,63 @@ impl Protocol {
         self.lease
     }
 
+    pub(super) async fn forget(&self, key: &str) -> Result<(), Error> {
+        self.redis.forget(&[key.to_owned()]).await
+    }
+
     fn lease_ms(&self) -> u64 {
         self.lease.as_millis() as u64
     }
 
     /// Takes the lock or enters it once more; otherwise how long the present lease still runs.
-    pub(super) async fn lock(&self, key: &str, owner: &str) -> Result<Option<Duration>, Error> {
+    pub(super) async fn lock(&self, key: &str, owner: &str, probe: &Probe) -> Result<Option<Duration>, Error> {
         let mut call = self.lock.key(key);
-        let left_ms: Option<i64> = call
-            .arg(self.lease_ms())
-            .arg(owner)
-            .invoke_async(&mut self.redis.shared())
+        call.arg(self.lease_ms()).arg(owner);
+        let left_ms: Option<i64> = probe
+            .step(&LOCK, &key, self.redis.run(&call), |left_ms| match left_ms {
+                None => "taken".to_owned(),
+                Some(ms) => format!("held by another, lease {ms} ms"),
+            })
             .await?;
         Ok(left_ms.map(|ms| Duration::from_millis(ms.max(1) as u64)))
     }
 
     /// False when the lock is no longer this owner's.
-    pub(super) async fn renew(&self, key: &str, owner: &str) -> Result<bool, Error> {
+    pub(super) async fn renew(&self, key: &str, owner: &str, probe: &Probe) -> Result<bool, Error> {
         let mut call = self.renew.key(key);
-        Ok(call
-            .arg(self.lease_ms())
-            .arg(owner)
-            .invoke_async(&mut self.redis.shared())
-            .await?)
+        call.arg(self.lease_ms()).arg(owner);
+        let words = |renewed: &bool| if *renewed { "renewed" } else { "lock gone" };
+        probe.step(&RENEW, &key, self.redis.run(&call), words).await
     }
 
     /// Leaves once. `None` when the lock was not this owner's; else how often it is still entered.
-    pub(super) async fn release(&self, key: &str, channel: &str, owner: &str) -> Result<Option<u64>, Error> {
+    pub(super) async fn release(
+        &self,
+        key: &str,
+        channel: &str,
+        owner: &str,
+        probe: &Probe,
+    ) -> Result<Option<u64>, Error> {
         let mut call = self.release.key(key);
-        Ok(call
-            .key(channel)
-            .arg(self.lease_ms())
-            .arg(owner)
-            .invoke_async(&mut self.redis.shared())
-            .await?)
+        call.key(channel).arg(self.lease_ms()).arg(owner);
+        probe
+            .step(&RELEASE, &key, self.redis.run(&call), |entered| match entered {
+                None => "lock gone".to_owned(),
+                Some(0) => "released".to_owned(),
+                Some(entered) => format!("still entered {entered} times"),
+            })
+            .await
     }
 }
 
 #[cfg(test)]
 mod tests {
     use redis::AsyncCommands;
+    use redis::aio::MultiplexedConnection;
     use stack::Parts;
 
     use super::*;
+    use crate::probe::Observers;
     use crate::sale::Name;
     use crate::stores::Stores;
 
@@ -95,44 +114,57 @@ mod tests {
         (Protocol::new(&stores.await.unwrap().redis, LEASE), servers)
     }
 
+    fn probe() -> Probe {
+        Probe::of_listener(Observers::new(Vec::new()))
+    }
+
+    async fn behind_its_back(servers: &stack::Stores) -> MultiplexedConnection {
+        let client = redis::Client::open(servers.redis_url()).unwrap();
+        client.get_multiplexed_async_connection().await.unwrap()
+    }
+
     #[tokio::test]
     async fn an_owner_who_enters_twice_has_to_leave_twice() {
-        let (protocol, _servers) = protocol().await;
-        assert_eq!(protocol.lock(KEY, "a").await.unwrap(), None);
-        assert_eq!(protocol.lock(KEY, "a").await.unwrap(), None);
-        let entered: u64 = protocol.redis.shared().hget(KEY, "a").await.unwrap();
+        let (protocol, servers) = protocol().await;
+        assert_eq!(protocol.lock(KEY, "a", &probe()).await.unwrap(), None);
+        assert_eq!(protocol.lock(KEY, "a", &probe()).await.unwrap(), None);
+        let mut redis = behind_its_back(&servers).await;
+        let entered: u64 = redis.hget(KEY, "a").await.unwrap();
         assert_eq!(entered, 2);
-        assert_eq!(protocol.release(KEY, CHANNEL, "a").await.unwrap(), Some(1));
+        assert_eq!(protocol.release(KEY, CHANNEL, "a", &probe()).await.unwrap(), Some(1));
         assert!(
-            protocol.lock(KEY, "b").await.unwrap().is_some(),
+            protocol.lock(KEY, "b", &probe()).await.unwrap().is_some(),
             "still held by the first"
         );
-        assert_eq!(protocol.release(KEY, CHANNEL, "a").await.unwrap(), Some(0));
-        assert_eq!(protocol.lock(KEY, "b").await.unwrap(), None);
+        assert_eq!(protocol.release(KEY, CHANNEL, "a", &probe()).await.unwrap(), Some(0));
+        assert_eq!(protocol.lock(KEY, "b", &probe()).await.unwrap(), None);
     }
 
     #[tokio::test]
     async fn nobody_but_the_owner_can_prolong_or_release() {
         let (protocol, _servers) = protocol().await;
-        assert!(!protocol.renew(KEY, "a").await.unwrap(), "there is nothing to prolong");
-        assert_eq!(protocol.release(KEY, CHANNEL, "a").await.unwrap(), None);
-        assert_eq!(protocol.lock(KEY, "a").await.unwrap(), None);
-        assert!(!protocol.renew(KEY, "b").await.unwrap());
-        assert_eq!(protocol.release(KEY, CHANNEL, "b").await.unwrap(), None);
-        assert!(protocol.renew(KEY, "a").await.unwrap());
+        assert!(
+            !protocol.renew(KEY, "a", &probe()).await.unwrap(),
+            "there is nothing to prolong"
+        );
+        assert_eq!(protocol.release(KEY, CHANNEL, "a", &probe()).await.unwrap(), None);
+        assert_eq!(protocol.lock(KEY, "a", &probe()).await.unwrap(), None);
+        assert!(!protocol.renew(KEY, "b", &probe()).await.unwrap());
+        assert_eq!(protocol.release(KEY, CHANNEL, "b", &probe()).await.unwrap(), None);
+        assert!(protocol.renew(KEY, "a", &probe()).await.unwrap());
     }
 
     #[tokio::test]
     async fn every_movement_gives_the_lock_a_whole_lease_again() {
-        let (protocol, _servers) = protocol().await;
-        let mut redis = protocol.redis.shared();
-        protocol.lock(KEY, "a").await.unwrap();
+        let (protocol, servers) = protocol().await;
+        let mut redis = behind_its_back(&servers).await;
+        protocol.lock(KEY, "a", &probe()).await.unwrap();
         for movement in ["renew", "lock", "release"] {
             let _: bool = redis.pexpire(KEY, 1_000).await.unwrap();
             match movement {
-                "renew" => assert!(protocol.renew(KEY, "a").await.unwrap()),
-                "lock" => assert_eq!(protocol.lock(KEY, "a").await.unwrap(), None),
-                _ => assert_eq!(protocol.release(KEY, CHANNEL, "a").await.unwrap(), Some(1)),
+                "renew" => assert!(protocol.renew(KEY, "a", &probe()).await.unwrap()),
+                "lock" => assert_eq!(protocol.lock(KEY, "a", &probe()).await.unwrap(), None),
+                _ => assert_eq!(protocol.release(KEY, CHANNEL, "a", &probe()).await.unwrap(), Some(1)),
             }
             let left_ms: i64 = redis.pttl(KEY).await.unwrap();
             assert!(left_ms > 1_000, "{movement} left {left_ms} ms");

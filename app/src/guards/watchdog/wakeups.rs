@@ -9,11 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use redis::Msg;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use crate::probe::{Observers, Probe, Step};
 use crate::sale::Error;
 use crate::stores::Redis;
+
+pub(super) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
+pub(super) const HEAR: Step = Step::local("hear");
 
 /// The channels of all items.
 const PATTERN: &str = "released:*";
@@ -29,9 +34,10 @@ pub(super) struct Wakeups {
 
 impl Wakeups {
     /// Starts to listen; ends when nobody holds the result any more.
-    pub(super) fn listen(redis: &Arc<Redis>) -> Arc<Self> {
+    pub(super) fn listen(redis: &Arc<Redis>, observers: &Observers) -> Arc<Self> {
         let wakeups = Arc::new(Self::default());
-        tokio::spawn(listen(redis.clone(), Arc::downgrade(&wakeups)));
+        let probe = Probe::of_listener(observers.clone());
+        tokio::spawn(listen(redis.clone(), Arc::downgrade(&wakeups), probe));
         wakeups
     }
 
@@ -88,24 +94,28 @@ impl Drop for Waiting<'_> {
     }
 }
 
-async fn listen(redis: Arc<Redis>, wakeups: Weak<Wakeups>) {
+async fn listen(redis: Arc<Redis>, wakeups: Weak<Wakeups>, probe: Probe) {
     while wakeups.strong_count() > 0 {
-        if let Err(error) = hear(&redis, &wakeups).await {
+        if let Err(error) = hear(&redis, &wakeups, &probe).await {
             tracing::warn!(%error, "no wake-ups from redis; waiters fall back on the end of the lease");
         }
         sleep(AGAIN_AFTER).await;
     }
 }
 
-async fn hear(redis: &Redis, wakeups: &Weak<Wakeups>) -> Result<(), Error> {
-    let mut subscriber = redis.subscriber().await?;
-    subscriber.psubscribe(PATTERN).await?;
+async fn hear(redis: &Redis, wakeups: &Weak<Wakeups>, probe: &Probe) -> Result<(), Error> {
+    let subscribe = redis.subscribe(PATTERN);
+    let mut subscriber = probe.step(&SUBSCRIBE, &PATTERN, subscribe, |_| "listening").await?;
     // What was published while nobody listened is gone: let everybody look for themselves.
     if let Some(wakeups) = wakeups.upgrade() {
         wakeups.wake_all();
     }
     let mut messages = subscriber.on_message();
-    while let Some(message) = messages.next().await {
+    let told = |message: &Option<Msg>| match message {
+        Some(message) => message.get_channel_name().to_owned(),
+        None => "connection lost".to_owned(),
+    };
+    while let Some(message) = probe.local(&HEAR, &PATTERN, messages.next(), told).await {
         let Some(wakeups) = wakeups.upgrade() else { break };
         wakeups.wake_one(message.get_channel_name());
     }

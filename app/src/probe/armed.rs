@@ -1,0 +1,90 @@
+//! Faults armed for the whole process: each strikes once, the first purchase that comes by.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+
+use super::fault::When;
+use super::{Actor, Fault, Observer, Passing};
+
+/// How many faults may lie armed at once.
+const MAX_ARMED: usize = 64;
+
+/// The faults that lie armed.
+#[derive(Debug, Default)]
+pub struct ArmedFaults {
+    any: AtomicBool,
+    armed: Mutex<Vec<Fault>>,
+}
+
+impl ArmedFaults {
+    /// Arms `fault` for the first purchase that reaches its step. False when too many lie armed already.
+    pub fn arm(&self, fault: Fault) -> bool {
+        let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if armed.len() >= MAX_ARMED {
+            return false;
+        }
+        armed.push(fault);
+        self.any.store(true, Ordering::Relaxed);
+        true
+    }
+
+    fn take(&self, passing: &Passing<'_>, when: When) -> Option<Fault> {
+        let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let at = armed.iter().position(|fault| fault.is_for(passing.step, when))?;
+        let fault = armed.swap_remove(at);
+        self.any.store(!armed.is_empty(), Ordering::Relaxed);
+        Some(fault)
+    }
+}
+
+#[async_trait]
+impl Observer for ArmedFaults {
+    fn observes(&self, _actor: &Actor) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        if let Some(fault) = self.take(passing, When::Before) {
+            fault.action.inject();
+        }
+    }
+
+    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+        if let Some(fault) = self.take(passing, When::After) {
+            fault.action.inject();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Role, Step};
+    use super::*;
+
+    const READ: Step = Step::command("watch-get", &[]).plays(Role::Read);
+    const WRITE: Step = Step::command("exec", &[]).plays(Role::Write);
+
+    fn passing<'a>(step: &'a Step) -> Passing<'a> {
+        Passing {
+            actor: &Actor::Listener,
+            step,
+            key: &"",
+        }
+    }
+
+    #[test]
+    fn an_armed_fault_is_taken_once_at_its_own_side_of_its_step() {
+        for name in ["read", "watch-get"] {
+            let faults = ArmedFaults::default();
+            faults.arm(Fault::parse(&format!("crash@{name}+"), &[READ]).unwrap());
+            assert!(faults.observes(&Actor::Listener));
+            assert_eq!(faults.take(&passing(&WRITE), When::After), None);
+            assert_eq!(faults.take(&passing(&READ), When::Before), None);
+            assert!(faults.take(&passing(&READ), When::After).is_some());
+            assert_eq!(faults.take(&passing(&READ), When::After), None);
+            assert!(!faults.observes(&Actor::Listener));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The trace: who took which step of a sale, when it began and ended, and what came back.
+//!
+//! An event is one line, written by one call to a file opened for appending: what was written is in the hands of the
+//! kernel, and no SIGKILL loses it. The clock is the one that all processes of a host share.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{Actor, Observer, Passing};
+use crate::sale::Name;
+
+/// The longest trace of one sale, in bytes. What comes after it is dropped and counted.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How many sales may be traced at once.
+const MAX_TRACED: usize = 64;
+
+/// One side of a step.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Event {
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    pub at_ns: u64,
+    /// The life of the instance: another one after each restart. Numbers of purchases begin anew with it.
+    pub life: Uuid,
+    /// `purchase`, or `renewal` for what prolongs its lease beside it.
+    pub actor: String,
+    /// Which purchase of this life.
+    pub number: u64,
+    /// The id that its order has or would have.
+    pub order: Uuid,
+    /// Who buys.
+    pub buyer: String,
+    /// The step, as its strategy names it.
+    pub step: String,
+    /// The role it plays: `lock`, `read`, `write`, `record`, `commit`, `release`, `renew`; null for any other.
+    pub role: Option<String>,
+    /// What it is about.
+    pub key: String,
+    /// What came back, in a few words; null where the step begins.
+    pub said: Option<String>,
+}
+
+/// All that is known of a traced sale at this instance.
+#[derive(Debug, Default, Serialize)]
+pub struct Trace {
+    /// The clock of `at_ns`.
+    pub clock: &'static str,
+    /// Events for which there was no room, or that could not be written, in this life.
+    pub dropped: u64,
+    /// In the order in which they were written.
+    pub events: Vec<Event>,
+}
+
+/// The traced sales of one instance, each a file in a folder of its own.
+pub struct Tracer {
+    folder: PathBuf,
+    life: Uuid,
+    any: AtomicBool,
+    sales: RwLock<HashMap<Name, Arc<Sale>>>,
+}
+
+struct Sale {
+    file: File,
+    bytes: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Tracer {
+    /// Traces go to `folder`, which no other instance may use. Those that an earlier life has left there go on.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or read.
+    pub fn open(folder: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        let tracer = Self {
+            life: Uuid::new_v4(),
+            any: AtomicBool::new(false),
+            sales: RwLock::default(),
+            folder,
+        };
+        for entry in fs::read_dir(&tracer.folder)? {
+            let file = entry?.file_name();
+            let item = file.to_str().and_then(|file| file.strip_suffix(".trace"));
+            if let Some(item) = item.and_then(|item| Name::parse(item).ok()) {
+                tracer.follow(&item)?;
+            }
+        }
+        Ok(tracer)
+    }
+
+    /// Begins the trace of a sale, forgetting an earlier one. False when too many sales are traced already.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn start(&self, item: &Name) -> io::Result<bool> {
+        self.forget(item)?;
+        if self.sales().len() >= MAX_TRACED {
+            return Ok(false);
+        }
+        self.follow(item)?;
+        Ok(true)
+    }
+
+    /// Ends the trace of a sale and deletes what was written.
+    ///
+    /// # Errors
+    /// When the file cannot be deleted.
+    pub fn forget(&self, item: &Name) -> io::Result<()> {
+        let mut sales = self.sales.write().unwrap_or_else(PoisonError::into_inner);
+        if sales.remove(item).is_some() {
+            fs::remove_file(self.path(item))?;
+        }
+        self.any.store(!sales.is_empty(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What was written of a sale so far; `None` when it is not traced.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn read(&self, item: &Name) -> io::Result<Option<Trace>> {
+        let Some(sale) = self.sales().get(item).cloned() else {
+            return Ok(None);
+        };
+        let lines = fs::read_to_string(self.path(item))?;
+        let events = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
+        Ok(Some(Trace {
+            clock: "CLOCK_MONOTONIC",
+            dropped: sale.dropped.load(Ordering::Relaxed),
+            events: events.collect(),
+        }))
+    }
+
+    fn path(&self, item: &Name) -> PathBuf {
+        self.folder.join(format!("{item}.trace"))
+    }
+
+    fn sales(&self) -> std::sync::RwLockReadGuard<'_, HashMap<Name, Arc<Sale>>> {
+        self.sales.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn follow(&self, item: &Name) -> io::Result<()> {
+        let file = OpenOptions::new().append(true).create(true).open(self.path(item))?;
+        let sale = Sale {
+            bytes: AtomicU64::new(file.metadata()?.len()),
+            dropped: AtomicU64::new(0),
+            file,
+        };
+        let mut sales = self.sales.write().unwrap_or_else(PoisonError::into_inner);
+        sales.insert(item.clone(), Arc::new(sale));
+        self.any.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
+        let (actor, attempt) = match passing.actor {
+            Actor::Purchase(attempt) => ("purchase", attempt),
+            Actor::Renewal(attempt) => ("renewal", attempt),
+            Actor::Listener => return,
+        };
+        let Some(sale) = self.sales().get(&attempt.item).cloned() else {
+            return;
+        };
+        sale.write(&Event {
+            at_ns: now_ns(),
+            life: self.life,
+            actor: actor.to_owned(),
+            number: attempt.number,
+            order: attempt.order,
+            buyer: attempt.buyer.to_string(),
+            step: passing.step.name.to_owned(),
+            role: passing.step.role.map(|role| role.name().to_owned()),
+            key: passing.key.to_string(),
+            said: said.map(str::to_owned),
+        });
+    }
+}
+
+impl Sale {
+    fn write(&self, event: &Event) {
+        let mut line = serde_json::json!(event).to_string();
+        line.push('\n');
+        let length = line.len() as u64;
+        let is_room = self.bytes.fetch_add(length, Ordering::Relaxed) + length <= MAX_BYTES;
+        if !is_room || (&self.file).write_all(line.as_bytes()).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The same for every process of the host, whatever anybody does to its calendar.
+fn now_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .map(|now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+        .unwrap_or_default()
+}
+
+#[async_trait]
+impl Observer for Tracer {
+    fn observes(&self, actor: &Actor) -> bool {
+        self.any.load(Ordering::Relaxed) && actor.item().is_some_and(|item| self.sales().contains_key(item))
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        self.note(passing, None);
+    }
+
+    async fn after(&self, passing: &Passing<'_>, said: &str) {
+        self.note(passing, Some(said));
+    }
+}

@@ -1,0 +1,154 @@
+//! The connections to Redis. What they send they hand out as commands, so that only the seam can send it.
+
+use std::time::Duration;
+
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, Object, Pool, PoolError, RecycleError, RecycleResult};
+use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection, PubSub};
+use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, Pipeline, RedisError, RedisResult, ScriptInvocation};
+
+use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
+use super::Redis;
+use crate::probe::Command;
+use crate::sale::Error;
+
+/// How often a lost connection is tried again before a command is told so, 0.1 to 0.2 s and then 0.2 to 0.4 s apart. With
+/// the client's own six, each purchase would wait ten seconds for a Redis that is gone.
+const RECONNECTS: usize = 2;
+
+/// What one instance keeps open.
+pub(super) struct Connections {
+    client: redis::Client,
+    pub(super) shared: ConnectionManager,
+    pool: Pool<Manager>,
+}
+
+impl Connections {
+    pub(super) async fn open(url: &str, wait: Duration) -> Result<Self, Error> {
+        let client = redis::Client::open(url)?;
+        let limits = ConnectionManagerConfig::new()
+            .set_response_timeout(Some(ANSWER_WITHIN))
+            .set_connection_timeout(Some(CONNECT_WITHIN))
+            .set_number_of_retries(RECONNECTS)
+            .set_max_delay(CONNECT_WITHIN);
+        let pool = Pool::builder(Manager(client.clone()))
+            .max_size(POOL_SIZE)
+            .wait_timeout(Some(wait))
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|_| RedisError::from((redis::ErrorKind::Client, "the pool could not be built")))?;
+        Ok(Self {
+            shared: client.get_connection_manager_with_config(limits).await?,
+            client,
+            pool,
+        })
+    }
+}
+
+impl Redis {
+    /// One command on the connection that all purchases share: there they travel side by side.
+    pub fn send<'a, T: FromRedisValue + 'a>(
+        &self,
+        command: &'a Cmd,
+    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
+        let mut shared = self.connections.shared.clone();
+        Command::new(async move { Ok(command.query_async(&mut shared).await?) })
+    }
+
+    /// Several commands in one round trip on the shared connection.
+    pub fn send_all<'a, T: FromRedisValue + 'a>(
+        &self,
+        pipeline: &'a Pipeline,
+    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
+        let mut shared = self.connections.shared.clone();
+        Command::new(async move { Ok(pipeline.query_async(&mut shared).await?) })
+    }
+
+    /// A script on the shared connection. One that Redis has forgotten is loaded again within the same command.
+    pub fn run<'a, T: FromRedisValue + 'a>(
+        &self,
+        script: &'a ScriptInvocation<'a>,
+    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
+        let mut shared = self.connections.shared.clone();
+        Command::new(async move { Ok(script.invoke_async(&mut shared).await?) })
+    }
+
+    /// A connection of one's own, for WATCH, whose state belongs to the connection. Waits for one to be free.
+    pub fn connection(&self) -> Command<impl Future<Output = Result<Connection, Error>>> {
+        Command::new(async {
+            match self.connections.pool.get().await {
+                Ok(link) => Ok(Connection(link)),
+                Err(PoolError::Backend(error)) => Err(error.into()),
+                Err(other) => Err(Error::no_connection("redis", &other)),
+            }
+        })
+    }
+
+    /// A new connection that hears every message on the channels of `pattern`.
+    pub fn subscribe(&self, pattern: &'static str) -> Command<impl Future<Output = Result<PubSub, Error>>> {
+        Command::new(async move {
+            let mut subscriber = self.connections.client.get_async_pubsub().await?;
+            subscriber.psubscribe(pattern).await?;
+            Ok(subscriber)
+        })
+    }
+}
+
+/// A connection that nobody else uses meanwhile. It goes back to the others when dropped, unless it failed.
+pub struct Connection(Object<Manager>);
+
+impl Connection {
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.0.origin
+    }
+
+    /// Several commands in one round trip.
+    pub fn send_all<'a, T: FromRedisValue + 'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
+        Command::new(async move {
+            self.0.usable = false;
+            let answer: RedisResult<T> = pipeline.query_async(&mut self.0.connection).await;
+            self.0.usable = answer.is_ok();
+            Ok(answer?)
+        })
+    }
+}
+
+struct Link {
+    connection: MultiplexedConnection,
+    usable: bool,
+    origin: Origin,
+}
+
+struct Manager(redis::Client);
+
+impl managed::Manager for Manager {
+    type Type = Link;
+    type Error = RedisError;
+
+    async fn create(&self) -> Result<Link, RedisError> {
+        let limits = AsyncConnectionConfig::new()
+            .set_response_timeout(Some(ANSWER_WITHIN))
+            .set_connection_timeout(Some(CONNECT_WITHIN));
+        Ok(Link {
+            connection: self.0.get_multiplexed_async_connection_with_config(&limits).await?,
+            usable: true,
+            origin: Origin::New,
+        })
+    }
+
+    async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<RedisError> {
+        if !link.usable {
+            return Err(RecycleError::message("the last command failed"));
+        }
+        link.origin = Origin::Kept;
+        if metrics.last_used() > UNTESTED_FOR {
+            link.origin = Origin::Tested;
+            redis::cmd("PING").exec_async(&mut link.connection).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+-- Sets the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in KEYS[2], unless a fence higher than
+-- ARGV[4] has written before: KEYS[3] holds the highest.
+if redis.call('exists', KEYS[1]) == 0 then
+    return 'closed'
+end
+if redis.call('hexists', KEYS[2], ARGV[2]) == 1 then
+    return 'repeated'
+end
+if tonumber(redis.call('get', KEYS[3]) or '0') > tonumber(ARGV[4]) then
+    return 'fenced'
+end
+redis.call('set', KEYS[1], ARGV[1])
+redis.call('hset', KEYS[2], ARGV[2], ARGV[3])
+redis.call('set', KEYS[3], ARGV[4])
+return 'written'

@@ -1,0 +1,206 @@
+//! Stock and orders in Redis: `stock:{item}` is the counter, `orders:{item}` a hash of order id to order.
+//!
+//! The braces are literal. They make a cluster keep all keys of one item on one node, so that scripts and transactions
+//! can reach them together.
+
+mod connections;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::{AsyncCommands, Script, pipe};
+use serde::{Deserialize, Serialize};
+
+pub use self::connections::Connection;
+use self::connections::Connections;
+use super::{Found, Stock, Written, in_words};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Fence, Name, Order, Purchase};
+
+const READ: Step = Step::command("read", &["GET", "HGET"]).plays(Role::Read);
+const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
+const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
+
+/// One instance's connections to Redis, and what stock and orders look like there.
+pub struct Redis {
+    connections: Connections,
+    instance: Name,
+    fenced_write: Script,
+}
+
+/// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    quantity: u32,
+    buyer: String,
+    idempotency_key: Option<String>,
+    instance: String,
+}
+
+impl Redis {
+    pub(super) async fn connect(url: &str, instance: &Name, wait: Duration) -> Result<Self, Error> {
+        Ok(Self {
+            connections: Connections::open(url, wait).await?,
+            instance: instance.clone(),
+            fenced_write: Script::new(include_str!("fenced_write.lua")),
+        })
+    }
+
+    /// The counter's key.
+    pub fn stock_key(item: &Name) -> String {
+        format!("stock:{{{item}}}")
+    }
+
+    /// The ledger's key.
+    pub fn orders_key(item: &Name) -> String {
+        format!("orders:{{{item}}}")
+    }
+
+    /// The key of the highest fence that has written.
+    fn fence_key(item: &Name) -> String {
+        format!("fence:{{{item}}}")
+    }
+
+    /// Deletes keys for an operator, which is no step of a purchase.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn forget(&self, keys: &[String]) -> Result<(), Error> {
+        let _: u64 = self.connections.shared.clone().del(keys).await?;
+        Ok(())
+    }
+
+    async fn write_fenced(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Fence,
+        probe: &Probe,
+    ) -> Result<Written, Error> {
+        let mut write = self.fenced_write.key(Self::stock_key(&purchase.item));
+        write
+            .key(Self::orders_key(&purchase.item))
+            .key(Self::fence_key(&purchase.item))
+            .arg(left)
+            .arg(purchase.order.to_string())
+            .arg(self.entry(purchase))
+            .arg(fence.0);
+        let word: String = probe
+            .step(&FENCED_WRITE, &purchase.item, self.run(&write), String::clone)
+            .await?;
+        Ok(match word.as_str() {
+            "written" => Written::Written,
+            "repeated" => Written::Repeated,
+            "closed" => Written::Closed,
+            _ => Written::Fenced,
+        })
+    }
+
+    /// The ledger entry of a purchase made through this instance.
+    pub fn entry(&self, purchase: &Purchase) -> String {
+        serde_json::json!(Entry {
+            quantity: purchase.quantity,
+            buyer: purchase.buyer.to_string(),
+            idempotency_key: purchase.key.as_ref().map(Name::to_string),
+            instance: self.instance.to_string(),
+        })
+        .to_string()
+    }
+
+    /// Reads a ledger entry back.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is not one of ours.
+    pub fn order(entry: &str) -> Result<Order, Error> {
+        let entry: Entry = serde_json::from_str(entry).map_err(|error| Error::Corrupt {
+            store: "redis",
+            what: error.to_string(),
+        })?;
+        Ok(Order {
+            quantity: entry.quantity,
+            buyer: entry.buyer,
+        })
+    }
+}
+
+#[async_trait]
+impl Stock for Redis {
+    fn name(&self) -> &'static str {
+        "redis"
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        &[READ, WRITE, FENCED_WRITE]
+    }
+
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error> {
+        let stock = Self::stock_key(&purchase.item);
+        let mut get = pipe();
+        get.get(&stock)
+            .hget(Self::orders_key(&purchase.item), purchase.order.to_string());
+        let (left, entry): (Option<i64>, Option<String>) = probe
+            .step(
+                &READ,
+                &stock,
+                self.send_all(&get),
+                |(left, entry): &(_, Option<String>)| in_words(*left, entry.is_some()),
+            )
+            .await?;
+        let order = entry.as_deref().map(Self::order).transpose()?;
+        Ok(left.map(|left| Found { left, order }))
+    }
+
+    async fn write(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Option<Fence>,
+        probe: &Probe,
+    ) -> Result<Written, Error> {
+        if let Some(fence) = fence {
+            return self.write_fenced(purchase, left, fence, probe).await;
+        }
+        let stock = Self::stock_key(&purchase.item);
+        let order = purchase.order.to_string();
+        let mut set = pipe();
+        set.atomic()
+            .set(&stock, left)
+            .hset(Self::orders_key(&purchase.item), order, self.entry(purchase))
+            .ignore();
+        let (): () = probe
+            .step(&WRITE, &stock, self.send_all(&set), |()| format!("wrote {left}"))
+            .await?;
+        Ok(Written::Written)
+    }
+
+    async fn open(&self, item: &Name, stock: i64) -> Result<(), Error> {
+        pipe()
+            .atomic()
+            .set(Self::stock_key(item), stock)
+            .del(&[Self::orders_key(item), Self::fence_key(item)])
+            .exec_async(&mut self.connections.shared.clone())
+            .await?;
+        Ok(())
+    }
+
+    async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
+        let _: bool = self
+            .connections
+            .shared
+            .clone()
+            .set_nx(Self::stock_key(item), stock)
+            .await?;
+        Ok(())
+    }
+
+    async fn close(&self, item: &Name) -> Result<(), Error> {
+        let keys = [Self::stock_key(item), Self::orders_key(item), Self::fence_key(item)];
+        self.forget(&keys).await
+    }
+
+    async fn ping(&self) -> Result<(), Error> {
+        Ok(redis::cmd("PING")
+            .exec_async(&mut self.connections.shared.clone())
+            .await?)
+    }
+}

@@ -1,0 +1,206 @@
+//! The connections to MariaDB. What they send they hand out as commands, so that only the seam can send it.
+
+use std::io;
+use std::str::FromStr;
+use std::time::Duration;
+
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, Object, Pool, RecycleError, RecycleResult};
+use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlRow};
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, MySql, MySqlConnection, raw_sql};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
+use super::Sql;
+use crate::probe::Command;
+use crate::sale::Error;
+
+/// A statement with its values.
+pub type Statement<'a> = Query<'a, MySql, MySqlArguments>;
+
+pub(super) type Connections = Pool<Manager>;
+
+/// Connections on which a wait for a row ends after `wait`, and any statement after some time more.
+pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
+    let manager = Manager {
+        options: MySqlConnectOptions::from_str(url)?,
+        // Whole seconds are all that InnoDB takes.
+        row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
+    };
+    Pool::builder(manager)
+        .max_size(POOL_SIZE)
+        .wait_timeout(Some(wait))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|error| Error::no_connection("sql", &error))
+}
+
+impl Sql {
+    /// A connection. Waits for one to be free.
+    pub fn connection(&self) -> Command<impl Future<Output = Result<Connection, Error>>> {
+        Command::new(async { Ok(Connection(self.lend().await?)) })
+    }
+
+    /// For what an operator asks, which is no step of a purchase.
+    pub(super) async fn lend(&self) -> Result<Object<Manager>, Error> {
+        let lent = self.connections.get().await;
+        lent.map_err(|error| Error::no_connection("sql", &error))
+    }
+
+    /// All of `statements` or none of them, for an operator.
+    pub(super) async fn operate<'a>(&self, statements: impl IntoIterator<Item = Statement<'a>>) -> Result<(), Error> {
+        let mut link = self.lend().await?;
+        link.begin().await?;
+        for statement in statements {
+            link.execute(statement).await?;
+        }
+        link.end("commit").await
+    }
+}
+
+/// A connection that nobody else uses meanwhile. When dropped it goes back to the others, unless it failed or its
+/// transaction is open: then it is closed, and MariaDB rolls back.
+pub struct Connection(Object<Manager>);
+
+impl Connection {
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.0.origin
+    }
+
+    /// `begin`
+    pub fn begin(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(self.0.begin())
+    }
+
+    /// `commit`
+    pub fn commit(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(self.0.end("commit"))
+    }
+
+    /// `rollback`
+    pub fn rollback(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(self.0.end("rollback"))
+    }
+
+    /// Any other statement; answers how many rows it found.
+    pub fn execute<'a>(
+        &'a mut self,
+        statement: Statement<'a>,
+    ) -> Command<impl Future<Output = Result<u64, Error>> + 'a> {
+        Command::new(self.0.execute(statement))
+    }
+
+    /// A query for at most one row.
+    pub fn fetch<'a>(
+        &'a mut self,
+        query: Statement<'a>,
+    ) -> Command<impl Future<Output = Result<Option<MySqlRow>, Error>> + 'a> {
+        Command::new(self.0.fetch(query))
+    }
+}
+
+pub(super) struct Link {
+    connection: MySqlConnection,
+    answer_within: Duration,
+    usable: bool,
+    origin: Origin,
+    in_transaction: bool,
+}
+
+impl Link {
+    async fn begin(&mut self) -> Result<(), Error> {
+        self.in_transaction = true;
+        self.raw("begin").await
+    }
+
+    async fn end(&mut self, how: &'static str) -> Result<(), Error> {
+        self.raw(how).await?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    pub(super) async fn raw(&mut self, sql: &'static str) -> Result<(), Error> {
+        self.usable = false;
+        let done = timeout(self.answer_within, raw_sql(sql).execute(&mut self.connection)).await;
+        self.settle(done).map(drop)
+    }
+
+    async fn execute(&mut self, statement: Statement<'_>) -> Result<u64, Error> {
+        self.usable = false;
+        let done = timeout(self.answer_within, statement.execute(&mut self.connection)).await;
+        Ok(self.settle(done)?.rows_affected())
+    }
+
+    pub(super) async fn fetch(&mut self, query: Statement<'_>) -> Result<Option<MySqlRow>, Error> {
+        self.usable = false;
+        let found = timeout(self.answer_within, query.fetch_optional(&mut self.connection)).await;
+        self.settle(found)
+    }
+
+    pub(super) async fn ping(&mut self) -> Result<(), Error> {
+        self.usable = false;
+        let answered = timeout(self.answer_within, self.connection.ping()).await;
+        self.settle(answered)
+    }
+
+    /// What MariaDB answered, be it a refusal, leaves the connection as good as it was; anything else does not.
+    fn settle<T>(&mut self, answer: Result<sqlx::Result<T>, Elapsed>) -> Result<T, Error> {
+        let answer = answer.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
+        self.usable = answer
+            .as_ref()
+            .map_or_else(|error| error.as_database_error().is_some(), |_| true);
+        Ok(answer?)
+    }
+}
+
+pub(super) struct Manager {
+    options: MySqlConnectOptions,
+    row_wait: Duration,
+}
+
+impl managed::Manager for Manager {
+    type Type = Link;
+    type Error = Error;
+
+    async fn create(&self) -> Result<Link, Error> {
+        // MariaDB ends a statement by itself before the client gives it up, and no earlier than a wait for a row.
+        let statement = self.row_wait + ANSWER_WITHIN;
+        let settings = format!(
+            "set session innodb_lock_wait_timeout = {}, session max_statement_time = {}",
+            self.row_wait.as_secs(),
+            statement.as_secs(),
+        );
+        let connecting = async {
+            let mut connection = self.options.connect().await?;
+            raw_sql(AssertSqlSafe(settings)).execute(&mut connection).await?;
+            Ok(connection)
+        };
+        let connected: sqlx::Result<_> = timeout(CONNECT_WITHIN, connecting)
+            .await
+            .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
+        Ok(Link {
+            connection: connected?,
+            answer_within: statement + CONNECT_WITHIN,
+            usable: true,
+            origin: Origin::New,
+            in_transaction: false,
+        })
+    }
+
+    async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<Error> {
+        if !link.usable || link.in_transaction {
+            return Err(RecycleError::message("it failed, or its transaction is open"));
+        }
+        link.origin = Origin::Kept;
+        if metrics.last_used() > UNTESTED_FOR {
+            link.origin = Origin::Tested;
+            timeout(CONNECT_WITHIN, link.ping())
+                .await
+                .map_err(|_| RecycleError::message("it did not answer"))??;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! Stock and orders in MariaDB: tables `store` and `orders`, see `sql/schema.sql`.
+
+mod connections;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::{Row, query};
+
+pub use self::connections::Connection;
+use self::connections::Connections;
+use super::{Found, Stock, Written, in_words};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Fence, Name, Order, Purchase};
+
+const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
+
+/// Waits for a free connection.
+pub const CONNECT: Step = Step::local("connect");
+/// Begins the transaction of counter and ledger.
+pub const BEGIN: Step = Step::command("begin", &["begin"]);
+/// Enters the order.
+pub const RECORD: Step = Step::command("record", &["insert"]).plays(Role::Record);
+/// Ends the transaction, and counter and ledger have changed.
+pub const COMMIT: Step = Step::command("commit", &["commit"]).plays(Role::Commit);
+/// Ends the transaction, and nothing has changed.
+pub const ROLLBACK: Step = Step::command("rollback", &["rollback"]);
+/// Reads counter and ledger.
+pub const READ: Step = Step::command("read", &["select"]).plays(Role::Read);
+
+const WRITE: Step = Step::command("write", &["update"]).plays(Role::Write);
+
+/// One instance's connections to MariaDB.
+pub struct Sql {
+    connections: Connections,
+    instance: Name,
+}
+
+impl Sql {
+    pub(super) async fn connect(url: &str, instance: &Name, wait: Duration) -> Result<Self, Error> {
+        let sql = Self {
+            connections: connections::open(url, wait)?,
+            instance: instance.clone(),
+        };
+        sql.lend().await?.raw(SCHEMA).await?;
+        Ok(sql)
+    }
+
+    /// A connection for the purchase that `probe` belongs to.
+    ///
+    /// # Errors
+    /// When none is to be had: nothing was sent then.
+    pub async fn connected(&self, probe: &Probe) -> Result<Connection, Error> {
+        let open = self.connection();
+        probe.step(&CONNECT, &"mariadb", open, |sql| sql.origin().word()).await
+    }
+
+    /// Enters the order; false when the ledger holds it already and nothing was entered.
+    ///
+    /// # Errors
+    /// When MariaDB refuses for any other reason.
+    pub async fn record(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let insert = query(
+            "insert into orders (id, item, quantity, buyer, idempotency_key, instance) values (?, ?, ?, ?, ?, ?)",
+        )
+        .bind(purchase.order.to_string())
+        .bind(purchase.item.as_str())
+        .bind(purchase.quantity)
+        .bind(purchase.buyer.as_str())
+        .bind(purchase.key.as_ref().map(Name::as_str))
+        .bind(self.instance.as_str());
+        let entered = probe.step(&RECORD, &purchase.order, sql.execute(insert), rows).await;
+        match entered {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_duplicate() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes back what the transaction changed.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer; it then does the same by itself.
+    pub async fn roll_back(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
+        probe
+            .step(&ROLLBACK, &purchase.item, sql.rollback(), |()| "rolled back")
+            .await
+    }
+
+    /// How many sales are open besides that of `item`.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn other_sales(&self, item: &Name) -> Result<i64, Error> {
+        let count = query("select count(*) from store where id <> ?").bind(item.as_str());
+        let row = self.lend().await?.fetch(count).await?;
+        Ok(row.map_or(Ok(0), |row| row.try_get(0))?)
+    }
+}
+
+#[async_trait]
+impl Stock for Sql {
+    fn name(&self) -> &'static str {
+        "sql"
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK]
+    }
+
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error> {
+        let mut sql = self.connected(probe).await?;
+        let select =
+            query("select s.num, o.quantity, o.buyer from store s left join orders o on o.id = ? where s.id = ?")
+                .bind(purchase.order.to_string())
+                .bind(purchase.item.as_str());
+        let row = probe
+            .step(&READ, &purchase.item, sql.fetch(select), |row| match row {
+                Some(row) => in_words(row.get(0), row.get::<Option<i64>, _>(1).is_some()),
+                None => in_words(None, false),
+            })
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let order = match (row.try_get::<Option<i64>, _>(1)?, row.try_get(2)?) {
+            (Some(quantity), Some(buyer)) => Some(Order {
+                quantity: quantity as u32,
+                buyer,
+            }),
+            _ => None,
+        };
+        Ok(Some(Found {
+            left: row.try_get(0)?,
+            order,
+        }))
+    }
+
+    async fn write(
+        &self,
+        purchase: &Purchase,
+        left: i64,
+        fence: Option<Fence>,
+        probe: &Probe,
+    ) -> Result<Written, Error> {
+        let mut sql = self.connected(probe).await?;
+        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let item = purchase.item.as_str();
+        let update = match fence {
+            None => query("update store set num = ? where id = ?").bind(left).bind(item),
+            Some(Fence(fence)) => query("update store set num = ?, fence = ? where id = ? and fence <= ?")
+                .bind(left)
+                .bind(fence)
+                .bind(item)
+                .bind(fence),
+        };
+        let found = probe.step(&WRITE, &purchase.item, sql.execute(update), rows).await?;
+        if found == 0 {
+            self.roll_back(purchase, probe, &mut sql).await?;
+            drop(sql);
+            let is_open = fence.is_some() && self.read(purchase, probe).await?.is_some();
+            return Ok(if is_open { Written::Fenced } else { Written::Closed });
+        }
+        if !self.record(purchase, probe, &mut sql).await? {
+            self.roll_back(purchase, probe, &mut sql).await?;
+            return Ok(Written::Repeated);
+        }
+        probe
+            .step(&COMMIT, &purchase.item, sql.commit(), |()| "committed")
+            .await?;
+        Ok(Written::Written)
+    }
+
+    async fn open(&self, item: &Name, stock: i64) -> Result<(), Error> {
+        self.operate([
+            query("replace into store (id, num) values (?, ?)")
+                .bind(item.as_str())
+                .bind(stock),
+            query("delete from orders where item = ?").bind(item.as_str()),
+        ])
+        .await
+    }
+
+    async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
+        let insert = query("insert ignore into store (id, num) values (?, ?)");
+        self.operate([insert.bind(item.as_str()).bind(stock)]).await
+    }
+
+    async fn close(&self, item: &Name) -> Result<(), Error> {
+        self.operate([
+            query("delete from store where id = ?").bind(item.as_str()),
+            query("delete from orders where item = ?").bind(item.as_str()),
+        ])
+        .await
+    }
+
+    async fn ping(&self) -> Result<(), Error> {
+        self.lend().await?.ping().await
+    }
+}
+
+/// How many rows a statement found.
+pub fn rows(found: &u64) -> String {
+    format!("{found} rows")
+}

@@ -1,0 +1,67 @@
+//! The books of a sale, read behind the shop's back by statements of the tests' own.
+
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::mysql::MySqlRow;
+
+use crate::harness::Instance;
+
+impl Instance {
+    /// What a store says of a sale.
+    pub async fn books(&self, store: &str, item: &str) -> Books {
+        match store {
+            "redis" => self.redis_books(item).await,
+            _ => self.sql_books(item).await,
+        }
+    }
+
+    async fn redis_books(&self, item: &str) -> Books {
+        let (left, entries): (i64, Vec<(String, String)>) = redis::pipe()
+            .get(format!("stock:{{{item}}}"))
+            .hgetall(format!("orders:{{{item}}}"))
+            .query_async(&mut self.redis.clone())
+            .await
+            .unwrap();
+        let order = |(id, entry): (String, String)| {
+            let entry: Value = serde_json::from_str(&entry).unwrap();
+            let quantity = entry["quantity"].as_i64().unwrap();
+            (id, quantity)
+        };
+        Books::new(left, entries.into_iter().map(order))
+    }
+
+    async fn sql_books(&self, item: &str) -> Books {
+        let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
+            .bind(item)
+            .bind(10_000)
+            .fetch_all(&self.sql)
+            .await
+            .unwrap();
+        let number = |row: &MySqlRow, column: usize| row.get::<String, _>(column).parse::<i64>().unwrap();
+        let orders = rows
+            .iter()
+            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
+        Books::new(number(&rows[0], 0), orders)
+    }
+}
+
+/// Counter and ledger of a sale.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Books {
+    pub left: i64,
+    /// Id and quantity of each order, by id.
+    pub orders: Vec<(String, i64)>,
+}
+
+impl Books {
+    fn new(left: i64, orders: impl Iterator<Item = (String, i64)>) -> Self {
+        let mut orders: Vec<_> = orders.collect();
+        orders.sort();
+        Self { left, orders }
+    }
+
+    /// Counter and units sold: what most tests are about.
+    pub fn left_and_sold(&self) -> (i64, i64) {
+        (self.left, self.orders.iter().map(|(_, quantity)| quantity).sum())
+    }
+}

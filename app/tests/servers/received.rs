@@ -1,0 +1,103 @@
+//! What the stores received, by their own account: MONITOR of Redis, the general log of MariaDB.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt};
+use redis::aio::MultiplexedConnection;
+use sqlx::{Connection, MySqlConnection, Row, raw_sql};
+use tokio::time::timeout;
+
+use crate::harness::{LONG, fresh};
+
+/// A data folder that nobody has initialised lacks the table of the log. No other layout is taken.
+const LOG_TABLE: &str = "
+create database if not exists mysql;
+create table if not exists mysql.general_log (
+    event_time timestamp(6) not null default current_timestamp(6) on update current_timestamp(6),
+    user_host mediumtext not null,
+    thread_id bigint(21) unsigned not null,
+    server_id int(10) unsigned not null,
+    command_type varchar(64) not null,
+    argument mediumtext not null
+) engine = CSV;
+set global log_output = 'TABLE';
+set global general_log = 1";
+
+/// Both logs, read from where the last reading ended.
+pub struct Received {
+    redis: MultiplexedConnection,
+    monitor: Pin<Box<dyn Stream<Item = String>>>,
+    sql: MySqlConnection,
+    pings: u64,
+}
+
+impl Received {
+    pub async fn start(redis_url: &str, sql_url: &str) -> Self {
+        let client = redis::Client::open(redis_url).unwrap();
+        let monitor = client.get_async_monitor().await.unwrap();
+        let mut sql = MySqlConnection::connect(sql_url).await.unwrap();
+        raw_sql(LOG_TABLE).execute(&mut sql).await.unwrap();
+        Self {
+            redis: client.get_multiplexed_async_connection().await.unwrap(),
+            monitor: Box::pin(monitor.into_on_message()),
+            pings: pings(&mut sql).await,
+            sql,
+        }
+    }
+
+    /// The commands that arrived since the last call, each store's in order: those of Redis in capitals, the statements
+    /// of MariaDB by their first word.
+    pub async fn since(&mut self) -> (Vec<String>, Vec<String>) {
+        let mark = fresh("mark");
+        let _: String = redis::cmd("ECHO")
+            .arg(&mark)
+            .query_async(&mut self.redis)
+            .await
+            .unwrap();
+        (self.redis_until(&mark).await, self.sql_so_far().await)
+    }
+
+    async fn redis_until(&mut self, mark: &str) -> Vec<String> {
+        let mut commands = Vec::new();
+        loop {
+            let line = timeout(LONG, self.monitor.next())
+                .await
+                .expect("MONITOR says nothing")
+                .unwrap();
+            if line.contains(mark) {
+                return commands;
+            }
+            // What a script calls is part of the script: its source is named `lua` instead of an address.
+            if !line.contains("lua] ") {
+                commands.push(line.split('"').nth(1).unwrap().to_uppercase());
+            }
+        }
+    }
+
+    /// Reads the log and empties it. What this connection asks is in it too, and left out.
+    async fn sql_so_far(&mut self) -> Vec<String> {
+        let select = "select convert(command_type using utf8mb4), convert(argument using utf8mb4) from mysql.general_log \
+                      where thread_id <> connection_id()";
+        let rows = raw_sql(select).fetch_all(&mut self.sql).await.unwrap();
+        raw_sql("truncate mysql.general_log")
+            .execute(&mut self.sql)
+            .await
+            .unwrap();
+        let word = |kind: String, text: String| match kind.as_str() {
+            "Query" | "Execute" => text.split_whitespace().next().unwrap_or_default().to_lowercase(),
+            _ => kind.to_lowercase(),
+        };
+        let mut commands: Vec<_> = rows.iter().map(|row| word(row.get(0), row.get(1))).collect();
+        let before = std::mem::replace(&mut self.pings, pings(&mut self.sql).await);
+        commands.extend((before..self.pings).map(|_| "ping".to_owned()));
+        commands
+    }
+}
+
+/// Pings are in no log, only in a counter.
+async fn pings(sql: &mut MySqlConnection) -> u64 {
+    let counter = "select variable_value from information_schema.global_status \
+                   where variable_name = 'com_admin_commands'";
+    let row = raw_sql(counter).fetch_one(sql).await.unwrap();
+    row.get::<String, _>(0).parse().unwrap()
+}

@@ -1,0 +1,224 @@
+//! Nothing passes beside the seam, and nothing is claimed there that was not sent: what was seen is held against what
+//! the stores say that they received.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use app::guards::Patience;
+use app::probe::{Actor, Observer, Observers, Passing, Probe, Step};
+use app::sale::{Outcome, Purchase};
+use app::stores::Stores;
+use app::strategies::{self, Strategy};
+use async_trait::async_trait;
+use futures_util::future::join_all;
+
+use crate::harness::{LONG, fresh, name, stores_of_its_own};
+use crate::received::Received;
+
+/// Writes down what passes.
+#[derive(Default)]
+struct Seen(Mutex<Vec<Seeing>>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Seeing {
+    step: Step,
+    key: String,
+    /// Whether a purchase took it, or what renews its lease; otherwise the listener did.
+    by_purchase: bool,
+    /// What came back; none while it is on its way.
+    said: Option<String>,
+}
+
+impl Seen {
+    fn take(&self) -> Vec<Seeing> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
+        let seeing = Seeing {
+            step: *passing.step,
+            key: passing.key.to_string(),
+            by_purchase: !matches!(passing.actor, Actor::Listener),
+            said: said.map(str::to_owned),
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seeing);
+    }
+}
+
+#[async_trait]
+impl Observer for Seen {
+    fn observes(&self, _actor: &Actor) -> bool {
+        true
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        self.note(passing, None);
+    }
+
+    async fn after(&self, passing: &Passing<'_>, said: &str) {
+        self.note(passing, Some(said));
+    }
+}
+
+/// The commands that the steps of `seen` declare: those of Redis, and the statements of MariaDB, its pings last.
+fn declared(seen: &[Seeing]) -> (Vec<String>, Vec<String>) {
+    let sent = seen
+        .iter()
+        .flat_map(|seeing| match (seeing.said.as_deref(), &*seeing.key) {
+            (None, _) => seeing.step.sends,
+            (Some("tested"), "redis") => &["PING"],
+            (Some("tested"), _) => &["ping"],
+            _ => &[],
+        });
+    let sent = sent.map(|command| (*command).to_owned());
+    let (redis, mut sql): (_, Vec<_>) = sent.partition(|command: &String| command.chars().all(char::is_uppercase));
+    sql.sort_by_key(|command| command == "ping");
+    (redis, sql)
+}
+
+/// A whole catalogue under observation, and what the stores say.
+struct Observed {
+    stores: Stores,
+    catalogue: Vec<Arc<dyn Strategy>>,
+    observers: Observers,
+    seen: Arc<Seen>,
+    received: Received,
+    // Dropped last.
+    _servers: Arc<stack::Stores>,
+}
+
+impl Observed {
+    async fn start(lease: Duration) -> Self {
+        let servers = stores_of_its_own();
+        let stores = Stores::connect(servers.redis_url(), servers.sql_url(), &name("app-1"), LONG)
+            .await
+            .unwrap();
+        let seen = Arc::new(Seen::default());
+        let observers = Observers::new(vec![seen.clone()]);
+        let patience = Patience { wait: LONG, lease };
+        Self {
+            catalogue: strategies::catalogue(&stores, patience, &observers),
+            received: Received::start(servers.redis_url(), servers.sql_url()).await,
+            stores,
+            observers,
+            seen,
+            _servers: servers,
+        }
+    }
+
+    /// Opens a sale of a new item, and names it.
+    async fn sale(&self, stock: i64) -> String {
+        let item = fresh("sku");
+        for store in self.stores.all() {
+            store.open(&name(&item), stock).await.unwrap();
+        }
+        item
+    }
+
+    async fn buy(&self, strategy: &dyn Strategy, item: &str, key: &str, work: Duration) -> Outcome {
+        let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
+        let probe = Probe::new(&purchase, work, None, self.observers.clone());
+        strategy.buy(&purchase, &probe).await.unwrap()
+    }
+
+    /// What was seen and what was received since the last call.
+    async fn since(&mut self) -> (Vec<Seeing>, (Vec<String>, Vec<String>)) {
+        let received = self.received.since().await;
+        (self.seen.take(), received)
+    }
+}
+
+#[tokio::test]
+async fn what_a_sale_a_repeat_a_refusal_and_an_unknown_item_send_is_what_passes_the_seam_in_the_same_order() {
+    let mut observed = Observed::start(LONG).await;
+    for strategy in observed.catalogue.clone() {
+        let called = strategies::name(strategy.as_ref());
+        // Connections, prepared statements and scripts are made by the first ones who need them.
+        for measured in [false, true] {
+            let item = observed.sale(1).await;
+            observed.since().await;
+            for (item, key, sold) in [
+                (&*item, "k-1", true),
+                (&*item, "k-1", false),
+                (&*item, "k-2", false),
+                ("none", "k", false),
+            ] {
+                let outcome = observed.buy(strategy.as_ref(), item, key, Duration::ZERO).await;
+                assert_eq!(matches!(outcome, Outcome::Sold { .. }), sold, "{called}: {outcome:?}");
+                let (seen, received) = observed.since().await;
+                if measured {
+                    assert!(received != (vec![], vec![]), "{called}: the stores' logs are silent");
+                    assert_eq!(declared(&seen), received, "{called}, {outcome:?}");
+                }
+                assert_declared(strategy.as_ref(), &seen);
+            }
+        }
+    }
+}
+
+/// Each step is one that the strategy lists, it came back before the next one began, and it said something.
+fn assert_declared(strategy: &dyn Strategy, seen: &[Seeing]) {
+    let called = strategies::name(strategy);
+    let by_purchase: Vec<_> = seen.iter().filter(|seeing| seeing.by_purchase).collect();
+    for pair in by_purchase.chunks(2) {
+        let [before, after] = pair else {
+            panic!("{called}: {pair:?} never came back")
+        };
+        assert!(
+            strategy.steps().contains(&before.step),
+            "{called} does not list {before:?}"
+        );
+        assert_eq!((before.step, &before.said), (after.step, &None), "{called}");
+        assert!(
+            after.said.as_ref().is_some_and(|said| !said.is_empty()),
+            "{called}: {after:?}"
+        );
+    }
+}
+
+/// Waits, lost attempts, rollbacks, renewals and wake-ups: nobody can say how many, but both sides count the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
+    let mut observed = Observed::start(Duration::from_millis(60)).await;
+    for strategy in observed.catalogue.clone() {
+        let called = strategies::name(strategy.as_ref());
+        for measured in [false, true] {
+            let item = observed.sale(4).await;
+            observed.since().await;
+            let keys: Vec<_> = (0..8).map(|n| format!("k-{}", n % 6)).collect();
+            let work = Duration::from_millis(30);
+            join_all(keys.iter().map(|key| observed.buy(strategy.as_ref(), &item, key, work))).await;
+            let (seen, received) = observed.since().await;
+            if measured {
+                assert_eq!(
+                    counted(without_what_was_never_carried_out(&seen)),
+                    counted(received),
+                    "{called}"
+                );
+            }
+        }
+    }
+}
+
+/// MONITOR shows what MULTI has queued when EXEC carries it out, and never where EXEC refuses.
+fn without_what_was_never_carried_out(seen: &[Seeing]) -> (Vec<String>, Vec<String>) {
+    let (mut redis, sql) = declared(seen);
+    let refused = seen
+        .iter()
+        .filter(|seeing| seeing.said.as_deref() == Some("nil: another wrote"));
+    for queued in refused.flat_map(|_| ["SET", "HSET"]) {
+        let at = redis.iter().position(|command| command == queued);
+        redis.remove(at.unwrap());
+    }
+    (redis, sql)
+}
+
+/// All commands in one order, without those by which a new connection introduces itself and a statement is made known to
+/// it for the first time: they fall within the step that needed them.
+fn counted((redis, sql): (Vec<String>, Vec<String>)) -> Vec<String> {
+    let introductions = ["CLIENT", "HELLO", "SCRIPT", "connect", "prepare", "set"];
+    let mut all: Vec<_> = redis.into_iter().chain(sql).collect();
+    all.retain(|command| !introductions.contains(&command.as_str()));
+    all.sort();
+    all
+}

@@ -1,0 +1,139 @@
+//! The trace of a sale: what is in it, that another life of the instance still has it, and that it is bounded.
+
+use std::fs::File;
+use std::path::Path;
+
+use app::probe::Event;
+use serde_json::{Value, json};
+use stack::Folder;
+
+use crate::harness::{Answer, Instance, TOKEN, Wish, ask, fresh};
+
+async fn traced(folder: &Path) -> Instance {
+    Instance::open(|settings| settings.traces = Some(folder.join(settings.instance.as_str()))).await
+}
+
+async fn operator(instance: &Instance, method: &str, path: &str, body: &str) -> Answer {
+    let token = [("authorization", format!("Bearer {TOKEN}"))];
+    ask(&instance.admin, method, path, &token, body).await
+}
+
+async fn open(instance: &Instance, item: &str) -> Answer {
+    let body = json!({ "stock": 1, "trace": true }).to_string();
+    operator(instance, "PUT", &format!("/sales/{item}"), &body).await
+}
+
+async fn trace(instance: &Instance, item: &str) -> Answer {
+    operator(instance, "GET", &format!("/sales/{item}/trace"), "").await
+}
+
+fn events(trace: &Value) -> Vec<Event> {
+    serde_json::from_value(trace["events"].clone()).unwrap()
+}
+
+#[tokio::test]
+async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance() {
+    let folder = Folder::new().unwrap();
+    let (one, two) = (traced(folder.path()).await, traced(folder.path()).await);
+    let item = fresh("sku");
+    assert_eq!(
+        (open(&one, &item).await.status, open(&two, &item).await.status),
+        (200, 200)
+    );
+    let wish = Wish::of(&item).by("setnx@redis");
+    assert_eq!(one.buy(&wish.clone().buyer("b-1")).await.status, 201);
+    assert_eq!(two.buy(&wish.buyer("b-2")).await.status, 409);
+    let answers = [trace(&one, &item).await.json(), trace(&two, &item).await.json()];
+    assert_eq!(answers[0]["instance"], one.shop.instance.as_str());
+    let lock = format!("lock:{{{item}}}");
+    let stock = format!("stock:{{{item}}}");
+    let told = |trace: &Value| -> Vec<_> {
+        let steps = events(trace).into_iter().filter_map(|event| {
+            let said = event.said?;
+            Some((event.buyer, event.step, event.role.unwrap(), event.key, said))
+        });
+        steps.collect()
+    };
+    let step = |buyer: &str, step: &str, role: &str, key: &str, said: &str| {
+        let [buyer, step, role, key, said] = [buyer, step, role, key, said].map(str::to_owned);
+        (buyer, step, role, key, said)
+    };
+    let sold = [
+        step("b-1", "setnx", "lock", &lock, "taken"),
+        step("b-1", "read", "read", &stock, "left 1"),
+        step("b-1", "write", "write", &stock, "wrote 0"),
+        step("b-1", "del", "release", &lock, "1 deleted"),
+    ];
+    assert_eq!(told(&answers[0]), sold);
+    let refused = [
+        step("b-2", "setnx", "lock", &lock, "taken"),
+        step("b-2", "read", "read", &stock, "left 0"),
+        step("b-2", "del", "release", &lock, "1 deleted"),
+    ];
+    assert_eq!(told(&answers[1]), refused);
+    let all: Vec<_> = answers.iter().flat_map(events).collect();
+    assert!(all.is_sorted_by_key(|event| event.at_ns), "one clock for both");
+    for pair in all.chunks(2) {
+        assert_eq!((&pair[0].step, &pair[0].said), (&pair[1].step, &None), "begin and end");
+    }
+}
+
+#[tokio::test]
+async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_with() {
+    let folder = Folder::new().unwrap();
+    let item = fresh("sku");
+    let first = traced(folder.path()).await;
+    let place = folder.path().join(first.shop.instance.as_str());
+    open(&first, &item).await;
+    first.buy(&Wish::of(&item)).await;
+    let second = Instance::open(|settings| settings.traces = Some(place)).await;
+    second.buy(&Wish::of(&item)).await;
+    let told = events(&trace(&second, &item).await.json());
+    let lives: Vec<_> = told.iter().map(|event| (event.life, event.said.as_deref())).collect();
+    let (one, two) = (told[0].life, told[2].life);
+    assert_ne!(one, two);
+    assert_eq!(
+        lives,
+        [
+            (one, None),
+            (one, Some("sold, left 0")),
+            (two, None),
+            (two, Some("sold out, left 0")),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_trace_that_is_full_counts_what_it_drops() {
+    let folder = Folder::new().unwrap();
+    let item = fresh("sku");
+    let full = File::create(folder.path().join(format!("{item}.trace"))).unwrap();
+    full.set_len(16 * 1024 * 1024).unwrap();
+    let instance = Instance::open(|settings| settings.traces = Some(folder.path().to_owned())).await;
+    instance.buy(&Wish::of(&item)).await;
+    let trace = trace(&instance, &item).await.json();
+    assert_eq!((&trace["dropped"], events(&trace).len()), (&2.into(), 0));
+}
+
+#[tokio::test]
+async fn a_sale_that_is_not_traced_has_no_trace_and_one_that_was_can_be_forgotten() {
+    let folder = Folder::new().unwrap();
+    let (without, with) = (Instance::lab().await, traced(folder.path()).await);
+    let item = fresh("sku");
+    let not_traced = (404, "not-traced".to_owned());
+    assert_eq!(open(&without, &item).await.problem(), (422, "bad-value".to_owned()));
+    assert_eq!(trace(&without, &item).await.problem(), not_traced);
+    for (method, path) in [("DELETE", "/trace"), ("PUT", ""), ("DELETE", "")] {
+        assert_eq!(open(&with, &item).await.status, 200);
+        assert_eq!(trace(&with, &item).await.status, 200);
+        let body = if method == "PUT" { r#"{"stock":1}"# } else { "" };
+        operator(&with, method, &format!("/sales/{item}{path}"), body).await;
+        assert_eq!(trace(&with, &item).await.problem(), not_traced, "{method} {path}");
+    }
+    assert_eq!(
+        operator(&without, "DELETE", &format!("/sales/{item}/trace"), "")
+            .await
+            .status,
+        204
+    );
+}
