@@ -1,4 +1,4 @@
-//! The vocabulary: what a buyer wishes, what can come of it, and what a strategy claims.
+//! The vocabulary: what a buyer asks for, what can come of it, and what a strategy claims.
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// A buyer's wish for some units of one item.
+/// What a buyer asks for: some units of one item.
 #[derive(Clone, Debug)]
 pub struct Purchase {
     /// What is wanted.
@@ -110,7 +110,7 @@ pub enum Outcome {
     Repeated(Order),
     /// Fewer units are left than were asked for.
     SoldOut,
-    /// The turn did not come within the longest wait. Nothing was written.
+    /// The lock or the row did not come free within the longest wait. Nothing was written.
     Busy,
     /// No sale of such an item is open.
     UnknownItem,
@@ -175,7 +175,7 @@ pub enum Threat {
     Crowd,
     /// Many buyers at once, spread over two or more instances.
     SecondInstance,
-    /// An instance is killed between taking its turn and writing the sale.
+    /// An instance is killed between taking its lock and writing the sale.
     CrashedHolder,
 }
 

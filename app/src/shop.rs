@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::guards::Patience;
+use crate::guards::Timeouts;
 use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::Stores;
@@ -36,8 +36,8 @@ pub struct Settings {
     pub item: Name,
     /// Units the item is opened with, where no sale of it is open yet.
     pub stock: i64,
-    /// How long to wait for a turn, and how long a lock lives.
-    pub patience: Patience,
+    /// How long to wait for a lock, and how long a lock lives.
+    pub timeouts: Timeouts,
     /// Where traces are written, in a folder of this instance's own. Without one no sale can be traced.
     pub traces: Option<PathBuf>,
 }
@@ -102,12 +102,12 @@ impl Shop {
     /// # Errors
     /// [`CannotOpen`]: a store does not answer, or the default strategy is unknown.
     pub async fn open(settings: Settings) -> Result<Self, CannotOpen> {
-        let patience = settings.patience;
+        let timeouts = settings.timeouts;
         let stores = Stores::connect(
             &settings.redis_url,
             &settings.sql_url,
             &settings.instance,
-            patience.wait,
+            timeouts.wait,
         )
         .await?;
         for stock in stores.all() {
@@ -119,7 +119,7 @@ impl Shop {
         // Last: what a fault prevented is in no trace, and what it struck after is.
         observers.extend(tracer.clone().map(|tracer| tracer as Arc<dyn Observer>));
         let observers = Observers::new(observers);
-        let catalogue = strategies::catalogue(&stores, patience, &observers);
+        let catalogue = strategies::catalogue(&stores, timeouts, &observers);
         let strategy = find(&catalogue, &settings.strategy).ok_or_else(|| CannotOpen::Strategy {
             known: known(&catalogue),
             asked: settings.strategy,

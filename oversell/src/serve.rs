@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use app::guards::Patience;
+use app::guards::Timeouts;
 use app::sale::Name;
 use app::shop::{Settings, Shop};
 use tokio::net::TcpListener;
@@ -76,7 +76,7 @@ fn settings(options: ServeOptions) -> Result<Settings> {
         strategy: options.strategy,
         item: name("--item", &options.item)?,
         stock: options.stock.into(),
-        patience: Patience {
+        timeouts: Timeouts {
             wait: Duration::from_millis(options.wait_ms),
             lease: Duration::from_millis(options.lease_ms),
         },

@@ -25,7 +25,7 @@ pub trait Guard: Send + Sync {
     /// The steps it takes.
     fn steps(&self) -> &'static [Step];
 
-    /// Waits for the turn at `item`, at most as long as the guard was told to. `None` when the turn did not come.
+    /// Waits for the lock of `item`, at most as long as the guard was told to. `None` when it did not come free.
     ///
     /// # Errors
     /// When the lock's store cannot be reached, which is not the same as a lock that somebody else holds.
@@ -40,7 +40,7 @@ pub trait Guard: Send + Sync {
     }
 }
 
-/// The turn, while one has it. Dropping it without release leaves the lock to its lease, if it has one.
+/// A lock, while one holds it. Dropping it without release leaves the lock to its lease, if it has one.
 #[async_trait]
 pub trait Held: Send + Sync {
     /// The number by which a store tells this holder from a later one, where the lock gives one out.
@@ -53,17 +53,17 @@ pub trait Held: Send + Sync {
         false
     }
 
-    /// Gives the turn back.
+    /// Gives the lock back.
     ///
     /// # Errors
     /// When the lock's store cannot be reached: the lock then stays until its lease ends, if it has one.
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error>;
 }
 
-/// What the end of a turn looked like.
+/// What the end of a held lock looked like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Released {
-    /// The turn was ours until now.
+    /// The lock was ours until now.
     InTime,
     /// The lease had ended before: somebody else may have been inside at the same time.
     TooLate,
@@ -71,8 +71,8 @@ pub enum Released {
 
 /// The times a guard lives by.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// How long a buyer waits for the turn before being told that the shop is busy.
+pub struct Timeouts {
+    /// How long a buyer waits for a lock before being told that the shop is busy.
     pub wait: Duration,
     /// How long a lock outlives a holder that has stopped renewing it.
     pub lease: Duration,
@@ -85,23 +85,23 @@ pub const PAUSE: Step = Step::local("pause");
 /// do not meet each time.
 const PAUSE_MS: std::ops::Range<f64> = 1.0..5.0;
 
-impl Patience {
+impl Timeouts {
     /// Begins to wait.
-    pub fn tries(self) -> Tries {
-        Tries {
+    pub fn backoff(self) -> Backoff {
+        Backoff {
             deadline: Instant::now() + self.wait,
             first: true,
         }
     }
 }
 
-/// The attempts that one purchase has until its patience ends.
-pub struct Tries {
+/// The attempts that one purchase has before it is told busy, and the pauses between them.
+pub struct Backoff {
     deadline: Instant,
     first: bool,
 }
 
-impl Tries {
+impl Backoff {
     /// Whether there is another attempt at `item`, after a pause unless it is the first.
     pub async fn again(&mut self, item: &Name, probe: &Probe) -> bool {
         if std::mem::take(&mut self.first) {
@@ -125,12 +125,12 @@ fn taken_or_held(taken: &bool) -> &'static str {
 
 /// Every guard, in the order of the lessons: what each one adds repairs what the one before it lacks.
 /// Those that work beside purchases do so under the eyes of `observers`.
-pub fn all(redis: &Arc<Redis>, patience: Patience, observers: &Observers) -> Vec<Arc<dyn Guard>> {
+pub fn all(redis: &Arc<Redis>, timeouts: Timeouts, observers: &Observers) -> Vec<Arc<dyn Guard>> {
     vec![
         Arc::new(none::Nothing),
-        Arc::new(mutex::Mutex::new(patience)),
-        Arc::new(setnx::Setnx::new(redis, patience)),
-        Arc::new(token::Token::new(redis, patience)),
-        Arc::new(watchdog::Watchdog::new(redis, patience, observers)),
+        Arc::new(mutex::Mutex::new(timeouts)),
+        Arc::new(setnx::Setnx::new(redis, timeouts)),
+        Arc::new(token::Token::new(redis, timeouts)),
+        Arc::new(watchdog::Watchdog::new(redis, timeouts, observers)),
     ]
 }

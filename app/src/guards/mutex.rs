@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
-use super::{Guard, Held, Patience, Released};
+use super::{Guard, Held, Released, Timeouts};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
 
@@ -32,15 +32,15 @@ const UNLOCK: Step = Step::local("unlock").plays(Role::Release);
 pub(super) struct Mutex {
     stripes: Vec<Arc<tokio::sync::Mutex<()>>>,
     hasher: RandomState,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl Mutex {
-    pub(super) fn new(patience: Patience) -> Self {
+    pub(super) fn new(timeouts: Timeouts) -> Self {
         Self {
             stripes: (0..STRIPES).map(|_| Arc::default()).collect(),
             hasher: RandomState::new(),
-            patience,
+            timeouts,
         }
     }
 }
@@ -62,30 +62,34 @@ impl Guard for Mutex {
 
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let stripe = self.hasher.hash_one(item) as usize % STRIPES;
-        let turn = timeout(self.patience.wait, self.stripes[stripe].clone().lock_owned());
-        let turn = probe
+        let guard = timeout(self.timeouts.wait, self.stripes[stripe].clone().lock_owned());
+        let guard = probe
             .local(
                 &LOCK,
                 item,
-                turn,
-                |turn| if turn.is_ok() { "locked" } else { "timed out" },
+                guard,
+                |guard| if guard.is_ok() { "locked" } else { "timed out" },
             )
             .await;
         let item = item.clone();
-        Ok(turn.ok().map(|turn| Box::new(Turn { turn, item }) as Box<dyn Held>))
+        Ok(guard
+            .ok()
+            .map(|guard| Box::new(HeldLock { guard, item }) as Box<dyn Held>))
     }
 }
 
-struct Turn {
-    turn: OwnedMutexGuard<()>,
+struct HeldLock {
+    guard: OwnedMutexGuard<()>,
     item: Name,
 }
 
 #[async_trait]
-impl Held for Turn {
+impl Held for HeldLock {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        let Self { turn, item } = *self;
-        probe.local(&UNLOCK, &item, async { drop(turn) }, |()| "unlocked").await;
+        let Self { guard, item } = *self;
+        probe
+            .local(&UNLOCK, &item, async { drop(guard) }, |()| "unlocked")
+            .await;
         Ok(Released::InTime)
     }
 }

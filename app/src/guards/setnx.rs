@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Guard, Held, PAUSE, Patience, Released, lock_key, taken_or_held};
+use super::{Guard, Held, PAUSE, Released, Timeouts, lock_key, taken_or_held};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
 use crate::stores::Redis;
@@ -24,14 +24,14 @@ const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
 
 pub(super) struct Setnx {
     redis: Arc<Redis>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl Setnx {
-    pub(super) fn new(redis: &Arc<Redis>, patience: Patience) -> Self {
+    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts) -> Self {
         Self {
             redis: redis.clone(),
-            patience,
+            timeouts,
         }
     }
 }
@@ -55,12 +55,12 @@ impl Guard for Setnx {
         let key = lock_key(item);
         let mut setnx = cmd("SETNX");
         setnx.arg(&key).arg("locked");
-        let mut tries = self.patience.tries();
-        while tries.again(item, probe).await {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
             let locked: bool = probe.step(&SETNX, &key, self.redis.send(&setnx), taken_or_held).await?;
             if locked {
                 let redis = self.redis.clone();
-                return Ok(Some(Box::new(Turn { redis, key })));
+                return Ok(Some(Box::new(HeldLock { redis, key })));
             }
         }
         Ok(None)
@@ -71,13 +71,13 @@ impl Guard for Setnx {
     }
 }
 
-struct Turn {
+struct HeldLock {
     redis: Arc<Redis>,
     key: String,
 }
 
 #[async_trait]
-impl Held for Turn {
+impl Held for HeldLock {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
         let _: u64 = probe
             .step(&DEL, &self.key, self.redis.send(cmd("DEL").arg(&self.key)), |gone| {

@@ -15,12 +15,12 @@ use async_trait::async_trait;
 use redis::{Script, cmd};
 use uuid::Uuid;
 
-use super::{Guard, Held, PAUSE, Patience, Released, lock_key, taken_or_held};
+use super::{Guard, Held, PAUSE, Released, Timeouts, lock_key, taken_or_held};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
 use crate::stores::Redis;
 
-/// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's turn.
+/// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.
 const RELEASE: &str = r"
 if redis.call('get', KEYS[1]) == ARGV[1] then
     return redis.call('del', KEYS[1])
@@ -34,15 +34,15 @@ const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role:
 pub(super) struct Token {
     redis: Arc<Redis>,
     release: Arc<Script>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl Token {
-    pub(super) fn new(redis: &Arc<Redis>, patience: Patience) -> Self {
+    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts) -> Self {
         Self {
             redis: redis.clone(),
             release: Arc::new(Script::new(RELEASE)),
-            patience,
+            timeouts,
         }
     }
 }
@@ -65,15 +65,15 @@ impl Guard for Token {
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let key = lock_key(item);
         let token = Uuid::new_v4().to_string();
-        let lease_ms = self.patience.lease.as_millis() as u64;
+        let lease_ms = self.timeouts.lease.as_millis() as u64;
         let mut set = cmd("SET");
         set.arg(&key).arg(&token).arg("NX").arg("PX").arg(lease_ms);
-        let mut tries = self.patience.tries();
-        while tries.again(item, probe).await {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
             let locked: bool = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await?;
             if locked {
                 let (redis, release) = (self.redis.clone(), self.release.clone());
-                return Ok(Some(Box::new(Turn {
+                return Ok(Some(Box::new(HeldLock {
                     redis,
                     release,
                     key,
@@ -89,7 +89,7 @@ impl Guard for Token {
     }
 }
 
-struct Turn {
+struct HeldLock {
     redis: Arc<Redis>,
     release: Arc<Script>,
     key: String,
@@ -97,7 +97,7 @@ struct Turn {
 }
 
 #[async_trait]
-impl Held for Turn {
+impl Held for HeldLock {
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
         let mut release = self.release.key(&self.key);
         release.arg(&self.token);

@@ -2,19 +2,18 @@
 
 use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
-use subtle::ConstantTimeEq;
 
 use super::problem::Problem;
-use super::{App, lab, traces, with_manners};
-use crate::sale::{MAX_STOCK, Name};
-use crate::shop::Shop;
+use super::request::{authorize, bad_value, item};
+use super::{App, traces, with_manners};
+use crate::sale::MAX_STOCK;
 use crate::stores::MAX_SALES;
 
 pub(super) fn router(app: App) -> Router {
@@ -31,19 +30,6 @@ pub(super) fn router(app: App) -> Router {
 async fn guard(State(app): State<App>, request: Request, next: Next) -> Result<Response, Problem> {
     authorize(&app.shop, request.headers())?;
     Ok(next.run(request).await)
-}
-
-/// Lets pass who brings the token. The comparison takes the same time wherever the two differ.
-pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem> {
-    let value = lab::header(headers, AUTHORIZATION.as_str()).map_err(|_| Problem::Unauthorized)?;
-    let token = value
-        .and_then(|value| value.strip_prefix("Bearer "))
-        .unwrap_or_default();
-    if token.as_bytes().ct_eq(shop.admin_token.as_bytes()).into() {
-        Ok(())
-    } else {
-        Err(Problem::Unauthorized)
-    }
 }
 
 #[derive(Deserialize)]
@@ -113,7 +99,7 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
     let fault = app
         .shop
         .fault(&asked.fault)
-        .map_err(|error| lab::bad_fault("fault", &error))?;
+        .map_err(|error| bad_value("fault", &error))?;
     if fault.at.is_some() {
         return match app.shop.faults.arm(fault) {
             true => Ok(StatusCode::ACCEPTED),
@@ -131,12 +117,4 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
 async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let text = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, text)], app.metrics.encode(&app.shop))
-}
-
-pub(super) fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
-    let Path(item) = path?;
-    Name::parse(&item).map_err(|error| Problem::BadValue {
-        field: "item",
-        why: error.to_string(),
-    })
 }

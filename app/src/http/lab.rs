@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 
-use super::admin;
 use super::problem::Problem;
+use super::request::{authorize, bad_value, header};
 use crate::probe::Fault;
 use crate::shop::{Service, Shop};
 
@@ -47,33 +47,13 @@ fn work(text: &str) -> Result<Duration, Problem> {
 }
 
 fn fault(shop: &Shop, headers: &HeaderMap, text: &str) -> Result<Fault, Problem> {
-    admin::authorize(shop, headers)?;
-    let fault = shop.fault(text).map_err(|error| bad_fault("X-Fault", &error))?;
+    authorize(shop, headers)?;
+    let fault = shop.fault(text).map_err(|error| bad_value("X-Fault", &error))?;
     match fault.at {
         Some(_) => Ok(fault),
         None => Err(Problem::BadValue {
             field: "X-Fault",
             why: "a purchase's fault needs its @STEP".to_owned(),
-        }),
-    }
-}
-
-pub(super) fn bad_fault(field: &'static str, error: &dyn std::error::Error) -> Problem {
-    Problem::BadValue {
-        field,
-        why: error.to_string(),
-    }
-}
-
-/// The one value of a header. Two values are refused: one of the two would be passed over.
-pub(super) fn header<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Problem> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    match (value.to_str(), values.next()) {
-        (Ok(text), None) => Ok(Some(text)),
-        _ => Err(Problem::BadValue {
-            field: name,
-            why: "must be one line of visible ASCII, given once".to_owned(),
         }),
     }
 }

@@ -9,6 +9,7 @@ mod lab;
 mod metrics;
 mod problem;
 mod purchases;
+mod request;
 mod server;
 mod traces;
 

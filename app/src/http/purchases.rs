@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
+use super::request::{header, name};
 use super::{App, lab};
 use crate::sale::{MAX_QUANTITY, Name, Outcome, Purchase};
 use crate::shop::Service;
@@ -26,7 +27,7 @@ const NOBODY: &str = "anonymous";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wish {
+pub(super) struct PurchaseRequest {
     item: String,
     quantity: u32,
     buyer: String,
@@ -45,20 +46,20 @@ struct Sold<'a> {
 pub(super) async fn purchase(
     State(app): State<App>,
     headers: HeaderMap,
-    wish: Result<Json<Wish>, JsonRejection>,
+    request: Result<Json<PurchaseRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let service = lab::service(&app.shop, &headers)?;
-    let Json(wish) = wish?;
-    if !(1..=MAX_QUANTITY).contains(&wish.quantity) {
+    let Json(request) = request?;
+    if !(1..=MAX_QUANTITY).contains(&request.quantity) {
         return Err(Problem::BadValue {
             field: "quantity",
             why: format!("must be 1 to {MAX_QUANTITY}"),
         });
     }
-    let item = name("item", &wish.item)?;
-    let buyer = name("buyer", &wish.buyer)?;
+    let item = name("item", &request.item)?;
+    let buyer = name("buyer", &request.buyer)?;
     let key = key(&headers)?;
-    sell(&app, Purchase::new(item, wish.quantity, buyer, key), service).await
+    sell(&app, Purchase::new(item, request.quantity, buyer, key), service).await
 }
 
 /// `GET /deduct_stock`, `POST /deduct_stock`: one unit of the default item.
@@ -100,14 +101,7 @@ fn sold(app: &App, purchase: &Purchase, remaining: Option<i64>) -> Response {
 }
 
 fn key(headers: &HeaderMap) -> Result<Option<Name>, Problem> {
-    lab::header(headers, IDEMPOTENCY_KEY)?
+    header(headers, IDEMPOTENCY_KEY)?
         .map(|key| name("Idempotency-Key", key))
         .transpose()
-}
-
-fn name(field: &'static str, text: &str) -> Result<Name, Problem> {
-    Name::parse(text).map_err(|error| Problem::BadValue {
-        field,
-        why: error.to_string(),
-    })
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use super::App;
-use super::admin::item;
 use super::problem::Problem;
+use super::request::item;
 use crate::probe::Trace;
 use crate::sale::Name;
 use crate::shop::Shop;

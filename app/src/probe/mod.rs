@@ -100,7 +100,7 @@ impl Probe {
         self.pass(step, key, command.0, words).await
     }
 
-    /// Takes a step that no store sees: a wait for a turn, a pause, a mutex given back.
+    /// Takes a step that no store sees: a wait for a lock, a pause, a mutex given back.
     pub async fn local<T, W: Into<Cow<'static, str>>>(
         &self,
         step: &Step,
@@ -143,5 +143,39 @@ impl Probe {
         if !self.work.is_zero() {
             tokio::time::sleep(self.work).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use super::*;
+    use crate::sale::Name;
+
+    /// A key that nobody may ask for its name.
+    struct Unread;
+
+    impl Display for Unread {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            panic!("nobody looks")
+        }
+    }
+
+    fn purchase() -> Purchase {
+        let name = |text| Name::parse(text).unwrap();
+        Purchase::new(name("sku"), 1, name("b-1"), None)
+    }
+
+    #[tokio::test]
+    async fn with_nobody_at_the_seam_neither_keys_nor_answers_are_put_in_words() {
+        const STEP: Step = Step::command("get", &["GET"]);
+        let faults = std::sync::Arc::<ArmedFaults>::default();
+        let observers = Observers::new(vec![faults.clone()]);
+        let probe = Probe::new(&purchase(), Duration::ZERO, None, observers);
+        let unsaid = |_: &u8| -> &'static str { panic!("nobody looks") };
+        let command = Command::new(async { Ok(7) });
+        assert_eq!(probe.step(&STEP, &Unread, command, unsaid).await.unwrap(), 7);
+        assert_eq!(probe.local(&STEP, &Unread, async { 7 }, unsaid).await, 7);
     }
 }

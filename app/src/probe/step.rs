@@ -66,7 +66,7 @@ impl Step {
         }
     }
 
-    /// A step that no store sees: a wait for a turn, for a connection, for a message.
+    /// A step that no store sees: a wait for a lock, for a connection, for a message.
     pub const fn local(name: &'static str) -> Self {
         Self::command(name, &[])
     }

@@ -53,7 +53,7 @@ pub const MAX_SALES: i64 = 10_000;
 
 /// What a purchase finds when it reads the stock.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct StockRead {
     /// Units left.
     pub left: i64,
     /// The order that this purchase's idempotency key made before.
@@ -83,7 +83,7 @@ pub trait Stock: Send + Sync {
     fn steps(&self) -> &'static [Step];
 
     /// What is left, and whether this purchase was made before. `None` when no such sale is open.
-    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error>;
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error>;
 
     /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. With a fence, only if no
     /// higher one has written. Without one Redis can tell neither a repeat nor a closed sale: it writes.

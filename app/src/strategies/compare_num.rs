@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::Strategy;
-use crate::guards::{PAUSE, Patience};
+use crate::guards::{PAUSE, Timeouts};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
@@ -26,14 +26,14 @@ const COMPARE_SET: Step = Step::command("compare-set", &["update"]).plays(Role::
 
 pub(super) struct CompareNum {
     sql: Arc<Sql>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl CompareNum {
-    pub(super) fn new(sql: &Arc<Sql>, patience: Patience) -> Self {
+    pub(super) fn new(sql: &Arc<Sql>, timeouts: Timeouts) -> Self {
         Self {
             sql: sql.clone(),
-            patience,
+            timeouts,
         }
     }
 
@@ -90,8 +90,8 @@ impl Strategy for CompareNum {
     }
 
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let mut tries = self.patience.tries();
-        while tries.again(&purchase.item, probe).await {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
             if let Some(outcome) = self.attempt(purchase, probe).await? {
                 return Ok(outcome);
             }

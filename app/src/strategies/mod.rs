@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::guards::{self, Patience};
+use crate::guards::{self, Timeouts};
 use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Mechanism, Name, Outcome, Purchase};
 use crate::stores::Stores;
@@ -32,7 +32,7 @@ pub trait Strategy: Send + Sync {
     /// Every step it can take, so that a fault can name it.
     fn steps(&self) -> Vec<Step>;
 
-    /// Tries to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
+    /// Backoff to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
     ///
     /// # Errors
     /// When a store fails: whether the sale took place is then unknown.
@@ -54,16 +54,16 @@ pub fn name(strategy: &dyn Strategy) -> String {
 
 /// Every strategy, in the order of the lessons: first each guard on each store, then what needs no guard.
 /// What works beside purchases does so under the eyes of `observers`.
-pub fn catalogue(stores: &Stores, patience: Patience, observers: &Observers) -> Vec<Arc<dyn Strategy>> {
+pub fn catalogue(stores: &Stores, timeouts: Timeouts, observers: &Observers) -> Vec<Arc<dyn Strategy>> {
     let mut all: Vec<Arc<dyn Strategy>> = Vec::new();
-    for guard in guards::all(&stores.redis, patience, observers) {
+    for guard in guards::all(&stores.redis, timeouts, observers) {
         for stock in stores.all() {
             all.push(Arc::new(guarded::Guarded::new(guard.clone(), stock)));
         }
     }
-    all.push(Arc::new(compare_num::CompareNum::new(&stores.sql, patience)));
+    all.push(Arc::new(compare_num::CompareNum::new(&stores.sql, timeouts)));
     all.push(Arc::new(conditional::Conditional::new(&stores.sql)));
-    all.push(Arc::new(watch_multi::WatchMulti::new(&stores.redis, patience)));
+    all.push(Arc::new(watch_multi::WatchMulti::new(&stores.redis, timeouts)));
     all.push(Arc::new(lua::Lua::new(&stores.redis)));
     all
 }

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use redis::pipe;
 
 use super::Strategy;
-use crate::guards::{PAUSE, Patience};
+use crate::guards::{PAUSE, Timeouts};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
 use crate::stores::{Redis, Stock, in_words};
@@ -27,14 +27,14 @@ const EXEC: Step = Step::command("exec", &["MULTI", "SET", "HSET", "EXEC"]).play
 
 pub(super) struct WatchMulti {
     redis: Arc<Redis>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl WatchMulti {
-    pub(super) fn new(redis: &Arc<Redis>, patience: Patience) -> Self {
+    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts) -> Self {
         Self {
             redis: redis.clone(),
-            patience,
+            timeouts,
         }
     }
 
@@ -103,8 +103,8 @@ impl Strategy for WatchMulti {
     }
 
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let mut tries = self.patience.tries();
-        while tries.again(&purchase.item, probe).await {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
             if let Some(outcome) = self.attempt(purchase, probe).await? {
                 return Ok(outcome);
             }

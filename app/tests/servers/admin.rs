@@ -1,6 +1,6 @@
 //! The admin listener: nothing without the token, no sale that cannot be, no secret in the metrics.
 
-use crate::harness::{Answer, Instance, TOKEN, Wish, ask};
+use crate::harness::{Answer, Instance, PurchaseRequest, TOKEN, ask};
 use crate::refusal::{Case, none_sells};
 
 fn bearer() -> String {
@@ -114,7 +114,7 @@ async fn a_sale_opened_again_forgets_its_orders_and_a_closed_one_is_unknown() {
     let instance = Instance::lab().await;
     let item = instance.sale(2).await;
     for strategy in ["lua@redis", "conditional@sql"] {
-        assert_eq!(instance.buy(&Wish::of(&item).by(strategy)).await.status, 201);
+        assert_eq!(instance.buy(&PurchaseRequest::of(&item).by(strategy)).await.status, 201);
     }
     let path = format!("/sales/{item}");
     let again = operator(&instance, "PUT", &path, r#"{"stock":9}"#).await;
@@ -125,7 +125,7 @@ async fn a_sale_opened_again_forgets_its_orders_and_a_closed_one_is_unknown() {
     assert_eq!(operator(&instance, "DELETE", &path, "").await.status, 204);
     assert_eq!(operator(&instance, "DELETE", &path, "").await.status, 204);
     for strategy in ["lua@redis", "conditional@sql"] {
-        let answer = instance.buy(&Wish::of(&item).by(strategy)).await;
+        let answer = instance.buy(&PurchaseRequest::of(&item).by(strategy)).await;
         assert_eq!(answer.problem(), (404, "unknown-item".to_owned()));
     }
 }
@@ -135,7 +135,9 @@ async fn the_metrics_count_what_was_answered_and_keep_secrets() {
     let instance = Instance::lab().await;
     let item = instance.sale(1).await;
     for buyer in ["b-1", "b-2"] {
-        instance.buy(&Wish::of(&item).by("lua@redis").buyer(buyer)).await;
+        instance
+            .buy(&PurchaseRequest::of(&item).by("lua@redis").buyer(buyer))
+            .await;
     }
     let answer = operator(&instance, "GET", "/metrics", "").await;
     assert!(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Instance, Wish};
+use crate::harness::{Instance, PurchaseRequest};
 use crate::refusal::{Case, none_sells};
 
 fn post(body: impl Into<String>, expected: (u16, &'static str)) -> Case {
@@ -13,7 +13,7 @@ fn post(body: impl Into<String>, expected: (u16, &'static str)) -> Case {
 async fn a_body_that_is_no_purchase_is_refused() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
-    let whole = Wish::of(&item).body();
+    let whole = PurchaseRequest::of(&item).body();
     let with = |field: &str, value: serde_json::Value| {
         let mut body = json!({ "item": item, "quantity": 1, "buyer": "b-1" });
         body[field] = value;
@@ -56,7 +56,7 @@ async fn a_body_that_is_no_purchase_is_refused() {
 async fn an_idempotency_key_that_is_no_name_or_comes_twice_is_refused() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
-    let whole = Wish::of(&item).body();
+    let whole = PurchaseRequest::of(&item).body();
     let key = |value: &[u8]| post(whole.clone(), (422, "bad-value")).header("idempotency-key", value);
     let long = "k".repeat(65);
     let mut cases: Vec<_> = ["", " ", "a b", "a\tb", "a,b", "a:b", "{k}", "ü", &long]
@@ -71,7 +71,7 @@ async fn an_idempotency_key_that_is_no_name_or_comes_twice_is_refused() {
 async fn a_strategy_that_does_not_exist_is_named_together_with_those_that_do() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
-    let case = post(Wish::of(&item).body(), (404, "unknown-strategy")).header("x-strategy", "prayer@redis");
+    let case = post(PurchaseRequest::of(&item).body(), (404, "unknown-strategy")).header("x-strategy", "prayer@redis");
     let answer = case.check(&instance.public).await;
     let detail = answer.json()["detail"].to_string();
     assert!(detail.contains("prayer@redis"), "{detail}");
@@ -83,7 +83,14 @@ async fn a_strategy_that_does_not_exist_is_named_together_with_those_that_do() {
 async fn a_wrong_method_is_told_which_ones_are_right() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
-    let wrong = |method, path| Case::new(method, path, Wish::of(&item).body(), (405, "method-not-allowed"));
+    let wrong = |method, path| {
+        Case::new(
+            method,
+            path,
+            PurchaseRequest::of(&item).body(),
+            (405, "method-not-allowed"),
+        )
+    };
     let answer = wrong("GET", "/purchases").check(&instance.public).await;
     assert_eq!(answer.header("allow"), "POST");
     let cases = [

@@ -3,7 +3,7 @@
 use app::sale::Threat;
 use futures_util::future::join_all;
 
-use crate::harness::{Answer, Instance, Wish};
+use crate::harness::{Answer, Instance, PurchaseRequest};
 
 /// Name and store of every strategy that claims to survive `threat`.
 fn claiming(instance: &Instance, threat: Threat) -> Vec<(String, &'static str)> {
@@ -15,17 +15,22 @@ fn claiming(instance: &Instance, threat: Threat) -> Vec<(String, &'static str)> 
 }
 
 /// All at once, each at the next of the instances.
-async fn all_at_once(instances: &[&Instance], wishes: &[Wish]) -> Vec<Answer> {
+async fn all_at_once(instances: &[&Instance], requests: &[PurchaseRequest]) -> Vec<Answer> {
     let at = instances.iter().cycle();
-    join_all(wishes.iter().zip(at).map(|(wish, instance)| instance.buy(wish))).await
+    join_all(requests.iter().zip(at).map(|(request, instance)| instance.buy(request))).await
 }
 
 /// 24 buyers want one each of 8 units.
 async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
     let item = instances[0].sale(8).await;
-    let buyer = |n| Wish::of(&item).by(strategy).work_ms(1).buyer(format!("b-{n}"));
-    let wishes: Vec<_> = (0..24).map(buyer).collect();
-    let answers = all_at_once(instances, &wishes).await;
+    let buyer = |n| {
+        PurchaseRequest::of(&item)
+            .by(strategy)
+            .work_ms(1)
+            .buyer(format!("b-{n}"))
+    };
+    let requests: Vec<_> = (0..24).map(buyer).collect();
+    let answers = all_at_once(instances, &requests).await;
     let (sold, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
     assert!(
         refused.iter().all(|answer| answer.status == 409),
@@ -63,8 +68,8 @@ async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
     for (strategy, store) in claiming(&one, Threat::SecondInstance) {
         let item = one.sale(8).await;
-        let wish = Wish::of(&item).by(&strategy).work_ms(1).key("once");
-        let answers = all_at_once(&[&one, &two], &vec![wish; 10]).await;
+        let request = PurchaseRequest::of(&item).by(&strategy).work_ms(1).key("once");
+        let answers = all_at_once(&[&one, &two], &vec![request; 10]).await;
         let order = answers[0].order();
         for answer in &answers {
             assert_eq!((answer.status, answer.order()), (201, order.clone()), "{strategy}");
@@ -82,8 +87,8 @@ async fn without_a_lock_that_both_see_two_instances_sell_one_unit_twice() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
     for strategy in ["none@redis", "mutex@redis"] {
         let item = one.sale(1).await;
-        let wish = Wish::of(&item).by(strategy).work_ms(500);
-        let answers = all_at_once(&[&one, &two], &vec![wish; 2]).await;
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(500);
+        let answers = all_at_once(&[&one, &two], &vec![request; 2]).await;
         assert!(
             answers.iter().all(|answer| answer.status == 201),
             "{strategy}: {answers:?}"

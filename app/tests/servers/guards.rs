@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::guards::{self, Guard, Patience, Released};
+use app::guards::{self, Guard, Released, Timeouts};
 use app::probe::{Observers, Probe};
 use app::sale::{Name, Purchase, Threat};
 use app::shop::Settings;
 use redis::AsyncCommands;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, Wish, fresh, name, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, fresh, name, until};
 
 /// A wait that a lock which is held outlasts, whatever the machine.
 const SHORT: Duration = Duration::from_millis(50);
 
-const LASTING: Patience = Patience {
+const LASTING: Timeouts = Timeouts {
     wait: SHORT,
     lease: LONG,
 };
@@ -29,8 +29,8 @@ fn probe() -> Probe {
     Probe::new(&purchase, Duration::ZERO, None, nobody())
 }
 
-fn guard(instance: &Instance, mechanism: &str, patience: Patience) -> Arc<dyn Guard> {
-    let all = guards::all(&instance.shop.stores.redis, patience, &nobody());
+fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
+    let all = guards::all(&instance.shop.stores.redis, timeouts, &nobody());
     let found = all.into_iter().find(|guard| guard.about().name == mechanism);
     found.unwrap()
 }
@@ -124,12 +124,12 @@ async fn setnx_deletes_a_lock_that_has_another_owner() {
 #[tokio::test]
 async fn who_claims_to_survive_a_crashed_holder_lets_the_next_one_in_when_its_lease_ends() {
     let instance = Instance::lab().await;
-    let patience = Patience {
+    let timeouts = Timeouts {
         wait: LONG,
         lease: Duration::from_millis(100),
     };
     let item = name(&fresh("sku"));
-    for guard in guards::all(&instance.shop.stores.redis, patience, &nobody()) {
+    for guard in guards::all(&instance.shop.stores.redis, timeouts, &nobody()) {
         let about = guard.about();
         if about.claims.contains(&Threat::CrashedHolder) {
             drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
@@ -143,12 +143,12 @@ async fn who_claims_to_survive_a_crashed_holder_lets_the_next_one_in_when_its_le
 #[tokio::test]
 async fn setnx_never_lets_anybody_in_after_a_crashed_holder() {
     let instance = Instance::lab().await;
-    let patience = Patience {
+    let timeouts = Timeouts {
         wait: Duration::from_millis(200),
         lease: Duration::from_millis(20),
     };
     let item = name(&fresh("sku"));
-    let guard = guard(&instance, "setnx", patience);
+    let guard = guard(&instance, "setnx", timeouts);
     drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
     assert!(!is_let_in(guard.as_ref(), &item).await);
 }
@@ -156,18 +156,18 @@ async fn setnx_never_lets_anybody_in_after_a_crashed_holder() {
 #[tokio::test]
 async fn watchdog_keeps_a_lock_for_longer_than_its_lease_while_its_holder_lives() {
     let instance = Instance::lab().await;
-    let patience = Patience {
+    let timeouts = Timeouts {
         wait: Duration::from_millis(1_000),
         lease: Duration::from_millis(400),
     };
     let item = name(&fresh("sku"));
-    let held = guard(&instance, "watchdog", patience)
+    let held = guard(&instance, "watchdog", timeouts)
         .lock(&item, &probe())
         .await
         .unwrap()
         .unwrap();
     // The other one waits for longer than a lease runs without renewal.
-    let elsewhere = guard(&instance, "watchdog", patience);
+    let elsewhere = guard(&instance, "watchdog", timeouts);
     assert!(!is_let_in(elsewhere.as_ref(), &item).await);
     assert_eq!(held.release(&probe()).await.unwrap(), Released::InTime);
 }
@@ -204,11 +204,11 @@ async fn a_guard_that_forgets_an_item_lets_the_next_one_in() {
 
 #[tokio::test]
 async fn a_watchdog_whose_lock_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut Settings| settings.patience.lease = Duration::from_millis(300);
+    let hasty = |settings: &mut Settings| settings.timeouts.lease = Duration::from_millis(300);
     let instance = Instance::open(hasty).await;
     for (strategy, store) in [("watchdog@redis", "redis"), ("watchdog@sql", "sql")] {
         let item = instance.sale(1).await;
-        let wish = Wish::of(&item).by(strategy).work_ms(1_500);
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(1_500);
         let robbed = async {
             let mut redis = instance.redis.clone();
             until("the lock is gone", async || {
@@ -218,7 +218,7 @@ async fn a_watchdog_whose_lock_is_gone_before_the_write_writes_nothing_and_says_
             .await;
             let _: bool = redis.hset(format!("lock:{{{item}}}"), "another", 1).await.unwrap();
         };
-        let (answer, ()) = tokio::join!(instance.buy(&wish), robbed);
+        let (answer, ()) = tokio::join!(instance.buy(&request), robbed);
         assert_eq!(answer.problem(), (503, "busy".to_owned()), "{strategy}");
         assert_eq!(instance.books(store, &item).await.left_and_sold(), (1, 0), "{strategy}");
     }

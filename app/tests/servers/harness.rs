@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use app::guards::Patience;
+use app::guards::Timeouts;
 use app::sale::Name;
 use app::shop::{Settings, Shop};
 use axum::Router;
@@ -87,7 +87,7 @@ impl Instance {
             strategy: "lua@redis".to_owned(),
             item: name(&fresh("default")),
             stock: 5,
-            patience: Patience {
+            timeouts: Timeouts {
                 wait: LONG,
                 lease: LONG,
             },
@@ -117,21 +117,21 @@ impl Instance {
         item
     }
 
-    pub async fn buy(&self, wish: &Wish) -> Answer {
-        ask(&self.public, "POST", "/purchases", &wish.headers, &wish.body()).await
+    pub async fn buy(&self, request: &PurchaseRequest) -> Answer {
+        ask(&self.public, "POST", "/purchases", &request.headers, &request.body()).await
     }
 }
 
 /// One purchase, as a buyer writes it.
 #[derive(Clone)]
-pub struct Wish {
+pub struct PurchaseRequest {
     item: String,
     quantity: u32,
     buyer: String,
     headers: Vec<(&'static str, String)>,
 }
 
-impl Wish {
+impl PurchaseRequest {
     pub fn of(item: &str) -> Self {
         Self {
             item: item.to_owned(),

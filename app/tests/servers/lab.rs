@@ -1,10 +1,10 @@
 //! The lab headers: who may ask for what, and what becomes of those who may not.
 
-use crate::harness::{Instance, TOKEN, Wish};
+use crate::harness::{Instance, PurchaseRequest, TOKEN};
 use crate::refusal::{Case, none_sells};
 
 fn post(item: &str, expected: (u16, &'static str)) -> Case {
-    Case::new("POST", "/purchases", Wish::of(item).body(), expected)
+    Case::new("POST", "/purchases", PurchaseRequest::of(item).body(), expected)
 }
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn outside_lab_mode_a_purchase_is_served_by_the_configured_strategy() {
     })
     .await;
     let item = instance.sale(7).await;
-    assert_eq!(instance.buy(&Wish::of(&item)).await.status, 201);
+    assert_eq!(instance.buy(&PurchaseRequest::of(&item)).await.status, 201);
     assert_eq!(instance.books("sql", &item).await.left_and_sold(), (6, 1));
     assert_eq!(instance.books("redis", &item).await.left_and_sold(), (7, 0));
 }
@@ -58,7 +58,7 @@ async fn a_lab_header_given_twice_is_refused() {
 }
 
 #[tokio::test]
-async fn a_fault_needs_the_token_a_blow_and_a_step() {
+async fn a_fault_needs_the_token_an_action_and_a_step() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
     let fault = |value: &str, expected| post(&item, expected).header("x-fault", value);

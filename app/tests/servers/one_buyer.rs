@@ -1,6 +1,6 @@
 //! One buyer at a time: every strategy of the catalogue has to be exact, or it is a straw man.
 
-use crate::harness::{Instance, Wish, ask, fresh};
+use crate::harness::{Instance, PurchaseRequest, ask, fresh};
 
 /// Name and store of every strategy.
 fn all(instance: &Instance) -> Vec<(String, &'static str)> {
@@ -18,16 +18,16 @@ async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
     let instance = Instance::lab().await;
     for (strategy, store) in all(&instance) {
         let item = instance.sale(3).await;
-        let wish = Wish::of(&item).by(&strategy);
+        let request = PurchaseRequest::of(&item).by(&strategy);
         let mut told = Vec::new();
         for left in [2, 1, 0] {
-            let answer = instance.buy(&wish).await;
+            let answer = instance.buy(&request).await;
             assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
             assert_eq!(answer.json()["remaining"], left, "{strategy}");
             told.push((answer.order(), 1));
         }
         for _ in 0..2 {
-            assert_eq!(instance.buy(&wish).await.problem(), sold_out(), "{strategy}");
+            assert_eq!(instance.buy(&request).await.problem(), sold_out(), "{strategy}");
         }
         told.sort();
         let books = instance.books(store, &item).await;
@@ -40,9 +40,9 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
     let instance = Instance::lab().await;
     for (strategy, store) in all(&instance) {
         let item = instance.sale(7).await;
-        let wish = Wish::of(&item).by(&strategy).quantity(3);
+        let request = PurchaseRequest::of(&item).by(&strategy).quantity(3);
         for left in [4, 1] {
-            let answer = instance.buy(&wish).await;
+            let answer = instance.buy(&request).await;
             assert_eq!(
                 (answer.status, &answer.json()["remaining"]),
                 (201, &left.into()),
@@ -50,11 +50,11 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
             );
             assert_eq!(answer.json()["quantity"], 3, "{strategy}");
         }
-        assert_eq!(instance.buy(&wish).await.problem(), sold_out(), "{strategy}");
+        assert_eq!(instance.buy(&request).await.problem(), sold_out(), "{strategy}");
         let books = instance.books(store, &item).await;
         let quantities: Vec<_> = books.orders.iter().map(|(_, quantity)| *quantity).collect();
         assert_eq!((books.left, quantities), (1, vec![3, 3]), "{strategy}");
-        assert_eq!(instance.buy(&wish.quantity(1)).await.status, 201, "{strategy}");
+        assert_eq!(instance.buy(&request.quantity(1)).await.status, 201, "{strategy}");
     }
 }
 
@@ -63,15 +63,15 @@ async fn every_strategy_answers_a_repeated_key_with_the_same_order_even_when_not
     let instance = Instance::lab().await;
     for (strategy, store) in all(&instance) {
         let item = instance.sale(2).await;
-        let wish = Wish::of(&item).by(&strategy).quantity(2).key("again");
-        let first = instance.buy(&wish).await;
+        let request = PurchaseRequest::of(&item).by(&strategy).quantity(2).key("again");
+        let first = instance.buy(&request).await;
         assert_eq!(
             (first.status, first.header("idempotent-replayed")),
             (201, ""),
             "{strategy}"
         );
         for _ in 0..2 {
-            let repeat = instance.buy(&wish).await;
+            let repeat = instance.buy(&request).await;
             assert_eq!((repeat.status, repeat.order()), (201, first.order()), "{strategy}");
             assert_eq!(repeat.header("idempotent-replayed"), "true", "{strategy}");
         }
@@ -86,10 +86,10 @@ async fn every_strategy_refuses_a_key_that_bought_something_else() {
     let reused = (422, "key-reused".to_owned());
     for (strategy, store) in all(&instance) {
         let item = instance.sale(7).await;
-        let wish = Wish::of(&item).by(&strategy).key("mine");
-        assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
-        let more = wish.clone().quantity(2);
-        let other = wish.buyer("b-2");
+        let request = PurchaseRequest::of(&item).by(&strategy).key("mine");
+        assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
+        let more = request.clone().quantity(2);
+        let other = request.buyer("b-2");
         assert_eq!(instance.buy(&more).await.problem(), reused, "{strategy}");
         assert_eq!(instance.buy(&other).await.problem(), reused, "{strategy}");
         assert_eq!(instance.books(store, &item).await.left_and_sold(), (6, 1), "{strategy}");
@@ -102,8 +102,8 @@ async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
     for (strategy, store) in all(&instance) {
         let items = [instance.sale(1).await, instance.sale(1).await];
         for item in &items {
-            let wish = Wish::of(item).by(&strategy).key("mine");
-            assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
+            let request = PurchaseRequest::of(item).by(&strategy).key("mine");
+            assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
             assert_eq!(instance.books(store, item).await.left_and_sold(), (0, 1), "{strategy}");
         }
     }
@@ -113,8 +113,11 @@ async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
 async fn every_strategy_says_of_an_unknown_item_that_it_is_unknown() {
     let instance = Instance::lab().await;
     for (strategy, _) in all(&instance) {
-        for wish in [Wish::of("no-such-item"), Wish::of("no-such-item").key("k")] {
-            let answer = instance.buy(&wish.by(&strategy)).await;
+        for request in [
+            PurchaseRequest::of("no-such-item"),
+            PurchaseRequest::of("no-such-item").key("k"),
+        ] {
+            let answer = instance.buy(&request.by(&strategy)).await;
             assert_eq!(answer.problem(), (404, "unknown-item".to_owned()), "{strategy}");
         }
     }

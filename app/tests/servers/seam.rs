@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::guards::Patience;
+use app::guards::Timeouts;
 use app::probe::{Actor, Observer, Observers, Passing, Probe, Step};
 use app::sale::{Outcome, Purchase};
 use app::stores::Stores;
@@ -95,9 +95,9 @@ impl Observed {
             .unwrap();
         let seen = Arc::new(Seen::default());
         let observers = Observers::new(vec![seen.clone()]);
-        let patience = Patience { wait: LONG, lease };
+        let timeouts = Timeouts { wait: LONG, lease };
         Self {
-            catalogue: strategies::catalogue(&stores, patience, &observers),
+            catalogue: strategies::catalogue(&stores, timeouts, &observers),
             received: Received::start(servers.redis_url(), servers.sql_url()).await,
             stores,
             observers,

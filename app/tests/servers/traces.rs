@@ -7,7 +7,7 @@ use app::probe::Event;
 use serde_json::{Value, json};
 use stack::Folder;
 
-use crate::harness::{Answer, Instance, TOKEN, Wish, ask, fresh};
+use crate::harness::{Answer, Instance, PurchaseRequest, TOKEN, ask, fresh};
 
 async fn traced(folder: &Path) -> Instance {
     Instance::open(|settings| settings.traces = Some(folder.join(settings.instance.as_str()))).await
@@ -40,9 +40,9 @@ async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance()
         (open(&one, &item).await.status, open(&two, &item).await.status),
         (200, 200)
     );
-    let wish = Wish::of(&item).by("setnx@redis");
-    assert_eq!(one.buy(&wish.clone().buyer("b-1")).await.status, 201);
-    assert_eq!(two.buy(&wish.buyer("b-2")).await.status, 409);
+    let request = PurchaseRequest::of(&item).by("setnx@redis");
+    assert_eq!(one.buy(&request.clone().buyer("b-1")).await.status, 201);
+    assert_eq!(two.buy(&request.buyer("b-2")).await.status, 409);
     let answers = [trace(&one, &item).await.json(), trace(&two, &item).await.json()];
     assert_eq!(answers[0]["instance"], one.shop.instance.as_str());
     let lock = format!("lock:{{{item}}}");
@@ -85,9 +85,9 @@ async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_wit
     let first = traced(folder.path()).await;
     let place = folder.path().join(first.shop.instance.as_str());
     open(&first, &item).await;
-    first.buy(&Wish::of(&item)).await;
+    first.buy(&PurchaseRequest::of(&item)).await;
     let second = Instance::open(|settings| settings.traces = Some(place)).await;
-    second.buy(&Wish::of(&item)).await;
+    second.buy(&PurchaseRequest::of(&item)).await;
     let told = events(&trace(&second, &item).await.json());
     let lives: Vec<_> = told.iter().map(|event| (event.life, event.said.as_deref())).collect();
     let (one, two) = (told[0].life, told[2].life);
@@ -110,7 +110,7 @@ async fn a_trace_that_is_full_counts_what_it_drops() {
     let full = File::create(folder.path().join(format!("{item}.trace"))).unwrap();
     full.set_len(16 * 1024 * 1024).unwrap();
     let instance = Instance::open(|settings| settings.traces = Some(folder.path().to_owned())).await;
-    instance.buy(&Wish::of(&item)).await;
+    instance.buy(&PurchaseRequest::of(&item)).await;
     let trace = trace(&instance, &item).await.json();
     assert_eq!((&trace["dropped"], events(&trace).len()), (&2.into(), 0));
 }

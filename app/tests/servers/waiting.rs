@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use app::guards::Patience;
+use app::guards::Timeouts;
 use app::sale::Family;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, Wish, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, until};
 
 async fn impatient() -> Instance {
-    Instance::open(|settings| settings.patience.wait = Duration::from_millis(50)).await
+    Instance::open(|settings| settings.timeouts.wait = Duration::from_millis(50)).await
 }
 
 fn busy() -> (u16, String) {
@@ -34,8 +34,8 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
             _ => redis.set(&key, "another").await.unwrap(),
         };
         let strategy = app::strategies::name(strategy.as_ref());
-        let wish = Wish::of(&item).by(&strategy);
-        let answer = instance.buy(&wish).await;
+        let request = PurchaseRequest::of(&item).by(&strategy);
+        let answer = instance.buy(&request).await;
         assert_eq!(
             (answer.problem(), answer.header("retry-after")),
             (busy(), "1"),
@@ -43,7 +43,7 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
         );
         assert_eq!(instance.books(store, &item).await.left_and_sold(), (1, 0), "{strategy}");
         let _: () = redis.del(&key).await.unwrap();
-        assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
+        assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
     }
 }
 
@@ -61,14 +61,14 @@ async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_i
 
 async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
     let item = instance.sale(1).await;
-    let wish = Wish::of(&item).by(strategy);
+    let request = PurchaseRequest::of(&item).by(strategy);
     let mut other = instance.sql.begin().await.unwrap();
     sqlx::query("select num from store where id = ? for update")
         .bind(&item)
         .execute(&mut *other)
         .await
         .unwrap();
-    let answer = instance.buy(&wish).await;
+    let answer = instance.buy(&request).await;
     assert_eq!(
         (answer.problem(), answer.header("retry-after")),
         (busy(), "1"),
@@ -76,15 +76,15 @@ async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
     );
     other.rollback().await.unwrap();
     assert_eq!(instance.books("sql", &item).await.left_and_sold(), (1, 0), "{strategy}");
-    assert_eq!(instance.buy(&wish).await.status, 201, "{strategy}");
+    assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
 }
 
-/// Were the message lost, the waiter would wait for the end of a patience and of a lease that the test does not have.
+/// Were the message lost, the waiter would wait for the end of a timeouts and of a lease that the test does not have.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_at_another() {
     let patient = || {
         Instance::open(|settings| {
-            settings.patience = Patience {
+            settings.timeouts = Timeouts {
                 wait: 10 * LONG,
                 lease: 20 * LONG,
             }
@@ -93,15 +93,15 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
     let (one, two) = (patient().await, patient().await);
     for waits_at in [&one, &two] {
         let item = one.sale(2).await;
-        let wish = Wish::of(&item).by("watchdog@redis");
-        let holder = wish.clone().work_ms(300);
+        let request = PurchaseRequest::of(&item).by("watchdog@redis");
+        let holder = request.clone().work_ms(300);
         let second = async {
             let exists = || async {
                 let mut redis = one.redis.clone();
                 redis.exists(format!("lock:{{{item}}}")).await.unwrap()
             };
             until("the first one holds the lock", exists).await;
-            waits_at.buy(&wish).await
+            waits_at.buy(&request).await
         };
         let both = async { tokio::join!(one.buy(&holder), second) };
         let (first, second) = timeout(LONG, both).await.expect("nobody woke the second one");
@@ -112,12 +112,12 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
 /// The same work under a lease that nobody renews shows that the second buyer would have got in.
 #[tokio::test(flavor = "multi_thread")]
 async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_token_is_not() {
-    let hasty = || Instance::open(|settings| settings.patience.lease = Duration::from_millis(400));
+    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_millis(400));
     let (one, two) = (hasty().await, hasty().await);
     for (strategy, sold) in [("watchdog@redis", 1), ("token@redis", 2)] {
         let item = one.sale(1).await;
-        let wish = Wish::of(&item).by(strategy).work_ms(1_200);
-        let answers = tokio::join!(one.buy(&wish), two.buy(&wish));
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(1_200);
+        let answers = tokio::join!(one.buy(&request), two.buy(&request));
         let told = [answers.0.status, answers.1.status].map(|status| i64::from(status == 201));
         assert_eq!(told.iter().sum::<i64>(), sold, "{strategy}: {answers:?}");
         assert_eq!(one.books("redis", &item).await.left_and_sold(), (0, sold), "{strategy}");
@@ -126,8 +126,8 @@ async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_token_is_not() {
 
 #[tokio::test]
 async fn an_instance_opens_however_short_its_patience() {
-    let hasty = Instance::open(|settings| settings.patience.wait = Duration::from_micros(1)).await;
+    let hasty = Instance::open(|settings| settings.timeouts.wait = Duration::from_micros(1)).await;
     let item = hasty.sale(1).await;
-    let wish = Wish::of(&item).by("conditional@sql");
-    assert_eq!(hasty.buy(&wish).await.status, 201);
+    let request = PurchaseRequest::of(&item).by("conditional@sql");
+    assert_eq!(hasty.buy(&request).await.status, 201);
 }

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::harness::{Instance, LONG, Wish, ask, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, ask, until};
 
 struct Served {
     instance: Instance,
@@ -67,7 +67,7 @@ impl Served {
 async fn a_purchase_over_a_socket_is_answered() {
     let served = Served::lab().await;
     let item = served.instance.sale(1).await;
-    let answer = served.talk(Wish::of(&item).bytes()).await.unwrap();
+    let answer = served.talk(PurchaseRequest::of(&item).bytes()).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
 }
 
@@ -75,7 +75,7 @@ async fn a_purchase_over_a_socket_is_answered() {
 async fn bytes_that_would_smuggle_a_header_are_no_request_and_sell_nothing() {
     let served = Served::lab().await;
     let item = served.instance.sale(7).await;
-    let whole = Wish::of(&item).bytes();
+    let whole = PurchaseRequest::of(&item).bytes();
     let smuggled = [
         "Idempotency-Key: a\rX-Fault: crash@write",
         "Idempotency-Key: a\0b",
@@ -99,7 +99,7 @@ async fn bytes_that_would_smuggle_a_header_are_no_request_and_sell_nothing() {
 async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() {
     let served = Served::lab().await;
     let item = served.instance.sale(1).await;
-    let answer = served.talk(Wish::of(&item).by("watchdog@redis").work_ms(300).bytes());
+    let answer = served.talk(PurchaseRequest::of(&item).by("watchdog@redis").work_ms(300).bytes());
     served.until_in_progress().await;
     served.stop.send(()).unwrap();
     served.server.await.unwrap();
@@ -158,7 +158,7 @@ async fn a_buyer_who_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
     let served = Served::lab().await;
     for strategy in ["setnx@redis", "watchdog@redis"] {
         let item = served.instance.sale(1).await;
-        let request = Wish::of(&item).by(strategy).work_ms(300).bytes();
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(300).bytes();
         let mut stream = TcpStream::connect(served.public).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         served.until_in_progress().await;

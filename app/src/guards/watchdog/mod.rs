@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
 use self::wakeups::{HEAR, SUBSCRIBE, Wakeups};
-use super::{Guard, Held, Patience, Released, lock_key};
+use super::{Guard, Held, Released, Timeouts, lock_key};
 use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
 use crate::stores::Redis;
@@ -42,21 +42,21 @@ pub(super) struct Watchdog {
     client: Uuid,
     protocol: Arc<Protocol>,
     wakeups: Arc<Wakeups>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl Watchdog {
-    pub(super) fn new(redis: &Arc<Redis>, patience: Patience, observers: &Observers) -> Self {
+    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts, observers: &Observers) -> Self {
         Self {
             client: Uuid::new_v4(),
-            protocol: Arc::new(Protocol::new(redis, patience.lease)),
+            protocol: Arc::new(Protocol::new(redis, timeouts.lease)),
             wakeups: Wakeups::listen(redis, observers),
-            patience,
+            timeouts,
         }
     }
 
     async fn take(&self, item: &Name, probe: &Probe) -> Result<Option<Lease>, Error> {
-        let deadline = Instant::now() + self.patience.wait;
+        let deadline = Instant::now() + self.timeouts.wait;
         let (key, channel) = (lock_key(item), released_channel(item));
         let owner = format!("{}:{}", self.client, probe.actor().number());
         // Listening before the first attempt: a release in between cannot go unheard.

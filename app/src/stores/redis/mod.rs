@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Found, Stock, Written, in_words};
+use super::{Stock, StockRead, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -133,7 +133,7 @@ impl Stock for Redis {
         &[READ, WRITE, FENCED_WRITE]
     }
 
-    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error> {
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error> {
         let stock = Self::stock_key(&purchase.item);
         let mut get = pipe();
         get.get(&stock)
@@ -147,7 +147,7 @@ impl Stock for Redis {
             )
             .await?;
         let order = entry.as_deref().map(Self::order).transpose()?;
-        Ok(left.map(|left| Found { left, order }))
+        Ok(left.map(|left| StockRead { left, order }))
     }
 
     async fn write(

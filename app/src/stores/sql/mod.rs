@@ -9,7 +9,7 @@ use sqlx::{Row, query};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Found, Stock, Written, in_words};
+use super::{Stock, StockRead, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -108,7 +108,7 @@ impl Stock for Sql {
         &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK]
     }
 
-    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Found>, Error> {
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error> {
         let mut sql = self.connected(probe).await?;
         let select =
             query("select s.num, o.quantity, o.buyer from store s left join orders o on o.id = ? where s.id = ?")
@@ -128,7 +128,7 @@ impl Stock for Sql {
             }),
             _ => None,
         };
-        Ok(Some(Found {
+        Ok(Some(StockRead {
             left: row.try_get(0)?,
             order,
         }))
