@@ -4,6 +4,7 @@
 mod admin;
 mod bad_purchases;
 mod books;
+mod crash;
 mod crowd;
 mod fences;
 mod folder;
