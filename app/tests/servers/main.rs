@@ -4,6 +4,7 @@
 mod admin;
 mod bad_purchases;
 mod books;
+mod crash;
 mod crowd;
 mod fences;
 mod folder;
@@ -14,6 +15,7 @@ mod one_buyer;
 mod openapi;
 mod received;
 mod refusal;
+mod relay;
 mod seam;
 mod store_gone;
 mod traces;

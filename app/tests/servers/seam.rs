@@ -60,16 +60,16 @@ impl Observer for Seen {
     }
 }
 
-/// The commands that the steps of `seen` declare: those of Redis, and the statements of MariaDB, its pings last.
+/// The commands that the steps of purchases declare in `seen`: those of Redis, and the statements of MariaDB, its pings last.
 fn declared(seen: &[Seeing]) -> (Vec<String>, Vec<String>) {
-    let sent = seen
-        .iter()
-        .flat_map(|seeing| match (seeing.said.as_deref(), &*seeing.key) {
+    let sent = seen.iter().filter(|seeing| seeing.by_purchase).flat_map(|seeing| {
+        match (seeing.said.as_deref(), &*seeing.key) {
             (None, _) => seeing.step.sends,
             (Some("tested"), "redis") => &["PING"],
             (Some("tested"), _) => &["ping"],
             _ => &[],
-        });
+        }
+    });
     let sent = sent.map(|command| (*command).to_owned());
     let (redis, mut sql): (_, Vec<_>) = sent.partition(|command: &String| command.chars().all(char::is_uppercase));
     sql.sort_by_key(|command| command == "ping");

@@ -1,11 +1,16 @@
 //! A store that is gone: what still sells, and what a buyer is told.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use app::guards::Timeouts;
 use app::shop::Settings;
+use redis::AsyncCommands;
+use stack::Folder;
 use tokio::time::timeout;
 
-use crate::harness::{Answer, Instance, PurchaseRequest, ask, stores_of_its_own, until};
+use crate::harness::{Answer, Instance, LONG, PurchaseRequest, ask, stores, stores_of_its_own, until};
+use crate::relay::Relay;
 
 /// How long a store may take to answer: a buyer must not wait longer for one that is gone.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -56,4 +61,99 @@ async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
     // No connection, no statement: nothing was sold, and that is certain.
     let answer = instance.buy(&PurchaseRequest::of(&item).by("conditional@sql")).await;
     assert_eq!(answer.problem(), (503, "busy".to_owned()));
+}
+
+const HASTY: Timeouts = Timeouts {
+    wait: Duration::from_millis(50),
+    lease: LONG,
+};
+
+/// The socket in a store's URL.
+fn socket(url: &str) -> PathBuf {
+    let path = url
+        .trim_start_matches("redis+unix://")
+        .rsplit("socket=")
+        .next()
+        .unwrap();
+    PathBuf::from(path)
+}
+
+/// An instance whose way to both stores can go silent.
+async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance, Relay) {
+    let stores = stores();
+    let direct = if redis { stores.redis_url() } else { stores.sql_url() }.to_owned();
+    let relay = Relay::start(folder.path(), socket(&direct));
+    let url = relay.url(&direct, &socket(&direct));
+    let instance = Instance::on(stores, |settings| {
+        settings.timeouts = timeouts;
+        match redis {
+            true => settings.redis_url = url,
+            false => settings.sql_url = url,
+        }
+    });
+    (instance.await, relay)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_way_to_redis_that_goes_silent_costs_one_purchase_its_answer_and_the_next_one_is_sold() {
+    let folder = Folder::new().unwrap();
+    let (instance, relay) = relayed(&folder, true, HASTY).await;
+    for strategy in ["lua@redis", "watch-multi@redis"] {
+        let item = instance.sale(2).await;
+        let request = PurchaseRequest::of(&item).by(strategy).key("k");
+        instance
+            .buy(&PurchaseRequest::of(&item).by(strategy).key("first"))
+            .await;
+        relay.silence();
+        let answer = timeout(LONG, instance.buy(&request)).await.expect(strategy);
+        assert_eq!(answer.problem(), (500, "store-failed".to_owned()), "{strategy}");
+        let answer = instance.buy(&request).await;
+        assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_way_to_mariadb_that_goes_silent_costs_one_purchase_its_answer_and_the_next_one_is_sold() {
+    let folder = Folder::new().unwrap();
+    let (instance, relay) = relayed(&folder, false, HASTY).await;
+    let item = instance.sale(1).await;
+    let request = PurchaseRequest::of(&item).by("conditional@sql").key("k");
+    relay.silence();
+    let answer = timeout(LONG, instance.buy(&request)).await.expect("the purchase hangs");
+    assert_eq!(answer.problem(), (500, "store-failed".to_owned()));
+    let answer = instance.buy(&request).await;
+    assert_eq!(answer.status, 201, "{}", answer.text);
+}
+
+/// Were the subscription not asked whether it lives, nobody would wake the waiter before the end of a lease that the test
+/// does not have.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiter_is_woken_after_the_subscription_went_silent() {
+    let folder = Folder::new().unwrap();
+    let timeouts = Timeouts {
+        wait: 10 * LONG,
+        lease: 20 * LONG,
+    };
+    let (instance, relay) = relayed(&folder, true, timeouts).await;
+    let elsewhere = Instance::open(|settings| settings.timeouts = timeouts).await;
+    let item = instance.sale(2).await;
+    let request = PurchaseRequest::of(&item).by("watchdog@redis");
+    relay.silence();
+    // The shared connection is silent too, until a command has found it out.
+    until("commands come through again", async || {
+        ready(&instance).await.status == 200
+    })
+    .await;
+    let holder = request.clone().work_ms(2_500);
+    let second = async {
+        let exists = || async {
+            let mut redis = elsewhere.redis.clone();
+            redis.exists(format!("lock:{{{item}}}")).await.unwrap()
+        };
+        until("the first one holds the lock", exists).await;
+        instance.buy(&request).await
+    };
+    let both = async { tokio::join!(elsewhere.buy(&holder), second) };
+    let (first, second) = timeout(2 * LONG, both).await.expect("nobody woke the second one");
+    assert_eq!((first.status, second.status), (201, 201), "{}", second.text);
 }

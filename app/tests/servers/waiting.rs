@@ -131,3 +131,11 @@ async fn an_instance_opens_however_short_its_patience() {
     let request = PurchaseRequest::of(&item).by("conditional@sql");
     assert_eq!(hasty.buy(&request).await.status, 201);
 }
+
+/// A statement is ended after some seconds, whatever it does. A wait for a row has to end before that, or nobody could say
+/// whether anything was written.
+#[tokio::test]
+async fn a_wait_for_a_row_that_may_last_longer_than_a_statement_otherwise_may_ends_in_busy() {
+    let instance = Instance::open(|settings| settings.timeouts.wait = Duration::from_secs(6)).await;
+    assert_row_makes_busy(&instance, "conditional@sql").await;
+}

@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
 use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
-use self::wakeups::{HEAR, SUBSCRIBE, Wakeups};
+use self::wakeups::{HEAR, PING, SUBSCRIBE, Wakeups};
 use super::{Guard, Held, Released, Timeouts, lock_key};
 use crate::probe::{Observers, Probe, Step};
 use crate::sale::{Error, Family, Mechanism, Name, Threat};
@@ -89,7 +89,7 @@ impl Guard for Watchdog {
     }
 
     fn steps(&self) -> &'static [Step] {
-        &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, HEAR]
+        &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, HEAR, PING]
     }
 
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use redis::Msg;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::error::Elapsed;
+use tokio::time::{sleep, timeout};
 
 use crate::probe::{Observers, Probe, Step};
 use crate::sale::Error;
@@ -19,9 +19,14 @@ use crate::stores::Redis;
 
 pub(super) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
 pub(super) const HEAR: Step = Step::local("hear");
+pub(super) const PING: Step = Step::command("ping", &["PING"]);
 
 /// The channels of all items.
 const PATTERN: &str = "released:*";
+
+/// Silence after which the subscription is asked whether it still lives. One that went dead without a word would leave
+/// every waiter to the end of the lease.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Pause before a lost subscription is tried again.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -110,14 +115,25 @@ async fn hear(redis: &Redis, wakeups: &Weak<Wakeups>, probe: &Probe) -> Result<(
     if let Some(wakeups) = wakeups.upgrade() {
         wakeups.wake_all();
     }
-    let mut messages = subscriber.on_message();
-    let told = |message: &Option<Msg>| match message {
-        Some(message) => message.get_channel_name().to_owned(),
-        None => "connection lost".to_owned(),
-    };
-    while let Some(message) = probe.local(&HEAR, &PATTERN, messages.next(), told).await {
-        let Some(wakeups) = wakeups.upgrade() else { break };
-        wakeups.wake_one(message.get_channel_name());
+    while wakeups.strong_count() > 0 {
+        let heard = timeout(QUIET, subscriber.next());
+        match probe.local(&HEAR, &PATTERN, heard, in_words).await {
+            Ok(Some(message)) => {
+                if let Some(wakeups) = wakeups.upgrade() {
+                    wakeups.wake_one(message.get_channel_name());
+                }
+            }
+            Ok(None) => break,
+            Err(_) => probe.step(&PING, &PATTERN, subscriber.ping(), |()| "alive").await?,
+        }
     }
     Ok(())
+}
+
+fn in_words(heard: &Result<Option<Msg>, Elapsed>) -> String {
+    match heard {
+        Ok(Some(message)) => message.get_channel_name().to_owned(),
+        Ok(None) => "connection lost".to_owned(),
+        Err(_) => "nothing".to_owned(),
+    }
 }

@@ -1,11 +1,21 @@
 //! The connections to Redis. What they send they hand out as commands, so that only the seam can send it.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, Pool, PoolError, RecycleError, RecycleResult};
+use futures_util::StreamExt;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection, PubSub};
-use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, Pipeline, RedisError, RedisResult, ScriptInvocation};
+use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
+use redis::{
+    AsyncConnectionConfig, Cmd, FromRedisValue, IntoConnectionInfo, Msg, Pipeline, RedisError, RedisResult,
+    ScriptInvocation,
+};
+
+use tokio::time::timeout;
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Redis;
@@ -19,18 +29,22 @@ const RECONNECTS: usize = 2;
 /// What one instance keeps open.
 pub(super) struct Connections {
     client: redis::Client,
-    pub(super) shared: ConnectionManager,
+    shared: ArcSwap<ConnectionManager>,
     pool: Pool<Manager>,
 }
 
 impl Connections {
     pub(super) async fn open(url: &str, wait: Duration) -> Result<Self, Error> {
-        let client = redis::Client::open(url)?;
-        let limits = ConnectionManagerConfig::new()
-            .set_response_timeout(Some(ANSWER_WITHIN))
-            .set_connection_timeout(Some(CONNECT_WITHIN))
-            .set_number_of_retries(RECONNECTS)
-            .set_max_delay(CONNECT_WITHIN);
+        // A peer that has vanished without a word is found out by the kernel, also while nothing is asked.
+        let tcp = TcpSettings::default()
+            .set_nodelay(true)
+            .set_keepalive(
+                TcpKeepalive::new()
+                    .with_time(ANSWER_WITHIN)
+                    .with_interval(CONNECT_WITHIN),
+            )
+            .set_user_timeout(ANSWER_WITHIN);
+        let client = redis::Client::open(url.into_connection_info()?.set_tcp_settings(tcp))?;
         let pool = Pool::builder(Manager(client.clone()))
             .max_size(POOL_SIZE)
             .wait_timeout(Some(wait))
@@ -38,39 +52,78 @@ impl Connections {
             .build()
             .map_err(|_| RedisError::from((redis::ErrorKind::Client, "the pool could not be built")))?;
         Ok(Self {
-            shared: client.get_connection_manager_with_config(limits).await?,
+            shared: ArcSwap::from_pointee(ConnectionManager::new_with_config(client.clone(), limits()).await?),
             client,
             pool,
         })
     }
+
+    /// The connection of all purchases, as it is now.
+    pub(super) fn shared(&self) -> Arc<ConnectionManager> {
+        self.shared.load_full()
+    }
+
+    /// What came back on `used`. The client makes a new connection when one is closed, not when one goes silent: on that
+    /// every later command would wait and fail too.
+    pub(super) fn settle<T>(&self, used: &Arc<ConnectionManager>, answer: RedisResult<T>) -> Result<T, Error> {
+        if answer.as_ref().is_err_and(RedisError::is_timeout) {
+            let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits())?;
+            self.shared.compare_and_swap(used, Arc::new(anew));
+        }
+        Ok(answer?)
+    }
+}
+
+fn limits() -> ConnectionManagerConfig {
+    ConnectionManagerConfig::new()
+        .set_response_timeout(Some(ANSWER_WITHIN))
+        .set_connection_timeout(Some(CONNECT_WITHIN))
+        .set_number_of_retries(RECONNECTS)
+        .set_max_delay(CONNECT_WITHIN)
 }
 
 impl Redis {
     /// One command on the connection that all purchases share: there they travel side by side.
-    pub fn send<'a, T: FromRedisValue + 'a>(
-        &self,
+    pub fn send<'a, T: FromRedisValue>(
+        &'a self,
         command: &'a Cmd,
-    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
-        let mut shared = self.connections.shared.clone();
-        Command::new(async move { Ok(command.query_async(&mut shared).await?) })
+    ) -> Command<impl Future<Output = Result<T, Error>> + use<'a, T>> {
+        let shared = self.connections.shared();
+        Command::new(async move {
+            let answer = command.query_async(&mut (*shared).clone()).await;
+            self.connections.settle(&shared, answer)
+        })
     }
 
     /// Several commands in one round trip on the shared connection.
-    pub fn send_all<'a, T: FromRedisValue + 'a>(
-        &self,
+    pub fn send_all<'a, T: FromRedisValue>(
+        &'a self,
         pipeline: &'a Pipeline,
-    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
-        let mut shared = self.connections.shared.clone();
-        Command::new(async move { Ok(pipeline.query_async(&mut shared).await?) })
+    ) -> Command<impl Future<Output = Result<T, Error>> + use<'a, T>> {
+        let shared = self.connections.shared();
+        Command::new(async move {
+            let answer = pipeline.query_async(&mut (*shared).clone()).await;
+            self.connections.settle(&shared, answer)
+        })
+    }
+
+    /// What an operator asks, which is no step of a purchase.
+    pub(super) async fn operate(&self, pipeline: &Pipeline) -> Result<(), Error> {
+        let shared = self.connections.shared();
+        let answer = pipeline.exec_async(&mut (*shared).clone()).await;
+        self.connections.settle(&shared, answer)
     }
 
     /// A script on the shared connection. One that Redis has forgotten is loaded again within the same command.
-    pub fn run<'a, T: FromRedisValue + 'a>(
-        &self,
+    pub fn run<'a, T: FromRedisValue>(
+        &'a self,
         script: &'a ScriptInvocation<'a>,
-    ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
-        let mut shared = self.connections.shared.clone();
-        Command::new(async move { Ok(script.invoke_async(&mut shared).await?) })
+    ) -> Command<impl Future<Output = Result<T, Error>> + use<'a, T>> {
+        let shared = self.connections.shared();
+        Command::new(async move {
+            let answer = script.invoke_async(&mut (*shared).clone()).await;
+            self.connections.settle(&shared, answer)
+        })
     }
 
     /// A connection of one's own, for WATCH, whose state belongs to the connection. Waits for one to be free.
@@ -85,11 +138,30 @@ impl Redis {
     }
 
     /// A new connection that hears every message on the channels of `pattern`.
-    pub fn subscribe(&self, pattern: &'static str) -> Command<impl Future<Output = Result<PubSub, Error>>> {
+    pub fn subscribe(&self, pattern: &'static str) -> Command<impl Future<Output = Result<Subscription, Error>>> {
         Command::new(async move {
             let mut subscriber = self.connections.client.get_async_pubsub().await?;
             subscriber.psubscribe(pattern).await?;
-            Ok(subscriber)
+            Ok(Subscription(subscriber))
+        })
+    }
+}
+
+/// A connection that hears messages.
+pub struct Subscription(PubSub);
+
+impl Subscription {
+    /// The next message; none when the connection has ended.
+    pub async fn next(&mut self) -> Option<Msg> {
+        self.0.on_message().next().await
+    }
+
+    /// Whether the other side is still there. It says who asks, so that Redis' own log can tell it from other pings.
+    pub fn ping(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(async {
+            let answered = timeout(CONNECT_WITHIN, self.0.ping_message::<redis::Value>("listener")).await;
+            let answered = answered.map_err(|_| RedisError::from(io::Error::from(io::ErrorKind::TimedOut)))?;
+            Ok(answered.map(drop)?)
         })
     }
 }

@@ -8,7 +8,7 @@ mod connections;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use redis::{AsyncCommands, Script, pipe};
+use redis::{Script, pipe};
 use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
@@ -66,8 +66,7 @@ impl Redis {
     /// # Errors
     /// When Redis does not answer.
     pub async fn forget(&self, keys: &[String]) -> Result<(), Error> {
-        let _: u64 = self.connections.shared.clone().del(keys).await?;
-        Ok(())
+        self.operate(pipe().del(keys)).await
     }
 
     async fn write_fenced(
@@ -174,23 +173,15 @@ impl Stock for Redis {
     }
 
     async fn open(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        pipe()
-            .atomic()
+        let mut open = pipe();
+        open.atomic()
             .set(Self::stock_key(item), stock)
-            .del(&[Self::orders_key(item), Self::fence_key(item)])
-            .exec_async(&mut self.connections.shared.clone())
-            .await?;
-        Ok(())
+            .del(&[Self::orders_key(item), Self::fence_key(item)]);
+        self.operate(&open).await
     }
 
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        let _: bool = self
-            .connections
-            .shared
-            .clone()
-            .set_nx(Self::stock_key(item), stock)
-            .await?;
-        Ok(())
+        self.operate(pipe().set_nx(Self::stock_key(item), stock)).await
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
@@ -199,8 +190,6 @@ impl Stock for Redis {
     }
 
     async fn ping(&self) -> Result<(), Error> {
-        Ok(redis::cmd("PING")
-            .exec_async(&mut self.connections.shared.clone())
-            .await?)
+        self.operate(pipe().ping()).await
     }
 }
