@@ -107,7 +107,7 @@ impl Reply {
         let retry_after = headers
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok()?.parse().ok());
-        let named = http::instance(headers);
+        let named = http::named(headers, &http::INSTANCE);
         let Some(body) = http::body(response, MAX_BODY).await else {
             return Self::SILENCE;
         };

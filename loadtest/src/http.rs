@@ -12,6 +12,9 @@ use crate::text::MAX_NAME;
 /// The header in which an instance names itself.
 pub const INSTANCE: HeaderName = HeaderName::from_static("x-instance");
 
+/// The header in which an admin listener may name its process: another one after each start.
+pub const PROCESS: HeaderName = HeaderName::from_static("x-process");
+
 /// A client that keeps its connections, for a crowd.
 ///
 /// # Errors
@@ -52,8 +55,8 @@ pub async fn body(mut response: Response, limit: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// The instance that an answer names. Names are told apart and never shown, so that any short one will do.
-pub fn instance(headers: &HeaderMap) -> Option<String> {
-    let name = headers.get(INSTANCE)?.to_str().ok()?;
+/// What an answer names in a header. Names are told apart and never shown, so that any short one will do.
+pub fn named(headers: &HeaderMap, header: &HeaderName) -> Option<String> {
+    let name = headers.get(header)?.to_str().ok()?;
     (1..=MAX_NAME).contains(&name.len()).then(|| name.to_owned())
 }

@@ -23,6 +23,12 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 /// How long an instance that closes an idle connection is left alone before the next one is held.
 const HOLD_AGAIN: Duration = Duration::from_millis(200);
 
+/// Who an answer comes from, as far as it says so.
+struct Identity {
+    instance: Option<String>,
+    process: Option<String>,
+}
+
 /// The addresses behind the admin URLs of a shop.
 #[derive(Clone)]
 pub struct Instances {
@@ -58,9 +64,11 @@ impl Instances {
         let (mut names, mut v4, mut v6) = (HashSet::new(), 0_usize, 0_usize);
         for (at, answer) in answers {
             match answer {
-                Some(Some(name)) => drop(names.insert(name)),
-                Some(None) if at.is_ipv4() => v4 += 1,
-                Some(None) => v6 += 1,
+                Some(Identity {
+                    instance: Some(name), ..
+                }) => drop(names.insert(name)),
+                Some(_) if at.is_ipv4() => v4 += 1,
+                Some(_) => v6 += 1,
                 None => {}
             }
         }
@@ -81,10 +89,13 @@ impl Instances {
         found
     }
 
-    /// Whether somebody answers there, and under which name.
-    async fn ask(&self, at: SocketAddr) -> Option<Option<String>> {
+    /// Who answers there, if anybody does.
+    async fn ask(&self, at: SocketAddr) -> Option<Identity> {
         let answer = self.client.get(format!("http://{at}/")).send().await.ok()?;
-        Some(http::instance(answer.headers()))
+        Some(Identity {
+            instance: http::named(answer.headers(), &http::INSTANCE),
+            process: http::named(answer.headers(), &http::PROCESS),
+        })
     }
 
     /// Holds a connection to each instance from now on.
@@ -92,27 +103,29 @@ impl Instances {
         let died = Arc::new(SetOnce::new());
         let mut held = JoinSet::new();
         for at in self.addresses().await {
+            let known = self.ask(at).await.and_then(|identity| identity.process);
             if let Some(connection) = connect(at).await {
-                held.spawn(self.clone().hold(at, connection, died.clone()));
+                held.spawn(self.clone().hold(at, connection, known, died.clone()));
             }
         }
         let held = Mutex::new(held);
         DeathWatch { died, held }
     }
 
-    /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after.
-    async fn hold(self, at: SocketAddr, mut connection: TcpStream, died: Arc<SetOnce<()>>) {
+    /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
+    /// or another process does: an instance can be back sooner than it was missed.
+    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<()>>) {
         loop {
             // Nothing was asked, so whatever is read is the end, or as good as one.
             let _ = connection.read(&mut [0]).await;
-            if self.ask(at).await.is_none() {
-                // Another instance may have died at the same time.
-                let _ = died.set(());
-                return;
-            }
-            sleep(HOLD_AGAIN).await;
-            match connect(at).await {
+            let is_same = match self.ask(at).await {
+                Some(identity) => known.is_none() || identity.process == known,
+                None => false,
+            };
+            sleep(if is_same { HOLD_AGAIN } else { Duration::ZERO }).await;
+            match connect(at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
+                // Another instance may have died at the same time.
                 None => return drop(died.set(())),
             }
         }

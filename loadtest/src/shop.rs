@@ -162,7 +162,7 @@ impl ShopClient {
             if !answer.status().is_success() {
                 return None;
             }
-            names.extend(http::instance(answer.headers()));
+            names.extend(http::named(answer.headers(), &http::INSTANCE));
             if names.len() >= instances {
                 break;
             }

@@ -26,6 +26,8 @@ use axum::routing::{MethodRouter, get, post};
 pub use lab::MAX_WORK_MS;
 pub use server::serve;
 
+use uuid::Uuid;
+
 use crate::shop::Shop;
 use metrics::Metrics;
 use problem::Problem;
@@ -35,6 +37,10 @@ const MAX_BODY: usize = 16 * 1024;
 
 /// Which instance answers.
 const INSTANCE: HeaderName = HeaderName::from_static("x-instance");
+
+/// Which process answers at the admin listener: another one after each start, so that a crash can be told from a closed
+/// connection however soon the instance is back.
+const PROCESS: HeaderName = HeaderName::from_static("x-process");
 
 /// What every handler can reach.
 #[derive(Clone)]
@@ -50,7 +56,9 @@ pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
         metrics: Arc::default(),
     };
     let named = |routes: Router| routes.layer(map_response_with_state(app.clone(), name_instance));
-    (named(public(app.clone())), named(admin::router(app.clone())))
+    let process = Uuid::new_v4().to_string();
+    let admin = named(admin::router(app.clone())).layer(map_response_with_state(process, name_process));
+    (named(public(app.clone())), admin)
 }
 
 fn public(app: App) -> Router {
@@ -70,6 +78,14 @@ fn deduct_stock() -> MethodRouter<App> {
     get(purchases::deduct_stock)
         .post(purchases::deduct_stock)
         .head(async || Problem::MethodNotAllowed)
+}
+
+async fn name_process(State(process): State<String>, mut response: Response) -> Response {
+    // A UUID is plain ASCII.
+    if let Ok(process) = process.parse() {
+        response.headers_mut().insert(PROCESS, process);
+    }
+    response
 }
 
 /// Says on every answer, also on a refusal, which instance gave it.

@@ -167,3 +167,18 @@ fn assert_open_metrics(text: &str) {
         assert!(number.parse::<f64>().is_ok(), "{line}");
     }
 }
+
+#[tokio::test]
+async fn the_admin_listener_names_the_instance_and_its_process_also_to_strangers() {
+    let nobody: [(&str, &str); 0] = [];
+    let mut processes = Vec::new();
+    for instance in [Instance::lab().await, Instance::lab().await] {
+        let refused = ask(&instance.admin, "GET", "/", &nobody, "").await;
+        let answered = operator(&instance, "GET", "/metrics", "").await;
+        assert_eq!((refused.status, answered.status), (401, 200));
+        assert_eq!(refused.header("x-instance"), answered.header("x-instance"));
+        assert_eq!(refused.header("x-process"), answered.header("x-process"));
+        processes.push(refused.header("x-process").to_owned());
+    }
+    assert!(!processes[0].is_empty() && processes[0] != processes[1], "{processes:?}");
+}
