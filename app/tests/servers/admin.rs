@@ -180,5 +180,8 @@ async fn the_admin_listener_names_the_instance_and_its_process_also_to_strangers
         assert_eq!(refused.header("x-process"), answered.header("x-process"));
         processes.push(refused.header("x-process").to_owned());
     }
-    assert!(!processes[0].is_empty() && processes[0] != processes[1], "{processes:?}");
+    assert!(
+        !processes[0].is_empty() && processes[0] != processes[1],
+        "{processes:?}"
+    );
 }
