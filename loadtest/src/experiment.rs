@@ -64,7 +64,7 @@ impl<'a> Experiment<'a> {
         };
         let played = tokio::select! {
             played = session.rounds(run) => played,
-            () = stopped(stop) => Err(anyhow!("it was interrupted")),
+            _ = stop.wait() => Err(anyhow!("it was interrupted")),
         };
         let closed = if stop.initialized() {
             session.open.abandon().await
@@ -88,10 +88,6 @@ impl<'a> Experiment<'a> {
         }
         ended
     }
-}
-
-async fn stopped(stop: &SetOnce<()>) {
-    stop.wait().await;
 }
 
 fn progress(run: &RunResult, all: usize) -> String {

@@ -92,6 +92,7 @@ impl FollowUp {
     async fn sell_out(&mut self, waits: &Notify) {
         let begun = Instant::now();
         let (mut failures, mut sold) = (0, 0);
+        let sold_before = self.told.count(Word::Sold) as i64;
         let next = self
             .told
             .attack
@@ -101,7 +102,7 @@ impl FollowUp {
             .unwrap_or(0);
         for number in (next..).take(MOST_BUYERS) {
             // What was sold too often need not be sold more often still.
-            if self.told.count(Word::Sold) as i64 * self.expected.quantity > self.expected.stock {
+            if (sold_before + sold) * self.expected.quantity > self.expected.stock {
                 return;
             }
             let answers = self.buy(number, waits).await;

@@ -86,30 +86,14 @@ impl Redis {
         let info = self.client.get_connection_info();
         let meter = Meter::default();
         meter.allow(bytes);
-        let metered = || meter.clone();
         let commands = match info.addr() {
             ConnectionAddr::Tcp(host, port) => {
                 let stream = TcpStream::connect((host.as_str(), *port)).await?;
                 stream.set_nodelay(true)?;
-                drive(
-                    info.redis_settings(),
-                    Metered {
-                        stream,
-                        meter: metered(),
-                    },
-                )
-                .await?
+                drive(info.redis_settings(), stream, &meter).await?
             }
             ConnectionAddr::Unix(path) => {
-                let stream = UnixStream::connect(path).await?;
-                drive(
-                    info.redis_settings(),
-                    Metered {
-                        stream,
-                        meter: metered(),
-                    },
-                )
-                .await?
+                drive(info.redis_settings(), UnixStream::connect(path).await?, &meter).await?
             }
             _ => bail!("only redis://, redis+unix:// and unix:// are read"),
         };
@@ -127,10 +111,12 @@ fn is_of_wrong_type(error: &RedisError) -> bool {
 }
 
 /// The driver of the connection ends when its last handle is dropped.
-async fn drive<S>(settings: &redis::RedisConnectionInfo, stream: Metered<S>) -> RedisResult<MultiplexedConnection>
+async fn drive<S>(settings: &redis::RedisConnectionInfo, stream: S, meter: &Meter) -> RedisResult<MultiplexedConnection>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
+    let meter = meter.clone();
+    let stream = Metered { stream, meter };
     let limits = AsyncConnectionConfig::new().set_response_timeout(Some(READ_WITHIN));
     let (commands, driver) = MultiplexedConnection::new_with_config(settings, stream, limits).await?;
     tokio::spawn(driver);
