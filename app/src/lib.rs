@@ -7,15 +7,22 @@
 //! - [`http`]: routes, problem documents, the admin listener, metrics, start and stop
 //! - [`shop`]: one instance put together: stores, catalogue, settings
 //! - [`strategies`]: how a purchase is decided; one file each, and the one list of them
-//! - [`guards`], [`stores`]: what can stand around read-check-write; where stock and orders live
-//! - [`probe`]: the seam that every step of a strategy passes, where faults strike
-//! - [`sale`]: the vocabulary
+//! - [`guards`]: what can stand around read-check-write
+//! - [`world`]: what a strategy finds around it when it is opened
+//! - [`stores`], [`services`]: where stock and orders live; where everything is that is needed
+//! - [`timeouts`]: the wait for a lock, the life of a lock
+//! - [`probe`]: the seam that every step of a strategy passes
+//! - [`sale`], [`mechanism`]: the vocabulary
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 pub mod guards;
 pub mod http;
+pub mod mechanism;
 pub mod probe;
 pub mod sale;
+pub mod services;
 pub mod shop;
 pub mod stores;
 pub mod strategies;
+pub mod timeouts;
+pub mod world;

@@ -1,11 +1,11 @@
-//! The vocabulary: what a buyer asks for, what can come of it, and what a strategy claims.
+//! The vocabulary: what a buyer asks for, and what can come of it.
 
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
-use sqlx::mysql::MySqlDatabaseError;
 use uuid::Uuid;
+
+use crate::services::Missing;
 
 /// The largest quantity one purchase may ask for, in units.
 pub const MAX_QUANTITY: u32 = 1_000;
@@ -116,23 +116,39 @@ pub enum Outcome {
     UnknownItem,
 }
 
-/// What went wrong between the shop and its stores. Whether the sale took place is then unknown.
+/// What went wrong between the shop and its stores or lock services.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Redis refused, timed out or could not be reached.
-    #[error("redis: {0}")]
-    Redis(#[from] redis::RedisError),
+    /// Something the strategy needs is not there.
+    #[error(transparent)]
+    Missing(#[from] Missing),
     /// No connection was to be had, so nothing was sent.
-    #[error("no connection to {store}: {why}")]
+    #[error("no connection to {service}: {why}")]
     NoConnection {
-        /// Which store.
-        store: &'static str,
+        /// Which service.
+        service: &'static str,
         /// What was in the way.
         why: String,
     },
-    /// MariaDB refused, timed out or could not be reached.
-    #[error("sql: {0}")]
-    Sql(#[from] sqlx::Error),
+    /// The store gave the attempt up, and nothing was written.
+    #[error("{service} gave up: {why}")]
+    GivenUp {
+        /// Which service.
+        service: &'static str,
+        /// What was in the way.
+        why: String,
+    },
+    /// The ledger refused an order because it holds it already.
+    #[error("the ledger holds this order already")]
+    Duplicate,
+    /// It refused, timed out or could not be reached: whether the sale took place is unknown.
+    #[error("{service}: {source}")]
+    Failed {
+        /// Which service.
+        service: &'static str,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A store holds something that this program never writes.
     #[error("the {store} store holds an entry that cannot be read: {what}")]
     Corrupt {
@@ -144,68 +160,25 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn no_connection(store: &'static str, why: &dyn fmt::Display) -> Self {
+    pub(crate) fn no_connection(service: &'static str, why: &dyn fmt::Display) -> Self {
         let why = why.to_string();
-        Self::NoConnection { store, why }
+        Self::NoConnection { service, why }
     }
 
-    /// Whether the attempt ended before anything was written: MariaDB has rolled back (1020 the row has changed since it
-    /// was read, 1205 lock wait timeout, 1213 deadlock), or no statement was ever sent.
-    pub fn is_wait_ended(&self) -> bool {
-        matches!(self, Self::NoConnection { .. }) || matches!(self.sql_number(), Some(1020 | 1205 | 1213))
+    pub(crate) fn given_up(service: &'static str, why: &dyn fmt::Display) -> Self {
+        let why = why.to_string();
+        Self::GivenUp { service, why }
     }
 
-    /// Whether the ledger refused an order because it holds it already.
-    pub fn is_duplicate(&self) -> bool {
-        self.sql_number() == Some(1062)
+    pub(crate) fn failed(service: &'static str, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        let source = Box::new(source);
+        Self::Failed { service, source }
     }
 
-    fn sql_number(&self) -> Option<u16> {
-        let Self::Sql(error) = self else { return None };
-        let error = error.as_database_error()?.try_downcast_ref::<MySqlDatabaseError>()?;
-        Some(error.number())
+    /// Whether the attempt is known to have changed nothing.
+    pub fn changed_nothing(&self) -> bool {
+        matches!(self, Self::NoConnection { .. } | Self::GivenUp { .. })
     }
-}
-
-/// A way the world can turn against a strategy. A strategy claims the ones it survives; the load test checks the claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Threat {
-    /// Many buyers at once on one instance.
-    Crowd,
-    /// Many buyers at once, spread over two or more instances.
-    SecondInstance,
-    /// An instance is killed between taking its lock and writing the sale.
-    CrashedHolder,
-}
-
-/// By what kind of mechanism a strategy decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
-    /// Nothing stands between read and write.
-    NoLock,
-    /// A lock inside one process.
-    ProcessLock,
-    /// A lock that all instances see, kept in Redis.
-    RedisLock,
-    /// Read, then write only if nobody else wrote in between.
-    Optimistic,
-    /// The store checks and takes in one step.
-    Atomic,
-}
-
-/// What a mechanism says of itself: the source of `GET /strategies`, of every table and of what the load test expects.
-#[derive(Clone, Copy, Debug)]
-pub struct Mechanism {
-    /// The file's name with dashes, and the first half of a strategy's name.
-    pub name: &'static str,
-    /// The kind of mechanism.
-    pub family: Family,
-    /// One line for a table.
-    pub summary: &'static str,
-    /// The threats under which it promises neither to oversell nor to get stuck.
-    pub claims: &'static [Threat],
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One instance put together: its stores, its catalogue, its settings, and the one way a purchase takes through them.
+//! One instance put together: its world, its catalogue, its settings, and the one way a purchase takes through them.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,11 +9,12 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::guards::Timeouts;
 use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
 use crate::sale::{Error, Name, Outcome, Purchase};
-use crate::stores::Stores;
-use crate::strategies::{self, Strategy};
+use crate::services::Services;
+use crate::strategies::{Catalogue, Listed};
+use crate::timeouts::Timeouts;
+use crate::world::World;
 
 /// Purchases in progress at one instance. Past that the answer is busy at once: a longer queue helps nobody.
 const MAX_IN_PROGRESS: usize = 4_096;
@@ -22,10 +23,8 @@ const MAX_IN_PROGRESS: usize = 4_096;
 pub struct Settings {
     /// The instance's name, given in every answer.
     pub instance: Name,
-    /// URL of Redis. May hold a password.
-    pub redis_url: String,
-    /// URL of MariaDB. May hold a password.
-    pub sql_url: String,
+    /// Where the stores are, and what else strategies need.
+    pub services: Services,
     /// The bearer token of the admin listener and of faults.
     pub admin_token: String,
     /// Whether buyers may choose strategy, work time and faults by header.
@@ -64,7 +63,7 @@ pub enum CannotOpen {
 /// How a buyer wants to be served: the lab headers, or the configuration where there are none.
 pub struct Service {
     /// By which strategy.
-    pub strategy: Arc<dyn Strategy>,
+    pub strategy: Arc<Listed>,
     /// Business time between read and write.
     pub work: Duration,
     /// A fault for this purchase alone.
@@ -75,21 +74,20 @@ pub struct Service {
 pub struct Shop {
     /// The instance's name.
     pub instance: Name,
-    /// Its stores.
-    pub stores: Stores,
+    /// What its strategies find around them.
+    pub world: World,
     /// Whether lab headers count.
     pub lab: bool,
     /// Every strategy, in the catalogue's order.
-    pub catalogue: Vec<Arc<dyn Strategy>>,
+    pub catalogue: Catalogue,
     /// The strategy of a purchase that names none.
-    pub strategy: Arc<dyn Strategy>,
+    pub strategy: Arc<Listed>,
     /// The item of `/deduct_stock`.
     pub item: Name,
     /// Faults armed for the process.
     pub faults: Arc<ArmedFaults>,
     /// Traces of sales, where there is a folder for them.
     pub tracer: Option<Arc<Tracer>>,
-    observers: Observers,
     pub(crate) admin_token: String,
     in_progress: Arc<Semaphore>,
     purchases: TaskTracker,
@@ -102,38 +100,37 @@ impl Shop {
     /// # Errors
     /// [`CannotOpen`]: a store does not answer, or the default strategy is unknown.
     pub async fn open(settings: Settings) -> Result<Self, CannotOpen> {
-        let timeouts = settings.timeouts;
-        let stores = Stores::connect(
-            &settings.redis_url,
-            &settings.sql_url,
-            &settings.instance,
-            timeouts.wait,
-        )
-        .await?;
-        for stock in stores.all() {
-            stock.open_if_absent(&settings.item, settings.stock).await?;
-        }
         let faults = Arc::<ArmedFaults>::default();
         let tracer = settings.traces.map(Tracer::open).transpose()?.map(Arc::new);
         let mut observers: Vec<Arc<dyn Observer>> = vec![faults.clone(), Arc::new(Log)];
         // Last: what a fault prevented is in no trace, and what it struck after is.
         observers.extend(tracer.clone().map(|tracer| tracer as Arc<dyn Observer>));
-        let observers = Observers::new(observers);
-        let catalogue = strategies::catalogue(&stores, timeouts, &observers);
-        let strategy = find(&catalogue, &settings.strategy).ok_or_else(|| CannotOpen::Strategy {
-            known: known(&catalogue),
+        let world = World::open(
+            settings.services,
+            settings.instance.clone(),
+            settings.timeouts,
+            Observers::new(observers),
+        )
+        .await?;
+        for (_, stock) in world.stores.all() {
+            stock.open_if_absent(&settings.item, settings.stock).await?;
+        }
+        let catalogue = Catalogue::new();
+        let strategy = catalogue.find(&settings.strategy).cloned();
+        let strategy = strategy.ok_or_else(|| CannotOpen::Strategy {
+            known: catalogue.names(),
             asked: settings.strategy,
         })?;
+        strategy.opened(&world).await?;
         Ok(Self {
             instance: settings.instance,
-            stores,
+            world,
             lab: settings.lab,
             catalogue,
             strategy,
             item: settings.item,
             faults,
             tracer,
-            observers,
             admin_token: settings.admin_token,
             in_progress: Arc::new(Semaphore::new(MAX_IN_PROGRESS)),
             purchases: TaskTracker::new(),
@@ -141,23 +138,33 @@ impl Shop {
         })
     }
 
-    /// The strategy of that name.
-    pub fn find(&self, name: &str) -> Option<Arc<dyn Strategy>> {
-        find(&self.catalogue, name)
-    }
-
-    /// The names of all strategies, for a message.
-    pub fn known(&self) -> String {
-        known(&self.catalogue)
-    }
-
     /// Reads a fault that names a step of any strategy.
     ///
     /// # Errors
     /// [`BadFault`] when it is none.
     pub fn fault(&self, text: &str) -> Result<Fault, BadFault> {
-        let steps: Vec<Step> = self.catalogue.iter().flat_map(|strategy| strategy.steps()).collect();
+        let listed = self.catalogue.iter();
+        let steps: Vec<Step> = listed.flat_map(|listed| listed.entry.steps.iter().copied()).collect();
         Fault::parse(text, &steps)
+    }
+
+    /// Forgets a sale and its ledger in every store, and what strategies keep of it.
+    ///
+    /// # Errors
+    /// When a store does not answer.
+    pub async fn close_sale(&self, item: &Name) -> Result<(), Error> {
+        for (_, store) in self.world.stores.all() {
+            store.close(item).await?;
+        }
+        for listed in self.catalogue.iter() {
+            // A lock that was taken by another instance has to be forgotten, too.
+            match listed.opened(&self.world).await {
+                Ok(strategy) => strategy.forget(item).await?,
+                Err(Error::Missing(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Carries a purchase through, to its end even if the caller goes away: a sale that was begun must neither keep
@@ -169,12 +176,17 @@ impl Shop {
         let Ok(place) = self.in_progress.clone().try_acquire_owned() else {
             return Ok(Outcome::Busy);
         };
-        let probe = Probe::new(&purchase, service.work, service.fault, self.observers.clone());
+        let strategy = match service.strategy.opened(&self.world).await {
+            Ok(strategy) => strategy.clone(),
+            Err(error) if error.changed_nothing() => return Ok(Outcome::Busy),
+            Err(error) => return Err(error),
+        };
+        let probe = Probe::new(&purchase, service.work, service.fault, self.world.observers.clone());
         let sale = self.purchases.spawn(async move {
-            let outcome = service.strategy.buy(&purchase, &probe).await;
+            let outcome = strategy.buy(&purchase, &probe).await;
             drop(place);
             match outcome {
-                Err(error) if error.is_wait_ended() => Ok(Outcome::Busy),
+                Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
                 outcome => outcome,
             }
         });
@@ -204,19 +216,4 @@ impl Shop {
     pub async fn finish(&self) {
         self.purchases.wait().await;
     }
-}
-
-fn find(catalogue: &[Arc<dyn Strategy>], name: &str) -> Option<Arc<dyn Strategy>> {
-    catalogue
-        .iter()
-        .find(|strategy| strategies::name(strategy.as_ref()) == name)
-        .cloned()
-}
-
-fn known(catalogue: &[Arc<dyn Strategy>]) -> String {
-    let names: Vec<_> = catalogue
-        .iter()
-        .map(|strategy| strategies::name(strategy.as_ref()))
-        .collect();
-    names.join(", ")
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use app::guards::Timeouts;
 use app::sale::Name;
+use app::services::Services;
 use app::shop::{Settings, Shop};
+use app::strategies::Entry;
+use app::timeouts::Timeouts;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -67,10 +69,14 @@ fn settings(options: ServeOptions) -> Result<Settings> {
     if options.admin_token.is_empty() {
         return Err(Usage("the admin token is empty: anybody could open a sale".to_owned()).into());
     }
+    let entries = Entry::all();
+    let needs = entries.iter().flat_map(|entry| entry.needs.iter().copied());
+    let services = Services::from_environment(needs)
+        .with("redis", [options.redis.as_str()])
+        .with("sql", [options.sql.as_str()]);
     Ok(Settings {
         instance: name("--instance", &options.instance)?,
-        redis_url: options.redis,
-        sql_url: options.sql,
+        services,
         admin_token: options.admin_token,
         lab: options.lab,
         strategy: options.strategy,

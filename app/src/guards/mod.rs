@@ -1,30 +1,51 @@
-//! What can stand around read-check-write. One file each; [`all`] is the one list.
-
-mod mutex;
-mod none;
-mod setnx;
-mod token;
-mod watchdog;
+//! What can stand around read-check-write. One file each; [`ALL`] is the one list.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::{Instant, sleep};
+use futures_util::future::BoxFuture;
 
-use crate::probe::{Observers, Probe, Step};
-use crate::sale::{Error, Fence, Mechanism, Name};
-use crate::stores::Redis;
+use crate::mechanism::Mechanism;
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Fence, Name};
+use crate::world::World;
+
+/// The one list: each file with the entry in it.
+macro_rules! list {
+    ($($file:ident,)*) => {
+        $(mod $file;)*
+
+        /// Every guard, in the order of the lessons: what each one adds repairs what the one before it lacks.
+        pub const ALL: &[GuardEntry] = &[$($file::ENTRY,)*];
+    };
+}
+
+list! {
+    none,
+    mutex,
+    setnx,
+    token,
+    watchdog,
+}
+
+/// A guard before it is opened.
+pub struct GuardEntry {
+    /// What it is and what it claims.
+    pub mechanism: Mechanism,
+    /// The steps it takes.
+    pub steps: &'static [Step],
+    /// Opens it, when it is first used.
+    pub open: for<'a> fn(&'a World) -> BoxFuture<'a, Result<Arc<dyn Guard>, Error>>,
+}
+
+/// For [`GuardEntry::open`].
+fn opened(guard: impl Guard + 'static) -> Result<Arc<dyn Guard>, Error> {
+    Ok(Arc::new(guard))
+}
 
 /// A lock around read-check-write, for one item at a time.
 #[async_trait]
 pub trait Guard: Send + Sync {
-    /// What it is and what it claims.
-    fn about(&self) -> Mechanism;
-
-    /// The steps it takes.
-    fn steps(&self) -> &'static [Step];
-
     /// Waits for the lock of `item`, at most as long as the guard was told to. `None` when it did not come free.
     ///
     /// # Errors
@@ -69,50 +90,6 @@ pub enum Released {
     TooLate,
 }
 
-/// The times a guard lives by.
-#[derive(Clone, Copy, Debug)]
-pub struct Timeouts {
-    /// How long a buyer waits for a lock before being told that the shop is busy.
-    pub wait: Duration,
-    /// How long a lock outlives a holder that has stopped renewing it.
-    pub lease: Duration,
-}
-
-/// The pause before another attempt.
-pub const PAUSE: Step = Step::local("pause");
-
-/// Pauses between two attempts of those whom nobody wakes, in milliseconds. Drawn at random, so that two who met once
-/// do not meet each time.
-const PAUSE_MS: std::ops::Range<f64> = 1.0..5.0;
-
-impl Timeouts {
-    /// Begins to wait.
-    pub fn backoff(self) -> Backoff {
-        Backoff {
-            deadline: Instant::now() + self.wait,
-            first: true,
-        }
-    }
-}
-
-/// The attempts that one purchase has before it is told busy, and the pauses between them.
-pub struct Backoff {
-    deadline: Instant,
-    first: bool,
-}
-
-impl Backoff {
-    /// Whether there is another attempt at `item`, after a pause unless it is the first.
-    pub async fn again(&mut self, item: &Name, probe: &Probe) -> bool {
-        if std::mem::take(&mut self.first) {
-            return true;
-        }
-        let pause = Duration::from_secs_f64(rand::random_range(PAUSE_MS) / 1_000.0);
-        probe.local(&PAUSE, item, sleep(pause), |()| "again").await;
-        Instant::now() < self.deadline
-    }
-}
-
 /// The key of an item's lock.
 fn lock_key(item: &Name) -> String {
     format!("lock:{{{item}}}")
@@ -121,16 +98,4 @@ fn lock_key(item: &Name) -> String {
 /// What came back from an attempt to take a lock.
 fn taken_or_held(taken: &bool) -> &'static str {
     if *taken { "taken" } else { "held by another" }
-}
-
-/// Every guard, in the order of the lessons: what each one adds repairs what the one before it lacks.
-/// Those that work beside purchases do so under the eyes of `observers`.
-pub fn all(redis: &Arc<Redis>, timeouts: Timeouts, observers: &Observers) -> Vec<Arc<dyn Guard>> {
-    vec![
-        Arc::new(none::Nothing),
-        Arc::new(mutex::Mutex::new(timeouts)),
-        Arc::new(setnx::Setnx::new(redis, timeouts)),
-        Arc::new(token::Token::new(redis, timeouts)),
-        Arc::new(watchdog::Watchdog::new(redis, timeouts, observers)),
-    ]
 }

@@ -19,9 +19,11 @@ use async_trait::async_trait;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
-use super::{Guard, Held, Released, Timeouts};
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Name, Threat};
+use crate::sale::{Error, Name};
+use crate::timeouts::Timeouts;
 
 /// Items share this many mutexes, so that memory does not grow with every name that was ever asked for.
 const STRIPES: usize = 256;
@@ -29,14 +31,27 @@ const STRIPES: usize = 256;
 const LOCK: Step = Step::local("lock").plays(Role::Lock);
 const UNLOCK: Step = Step::local("unlock").plays(Role::Release);
 
-pub(super) struct Mutex {
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "mutex",
+        family: Family::ProcessLock,
+        lesson: 2,
+        summary: "a mutex in the memory of each instance",
+        claims: &["crowd"],
+        needs: &[],
+    },
+    steps: &[LOCK, UNLOCK],
+    open: |world| Box::pin(async { opened(Mutex::new(world.timeouts)) }),
+};
+
+struct Mutex {
     stripes: Vec<Arc<tokio::sync::Mutex<()>>>,
     hasher: RandomState,
     timeouts: Timeouts,
 }
 
 impl Mutex {
-    pub(super) fn new(timeouts: Timeouts) -> Self {
+    fn new(timeouts: Timeouts) -> Self {
         Self {
             stripes: (0..STRIPES).map(|_| Arc::default()).collect(),
             hasher: RandomState::new(),
@@ -47,19 +62,6 @@ impl Mutex {
 
 #[async_trait]
 impl Guard for Mutex {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "mutex",
-            family: Family::ProcessLock,
-            summary: "a mutex in the memory of each instance",
-            claims: &[Threat::Crowd],
-        }
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[LOCK, UNLOCK]
-    }
-
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let stripe = self.hasher.hash_one(item) as usize % STRIPES;
         let guard = timeout(self.timeouts.wait, self.stripes[stripe].clone().lock_owned());

@@ -11,27 +11,28 @@
 
 use async_trait::async_trait;
 
-use super::{Guard, Held, Released};
-use crate::probe::{Probe, Step};
-use crate::sale::{Error, Family, Mechanism, Name};
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::Probe;
+use crate::sale::{Error, Name};
 
-pub(super) struct Nothing;
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "none",
+        family: Family::NoLock,
+        lesson: 1,
+        summary: "read, check, write, with nothing around them",
+        claims: &[],
+        needs: &[],
+    },
+    steps: &[],
+    open: |_| Box::pin(async { opened(Nothing) }),
+};
+
+struct Nothing;
 
 #[async_trait]
 impl Guard for Nothing {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "none",
-            family: Family::NoLock,
-            summary: "read, check, write, with nothing around them",
-            claims: &[],
-        }
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[]
-    }
-
     async fn lock(&self, _item: &Name, _probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         Ok(Some(Box::new(Self)))
     }

@@ -14,43 +14,43 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Guard, Held, PAUSE, Released, Timeouts, lock_key, taken_or_held};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Name, Threat};
+use crate::sale::{Error, Name};
 use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
 
 const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
 const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
 
-pub(super) struct Setnx {
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "setnx",
+        family: Family::LockWithoutLease,
+        lesson: 3,
+        summary: "SETNX and a blind DEL: no owner, no expiry",
+        claims: &["crowd", "second-instance"],
+        needs: &["redis"],
+    },
+    steps: &[SETNX, PAUSE, DEL],
+    open: |world| {
+        Box::pin(async {
+            opened(Setnx {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct Setnx {
     redis: Arc<Redis>,
     timeouts: Timeouts,
 }
 
-impl Setnx {
-    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts) -> Self {
-        Self {
-            redis: redis.clone(),
-            timeouts,
-        }
-    }
-}
-
 #[async_trait]
 impl Guard for Setnx {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "setnx",
-            family: Family::RedisLock,
-            summary: "SETNX and a blind DEL: no owner, no expiry",
-            claims: &[Threat::Crowd, Threat::SecondInstance],
-        }
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[SETNX, PAUSE, DEL]
-    }
-
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let key = lock_key(item);
         let mut setnx = cmd("SETNX");

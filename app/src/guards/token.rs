@@ -15,10 +15,12 @@ use async_trait::async_trait;
 use redis::{Script, cmd};
 use uuid::Uuid;
 
-use super::{Guard, Held, PAUSE, Released, Timeouts, lock_key, taken_or_held};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Name, Threat};
+use crate::sale::{Error, Name};
 use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
 
 /// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.
 const RELEASE: &str = r"
@@ -31,37 +33,35 @@ return 0
 const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
 const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
 
-pub(super) struct Token {
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "token",
+        family: Family::LeaseLock,
+        lesson: 4,
+        summary: "SET NX PX with an owner token, compare-and-delete in Lua",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &["redis"],
+    },
+    steps: &[SET_NX, PAUSE, COMPARE_DEL],
+    open: |world| {
+        Box::pin(async {
+            opened(Token {
+                redis: world.store()?,
+                release: Arc::new(Script::new(RELEASE)),
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct Token {
     redis: Arc<Redis>,
     release: Arc<Script>,
     timeouts: Timeouts,
 }
 
-impl Token {
-    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts) -> Self {
-        Self {
-            redis: redis.clone(),
-            release: Arc::new(Script::new(RELEASE)),
-            timeouts,
-        }
-    }
-}
-
 #[async_trait]
 impl Guard for Token {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "token",
-            family: Family::RedisLock,
-            summary: "SET NX PX with an owner token, compare-and-delete in Lua",
-            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
-        }
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[SET_NX, PAUSE, COMPARE_DEL]
-    }
-
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let key = lock_key(item);
         let token = Uuid::new_v4().to_string();

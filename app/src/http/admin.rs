@@ -60,11 +60,13 @@ async fn open_sale(
             why: format!("must be 0 to {MAX_STOCK}"),
         });
     }
-    if app.shop.stores.sql.other_sales(&item).await? >= MAX_SALES {
-        return Err(Problem::TooManySales);
+    for (_, store) in app.shop.world.stores.all() {
+        if store.other_sales(&item).await? >= MAX_SALES {
+            return Err(Problem::TooManySales);
+        }
     }
     traces::begin(&app.shop, &item, trace)?;
-    for store in app.shop.stores.all() {
+    for (_, store) in app.shop.world.stores.all() {
         store.open(&item, stock).await?;
     }
     let item = item.as_str();
@@ -74,12 +76,7 @@ async fn open_sale(
 /// `DELETE /sales/{item}`: forgets the sale and its ledger in every store.
 async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<StatusCode, Problem> {
     let item = item(path)?;
-    for store in app.shop.stores.all() {
-        store.close(&item).await?;
-    }
-    for strategy in &app.shop.catalogue {
-        strategy.forget(&item).await?;
-    }
+    app.shop.close_sale(&item).await?;
     traces::forget(&app.shop, &item)?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,45 +2,49 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::App;
-use crate::sale::{Family, Threat};
-use crate::strategies::{self, Strategy};
+use crate::mechanism::Family;
+use crate::services::Services;
+use crate::strategies::Entry;
 
 #[derive(Serialize)]
-pub(super) struct Entry {
-    name: String,
+struct Described<'a> {
+    name: &'a str,
     family: Family,
-    store: &'static str,
-    summary: &'static str,
-    claims: &'static [Threat],
-    needs: &'static [&'static str],
+    lesson: u8,
+    store: &'a str,
+    summary: &'a str,
+    claims: &'a [&'a str],
+    needs: &'a [&'a str],
+    /// Why it cannot be used here, if it cannot.
+    missing: Option<String>,
     /// Those that a fault can name.
-    steps: Vec<&'static str>,
+    steps: Vec<&'a str>,
 }
 
-impl From<&dyn Strategy> for Entry {
-    fn from(strategy: &dyn Strategy) -> Self {
-        let about = strategy.about();
+impl<'a> Described<'a> {
+    fn new(entry: &'a Entry, services: &Services) -> Self {
+        let mechanism = entry.mechanism;
         Self {
-            name: strategies::name(strategy),
-            family: about.family,
-            store: strategy.store(),
-            summary: about.summary,
-            claims: about.claims,
-            needs: strategy.needs(),
-            steps: strategy.steps().iter().map(|step| step.name).collect(),
+            name: &entry.name,
+            family: mechanism.family,
+            lesson: mechanism.lesson,
+            store: entry.store,
+            summary: mechanism.summary,
+            claims: mechanism.claims,
+            needs: &entry.needs,
+            missing: entry.missing(services).map(|missing| missing.to_string()),
+            steps: entry.steps.iter().map(|step| step.name).collect(),
         }
     }
 }
 
-pub(super) async fn strategies(State(app): State<App>) -> Json<Vec<Entry>> {
-    Json(
-        app.shop
-            .catalogue
-            .iter()
-            .map(|strategy| Entry::from(strategy.as_ref()))
-            .collect(),
-    )
+pub(super) async fn strategies(State(app): State<App>) -> Response {
+    let services = &app.shop.world.services;
+    let listed = app.shop.catalogue.iter();
+    let all: Vec<_> = listed.map(|listed| Described::new(&listed.entry, services)).collect();
+    Json(all).into_response()
 }

@@ -10,14 +10,14 @@ pub(super) async fn healthz() -> &'static str {
     "alive\n"
 }
 
-/// `GET /readyz`: it is not closing and both stores answer.
+/// `GET /readyz`: it is not closing and its stores answer.
 pub(super) async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.shop.is_closing() {
         return Err(Problem::NotReady);
     }
-    for store in app.shop.stores.all() {
+    for (name, store) in app.shop.world.stores.all() {
         if let Err(error) = store.ping().await {
-            tracing::warn!(%error, store = store.name(), "not ready");
+            tracing::warn!(%error, store = name, "not ready");
             return Err(Problem::NotReady);
         }
     }

@@ -26,11 +26,17 @@ pub(super) fn service(shop: &Shop, headers: &HeaderMap) -> Result<Service, Probl
     };
     let strategy = match asked(STRATEGY)? {
         None => shop.strategy.clone(),
-        Some(name) => shop.find(name).ok_or_else(|| Problem::UnknownStrategy {
-            asked: name.chars().take(64).collect(),
-            known: shop.known(),
-        })?,
+        Some(name) => {
+            let found = shop.catalogue.find(name).cloned();
+            found.ok_or_else(|| Problem::UnknownStrategy {
+                asked: name.chars().take(64).collect(),
+                known: shop.catalogue.names(),
+            })?
+        }
     };
+    if let Some(missing) = strategy.entry.missing(&shop.world.services) {
+        return Err(missing.into());
+    }
     let work = asked(WORK_MS)?.map_or(Ok(Duration::ZERO), work)?;
     let fault = asked(FAULT)?.map(|text| fault(shop, headers, text)).transpose()?;
     Ok(Service { strategy, work, fault })

@@ -7,6 +7,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::sale::Error;
+use crate::services::Missing;
 
 /// Seconds after which a buyer who was told busy may come back.
 const RETRY_AFTER_S: &str = "1";
@@ -26,6 +27,9 @@ pub(super) enum Problem {
     /// 404
     #[error("no strategy is called {asked}; there are: {known}")]
     UnknownStrategy { asked: String, known: String },
+    /// 501
+    #[error("the strategy {0}")]
+    ServiceMissing(#[from] Missing),
     /// 422
     #[error("{field}: {why}")]
     BadValue { field: &'static str, why: String },
@@ -74,6 +78,7 @@ impl Problem {
             Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             Self::UnknownItem => (StatusCode::NOT_FOUND, "unknown-item"),
             Self::UnknownStrategy { .. } => (StatusCode::NOT_FOUND, "unknown-strategy"),
+            Self::ServiceMissing(_) => (StatusCode::NOT_IMPLEMENTED, "service-missing"),
             Self::BadValue { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad-value"),
             Self::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "key-reused"),
             Self::BadRequest(status, _) => (*status, "bad-request"),

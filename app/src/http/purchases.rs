@@ -14,7 +14,6 @@ use super::request::{header, name};
 use super::{App, lab};
 use crate::sale::{MAX_QUANTITY, Name, Outcome, Purchase};
 use crate::shop::Service;
-use crate::strategies;
 
 /// The buyer's own name for a purchase: the same key never buys twice.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -70,10 +69,10 @@ pub(super) async fn deduct_stock(State(app): State<App>, headers: HeaderMap) -> 
 }
 
 async fn sell(app: &App, purchase: Purchase, service: Service) -> Result<Response, Problem> {
-    let strategy = strategies::name(service.strategy.as_ref());
+    let strategy = service.strategy.clone();
     let start = Instant::now();
     let outcome = app.shop.sell(purchase.clone(), service).await;
-    app.metrics.purchase(&strategy, &outcome, start.elapsed());
+    app.metrics.purchase(&strategy.entry.name, &outcome, start.elapsed());
     match outcome? {
         Outcome::Sold { remaining } => Ok(sold(app, &purchase, Some(remaining)).into_response()),
         Outcome::Repeated(order) => {

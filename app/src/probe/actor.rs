@@ -41,8 +41,17 @@ pub enum Actor {
     Purchase(Attempt),
     /// What prolongs the lease of that purchase's lock, beside it.
     Renewal(Attempt),
-    /// What hears, for all purchases of the instance, that locks have ended.
-    Listener,
+    /// What works beside the purchases, for all of them.
+    Worker(Worker),
+}
+
+/// What works beside the purchases, for as long as its strategy is open.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    /// What it does, in a word.
+    pub name: &'static str,
+    /// The item it is about just now, where it is about one.
+    pub item: Option<Name>,
 }
 
 impl Actor {
@@ -50,7 +59,7 @@ impl Actor {
     pub fn number(&self) -> u64 {
         match self {
             Self::Purchase(attempt) | Self::Renewal(attempt) => attempt.number,
-            Self::Listener => 0,
+            Self::Worker(_) => 0,
         }
     }
 
@@ -58,7 +67,7 @@ impl Actor {
     pub fn item(&self) -> Option<&Name> {
         match self {
             Self::Purchase(attempt) | Self::Renewal(attempt) => Some(&attempt.item),
-            Self::Listener => None,
+            Self::Worker(worker) => worker.item.as_ref(),
         }
     }
 }
@@ -68,7 +77,7 @@ impl fmt::Display for Actor {
         match self {
             Self::Purchase(attempt) => write!(f, "purchase {}", attempt.number),
             Self::Renewal(attempt) => write!(f, "renewal of purchase {}", attempt.number),
-            Self::Listener => f.write_str("listener"),
+            Self::Worker(worker) => f.write_str(worker.name),
         }
     }
 }

@@ -60,15 +60,20 @@ impl Observer for ArmedFaults {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Role, Step};
+    use super::super::{Role, Step, Worker};
     use super::*;
 
     const READ: Step = Step::command("watch-get", &[]).plays(Role::Read);
     const WRITE: Step = Step::command("exec", &[]).plays(Role::Write);
 
+    static ACTOR: Actor = Actor::Worker(Worker {
+        name: "test",
+        item: None,
+    });
+
     fn passing<'a>(step: &'a Step) -> Passing<'a> {
         Passing {
-            actor: &Actor::Listener,
+            actor: &ACTOR,
             step,
             key: &"",
         }
@@ -79,12 +84,12 @@ mod tests {
         for name in ["read", "watch-get"] {
             let faults = ArmedFaults::default();
             faults.arm(Fault::parse(&format!("crash@{name}+"), &[READ]).unwrap());
-            assert!(faults.observes(&Actor::Listener));
+            assert!(faults.observes(&ACTOR));
             assert_eq!(faults.take(&passing(&WRITE), When::After), None);
             assert_eq!(faults.take(&passing(&READ), When::Before), None);
             assert!(faults.take(&passing(&READ), When::After).is_some());
             assert_eq!(faults.take(&passing(&READ), When::After), None);
-            assert!(!faults.observes(&Actor::Listener));
+            assert!(!faults.observes(&ACTOR));
         }
     }
 }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
-pub use actor::{Actor, Attempt};
+pub use actor::{Actor, Attempt, Worker};
 pub use armed::ArmedFaults;
 pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;
@@ -23,7 +23,7 @@ pub use observer::{Observer, Observers, Passing};
 pub use step::{Role, Step};
 pub use trace::{Event, Trace, Tracer};
 
-use crate::sale::{Error, Purchase};
+use crate::sale::{Error, Name, Purchase};
 
 /// One round trip to a store, not sent yet. Only [`Probe::step`] sends it.
 #[must_use = "a command is sent by Probe::step"]
@@ -57,14 +57,23 @@ impl Probe {
         }
     }
 
-    /// The probe of what hears messages for the whole instance.
-    pub fn of_listener(observers: Observers) -> Self {
+    /// The probe of what works beside the purchases of the instance.
+    pub fn of_worker(name: &'static str, observers: Observers) -> Self {
         Self {
-            actor: Actor::Listener,
+            actor: Actor::Worker(Worker { name, item: None }),
             work: Duration::ZERO,
             fault: None,
             observers,
         }
+    }
+
+    /// The probe of the same worker while it is about `item`: its steps are then part of that sale.
+    pub fn about(&self, item: &Name) -> Self {
+        let mut probe = self.clone();
+        if let Actor::Worker(worker) = &mut probe.actor {
+            worker.item = Some(item.clone());
+        }
+        probe
     }
 
     /// The probe of what prolongs the lease of this purchase's lock.
@@ -151,7 +160,6 @@ mod tests {
     use std::fmt;
 
     use super::*;
-    use crate::sale::Name;
 
     /// A key that nobody may ask for its name.
     struct Unread;

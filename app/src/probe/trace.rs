@@ -31,14 +31,14 @@ pub struct Event {
     pub at_ns: u64,
     /// The life of the instance: another one after each restart. Numbers of purchases begin anew with it.
     pub life: Uuid,
-    /// `purchase`, or `renewal` for what prolongs its lease beside it.
+    /// `purchase`, `renewal` for what prolongs its lease beside it, or the name of what works for all purchases.
     pub actor: String,
-    /// Which purchase of this life.
+    /// Which purchase of this life; 0 where it is about none.
     pub number: u64,
-    /// The id that its order has or would have.
-    pub order: Uuid,
-    /// Who buys.
-    pub buyer: String,
+    /// The id that its order has or would have; null where it is about none.
+    pub order: Option<Uuid>,
+    /// Who buys; null where it is about no purchase.
+    pub buyer: Option<String>,
     /// The step, as its strategy names it.
     pub step: String,
     /// The role it plays: `lock`, `read`, `write`, `record`, `commit`, `release`, `renew`; null for any other.
@@ -162,21 +162,21 @@ impl Tracer {
     }
 
     fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
-        let (actor, attempt) = match passing.actor {
-            Actor::Purchase(attempt) => ("purchase", attempt),
-            Actor::Renewal(attempt) => ("renewal", attempt),
-            Actor::Listener => return,
-        };
-        let Some(sale) = self.sales().get(&attempt.item).cloned() else {
+        let Some(sale) = passing.actor.item().and_then(|item| self.sales().get(item).cloned()) else {
             return;
+        };
+        let (actor, attempt) = match passing.actor {
+            Actor::Purchase(attempt) => ("purchase", Some(attempt)),
+            Actor::Renewal(attempt) => ("renewal", Some(attempt)),
+            Actor::Worker(worker) => (worker.name, None),
         };
         sale.write(&Event {
             at_ns: now_ns(),
             life: self.life,
             actor: actor.to_owned(),
-            number: attempt.number,
-            order: attempt.order,
-            buyer: attempt.buyer.to_string(),
+            number: passing.actor.number(),
+            order: attempt.map(|attempt| attempt.order),
+            buyer: attempt.map(|attempt| attempt.buyer.to_string()),
             step: passing.step.name.to_owned(),
             role: passing.step.role.map(|role| role.name().to_owned()),
             key: passing.key.to_string(),

@@ -1,17 +1,31 @@
 //! Where stock and orders live: a counter for each item, and beside it the ledger of its orders.
 
-pub mod redis;
-pub mod sql;
-
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 
-pub use self::redis::Redis;
-pub use self::sql::Sql;
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
+use crate::services::{Missing, Services};
+
+/// The one list: each file with the store in it.
+macro_rules! list {
+    ($($file:ident::$store:ident,)*) => {
+        $(pub mod $file;)*
+        $(pub use self::$file::$store;)*
+
+        /// Every store that there is code for.
+        pub const ALL: &[StoreEntry] = &[$(StoreEntry::of::<$store>(),)*];
+    };
+}
+
+list! {
+    redis::Redis,
+    sql::Sql,
+}
 
 /// How long a store may take to answer one command before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -75,13 +89,7 @@ pub enum Written {
 
 /// A counter and its ledger, in the three movements of a sale that is guarded from outside.
 #[async_trait]
-pub trait Stock: Send + Sync {
-    /// The store's name, the second half of a strategy's name.
-    fn name(&self) -> &'static str;
-
-    /// The steps that [`Stock::read`] and [`Stock::write`] take.
-    fn steps(&self) -> &'static [Step];
-
+pub trait Stock: Any + Send + Sync {
     /// What is left, and whether this purchase was made before. `None` when no such sale is open.
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error>;
 
@@ -104,35 +112,103 @@ pub trait Stock: Send + Sync {
     /// Forgets a sale and its ledger.
     async fn close(&self, item: &Name) -> Result<(), Error>;
 
+    /// How many sales are open besides that of `item`, where the store can say so at once.
+    async fn other_sales(&self, _item: &Name) -> Result<i64, Error> {
+        Ok(0)
+    }
+
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), Error>;
 }
 
-/// Both stores of one instance.
-#[derive(Clone)]
-pub struct Stores {
-    /// Redis: also the home of the locks.
-    pub redis: Arc<Redis>,
-    /// MariaDB.
-    pub sql: Arc<Sql>,
+/// What an instance tells a store when it connects.
+pub struct Connect<'a> {
+    /// Where the store is. May hold a password.
+    pub url: &'a str,
+    /// The instance's name, written into each order.
+    pub instance: &'a Name,
+    /// How long a purchase waits for a row or a connection.
+    pub wait: Duration,
 }
 
+/// A kind of store.
+pub trait Store: Stock + Sized {
+    /// Its name: the second half of a strategy's name, and the service that it is.
+    const NAME: &'static str;
+
+    /// The steps that [`Stock::read`] and [`Stock::write`] take.
+    const STEPS: &'static [Step];
+
+    /// Connects, and brings what it finds there up to date.
+    ///
+    /// # Errors
+    /// When the URL cannot be read or the store cannot be reached.
+    fn connect(to: Connect<'_>) -> impl Future<Output = Result<Self, Error>> + Send;
+}
+
+/// A kind of store as data, before it is connected to.
+pub struct StoreEntry {
+    /// [`Store::NAME`]
+    pub name: &'static str,
+    /// [`Store::STEPS`]
+    pub steps: &'static [Step],
+    connect: for<'a> fn(Connect<'a>) -> BoxFuture<'a, Result<Arc<dyn Stock>, Error>>,
+}
+
+impl StoreEntry {
+    const fn of<S: Store>() -> Self {
+        Self {
+            name: S::NAME,
+            steps: S::STEPS,
+            connect: |to| Box::pin(async { Ok(Arc::new(S::connect(to).await?) as Arc<dyn Stock>) }),
+        }
+    }
+}
+
+/// The stores of one instance, by name.
+pub struct Stores(Vec<(&'static str, Arc<dyn Stock>)>);
+
 impl Stores {
-    /// Connects to both and lays the tables. `instance` is written into each order; a wait for a row or a connection
-    /// of MariaDB ends after `wait`, or after a second where `wait` is less.
+    /// Connects to every store that `services` has a URL of.
     ///
     /// # Errors
     /// When a URL cannot be read or a store cannot be reached.
-    pub async fn connect(redis_url: &str, sql_url: &str, instance: &Name, wait: Duration) -> Result<Self, Error> {
-        Ok(Self {
-            redis: Arc::new(Redis::connect(redis_url, instance, wait).await?),
-            sql: Arc::new(Sql::connect(sql_url, instance, wait).await?),
+    pub async fn connect(services: &Services, instance: &Name, wait: Duration) -> Result<Self, Error> {
+        let mut stores = Vec::new();
+        for entry in ALL {
+            if let Ok(url) = services.url(entry.name) {
+                stores.push((entry.name, (entry.connect)(Connect { url, instance, wait }).await?));
+            }
+        }
+        Ok(Self(stores))
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Arc<dyn Stock>)> {
+        self.0.iter().map(|(name, stock)| (*name, stock))
+    }
+
+    /// A store by its name, as what all stores have in common.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn find(&self, name: &str) -> Result<Arc<dyn Stock>, Missing> {
+        let found = self.all().find(|(known, _)| *known == name);
+        found.map(|(_, stock)| stock.clone()).ok_or_else(|| Missing {
+            service: name.to_owned(),
         })
     }
 
-    /// Both, as what they have in common.
-    pub fn all(&self) -> [Arc<dyn Stock>; 2] {
-        [self.redis.clone(), self.sql.clone()]
+    /// A store, as what it is.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn get<S: Store>(&self) -> Result<Arc<S>, Missing> {
+        let stock: Arc<dyn Any + Send + Sync> = self.find(S::NAME)?;
+        // The list gives each name to one kind.
+        stock.downcast().map_err(|_| Missing {
+            service: S::NAME.to_owned(),
+        })
     }
 }
 

@@ -15,28 +15,43 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sqlx::query;
 
-use super::Strategy;
-use crate::guards::{PAUSE, Timeouts};
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
+use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 use crate::stores::{Sql, Stock};
+use crate::timeouts::{PAUSE, Timeouts};
 
 const COMPARE_SET: Step = Step::command("compare-set", &["update"]).plays(Role::Write);
 
-pub(super) struct CompareNum {
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "compare-num",
+        family: Family::Optimistic,
+        lesson: 6,
+        summary: "update ... where num = what was read, again until it is",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &[],
+    },
+    store: "sql",
+    steps: &[CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE],
+    open: |world| {
+        Box::pin(async {
+            opened(CompareNum {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct CompareNum {
     sql: Arc<Sql>,
     timeouts: Timeouts,
 }
 
 impl CompareNum {
-    pub(super) fn new(sql: &Arc<Sql>, timeouts: Timeouts) -> Self {
-        Self {
-            sql: sql.clone(),
-            timeouts,
-        }
-    }
-
     /// One attempt; `None` when somebody else wrote in between.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let Some(found) = self.sql.read(purchase, probe).await? else {
@@ -72,23 +87,6 @@ impl CompareNum {
 
 #[async_trait]
 impl Strategy for CompareNum {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "compare-num",
-            family: Family::Optimistic,
-            summary: "update ... where num = what was read, again until it is",
-            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
-        }
-    }
-
-    fn store(&self) -> &'static str {
-        self.sql.name()
-    }
-
-    fn steps(&self) -> Vec<Step> {
-        vec![CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE]
-    }
-
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let mut backoff = self.timeouts.backoff();
         while backoff.again(&purchase.item, probe).await {

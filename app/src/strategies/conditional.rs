@@ -15,24 +15,41 @@ use async_trait::async_trait;
 use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
-use super::Strategy;
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
+use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 use crate::stores::{Sql, Stock};
 
 const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
 const READ_LEFT: Step = Step::command("read-left", &["select"]);
 
-pub(super) struct Conditional {
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "conditional",
+        family: Family::Atomic,
+        lesson: 7,
+        summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &[],
+    },
+    store: "sql",
+    steps: &[CONNECT, BEGIN, TAKE, RECORD, READ_LEFT, COMMIT, ROLLBACK, READ],
+    open: |world| {
+        Box::pin(async {
+            opened(Conditional {
+                sql: world.store()?,
+            })
+        })
+    },
+};
+
+struct Conditional {
     sql: Arc<Sql>,
 }
 
 impl Conditional {
-    pub(super) fn new(sql: &Arc<Sql>) -> Self {
-        Self { sql: sql.clone() }
-    }
-
     /// Why nothing was taken: the same question in four forms, asked after the fact and off the path of a sale.
     async fn refusal(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         Ok(match self.sql.read(purchase, probe).await? {
@@ -44,23 +61,6 @@ impl Conditional {
 
 #[async_trait]
 impl Strategy for Conditional {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "conditional",
-            family: Family::Atomic,
-            summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
-            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
-        }
-    }
-
-    fn store(&self) -> &'static str {
-        self.sql.name()
-    }
-
-    fn steps(&self) -> Vec<Step> {
-        vec![CONNECT, BEGIN, TAKE, RECORD, READ_LEFT, COMMIT, ROLLBACK, READ]
-    }
-
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
         let mut sql = self.sql.connected(probe).await?;

@@ -16,8 +16,8 @@ use async_trait::async_trait;
 
 use super::Strategy;
 use crate::guards::{Guard, Held, Released};
-use crate::probe::{Probe, Step};
-use crate::sale::{Error, Family, Mechanism, Name, Outcome, Purchase};
+use crate::probe::Probe;
+use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::{Stock, Written};
 
 pub(super) struct Guarded {
@@ -60,25 +60,6 @@ impl Guarded {
 
 #[async_trait]
 impl Strategy for Guarded {
-    fn about(&self) -> Mechanism {
-        self.guard.about()
-    }
-
-    fn store(&self) -> &'static str {
-        self.stock.name()
-    }
-
-    fn needs(&self) -> &'static [&'static str] {
-        match self.guard.about().family {
-            Family::RedisLock => &["redis"],
-            Family::NoLock | Family::ProcessLock | Family::Optimistic | Family::Atomic => &[],
-        }
-    }
-
-    fn steps(&self) -> Vec<Step> {
-        [self.guard.steps(), self.stock.steps()].concat()
-    }
-
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let Some(held) = self.guard.lock(&purchase.item, probe).await? else {
             return Ok(Outcome::Busy);

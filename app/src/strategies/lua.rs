@@ -12,46 +12,42 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::Script;
 
-use super::Strategy;
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
-use crate::stores::{Redis, Stock};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Redis;
 
 const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
 
-pub(super) struct Lua {
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "lua",
+        family: Family::Atomic,
+        lesson: 7,
+        summary: "check, take and record in one Lua script",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &[],
+    },
+    store: "redis",
+    steps: &[SELL],
+    open: |world| {
+        Box::pin(async {
+            opened(Lua {
+                redis: world.store()?,
+                sell: Script::new(include_str!("lua.lua")),
+            })
+        })
+    },
+};
+
+struct Lua {
     redis: Arc<Redis>,
     sell: Script,
 }
 
-impl Lua {
-    pub(super) fn new(redis: &Arc<Redis>) -> Self {
-        Self {
-            redis: redis.clone(),
-            sell: Script::new(include_str!("lua.lua")),
-        }
-    }
-}
-
 #[async_trait]
 impl Strategy for Lua {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "lua",
-            family: Family::Atomic,
-            summary: "check, take and record in one Lua script",
-            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
-        }
-    }
-
-    fn store(&self) -> &'static str {
-        self.redis.name()
-    }
-
-    fn steps(&self) -> Vec<Step> {
-        vec![SELL]
-    }
-
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
         let mut sell = self.sell.key(Redis::stock_key(&purchase.item));

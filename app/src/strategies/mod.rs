@@ -1,38 +1,41 @@
-//! How a purchase is decided. One file each; [`catalogue`] is the one list.
+//! How a purchase is decided. One file each, and one list of those that need no guard; [`Catalogue`] has all of them.
 
-mod compare_num;
-mod conditional;
+mod catalogue;
 mod guarded;
-mod lua;
-mod watch_multi;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 
-use crate::guards::{self, Timeouts};
-use crate::probe::{Observers, Probe, Step};
-use crate::sale::{Error, Mechanism, Name, Outcome, Purchase};
-use crate::stores::Stores;
+pub use catalogue::{Catalogue, Entry, Listed};
+
+use crate::mechanism::Mechanism;
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::world::World;
+
+/// The one list: each file with the entry in it.
+macro_rules! list {
+    ($($file:ident,)*) => {
+        $(mod $file;)*
+
+        /// Every mechanism that needs no guard, in the order of the lessons.
+        const NATIVE: &[NativeEntry] = &[$($file::ENTRY,)*];
+    };
+}
+
+list! {
+    compare_num,
+    watch_multi,
+    conditional,
+    lua,
+}
 
 /// A way to sell.
 #[async_trait]
 pub trait Strategy: Send + Sync {
-    /// The mechanism: what it is and what it claims.
-    fn about(&self) -> Mechanism;
-
-    /// The store it sells from: `redis` or `sql`.
-    fn store(&self) -> &'static str;
-
-    /// What it needs running besides its own store.
-    fn needs(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Every step it can take, so that a fault can name it.
-    fn steps(&self) -> Vec<Step>;
-
-    /// Backoff to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
+    /// Tries to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
     ///
     /// # Errors
     /// When a store fails: whether the sale took place is then unknown.
@@ -47,23 +50,20 @@ pub trait Strategy: Send + Sync {
     }
 }
 
-/// The full name of a strategy: `mechanism@store`.
-pub fn name(strategy: &dyn Strategy) -> String {
-    format!("{}@{}", strategy.about().name, strategy.store())
+/// Opens a strategy, when it is first used.
+type Open = for<'a> fn(&'a World) -> BoxFuture<'a, Result<Arc<dyn Strategy>, Error>>;
+
+/// A mechanism that needs no guard, before it is opened.
+struct NativeEntry {
+    mechanism: Mechanism,
+    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first.
+    store: &'static str,
+    /// Every step it can take, so that a fault can name it.
+    steps: &'static [Step],
+    open: Open,
 }
 
-/// Every strategy, in the order of the lessons: first each guard on each store, then what needs no guard.
-/// What works beside purchases does so under the eyes of `observers`.
-pub fn catalogue(stores: &Stores, timeouts: Timeouts, observers: &Observers) -> Vec<Arc<dyn Strategy>> {
-    let mut all: Vec<Arc<dyn Strategy>> = Vec::new();
-    for guard in guards::all(&stores.redis, timeouts, observers) {
-        for stock in stores.all() {
-            all.push(Arc::new(guarded::Guarded::new(guard.clone(), stock)));
-        }
-    }
-    all.push(Arc::new(compare_num::CompareNum::new(&stores.sql, timeouts)));
-    all.push(Arc::new(conditional::Conditional::new(&stores.sql)));
-    all.push(Arc::new(watch_multi::WatchMulti::new(&stores.redis, timeouts)));
-    all.push(Arc::new(lua::Lua::new(&stores.redis)));
-    all
+/// For [`NativeEntry::open`].
+fn opened(strategy: impl Strategy + 'static) -> Result<Arc<dyn Strategy>, Error> {
+    Ok(Arc::new(strategy))
 }

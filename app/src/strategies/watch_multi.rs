@@ -15,29 +15,44 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::pipe;
 
-use super::Strategy;
-use crate::guards::{PAUSE, Timeouts};
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Family, Mechanism, Outcome, Purchase, Threat};
-use crate::stores::{Redis, Stock, in_words};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::{Redis, in_words};
+use crate::timeouts::{PAUSE, Timeouts};
 
 const CONNECT: Step = Step::local("connect");
 const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET", "HGET"]).plays(Role::Read);
 const EXEC: Step = Step::command("exec", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
 
-pub(super) struct WatchMulti {
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "watch-multi",
+        family: Family::Optimistic,
+        lesson: 6,
+        summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &[],
+    },
+    store: "redis",
+    steps: &[CONNECT, WATCH, EXEC, PAUSE],
+    open: |world| {
+        Box::pin(async {
+            opened(WatchMulti {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct WatchMulti {
     redis: Arc<Redis>,
     timeouts: Timeouts,
 }
 
 impl WatchMulti {
-    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts) -> Self {
-        Self {
-            redis: redis.clone(),
-            timeouts,
-        }
-    }
-
     /// One attempt; `None` when somebody else wrote in between. UNWATCH ends what a purchase that was refused has left
     /// watched on this connection.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
@@ -85,23 +100,6 @@ impl WatchMulti {
 
 #[async_trait]
 impl Strategy for WatchMulti {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "watch-multi",
-            family: Family::Optimistic,
-            summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
-            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
-        }
-    }
-
-    fn store(&self) -> &'static str {
-        self.redis.name()
-    }
-
-    fn steps(&self) -> Vec<Step> {
-        vec![CONNECT, WATCH, EXEC, PAUSE]
-    }
-
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let mut backoff = self.timeouts.backoff();
         while backoff.again(&purchase.item, probe).await {

@@ -75,7 +75,7 @@ async fn a_strategy_that_does_not_exist_is_named_together_with_those_that_do() {
     let answer = case.check(&instance.public).await;
     let detail = answer.json()["detail"].to_string();
     assert!(detail.contains("prayer@redis"), "{detail}");
-    assert!(detail.contains(&instance.shop.known()), "{detail}");
+    assert!(detail.contains(&instance.shop.catalogue.names()), "{detail}");
     none_sells(&instance, &instance.public, &item, &[case]).await;
 }
 

@@ -1,17 +1,15 @@
 //! Many buyers at once, over one instance and over two: each strategy is exact where it claims to be.
 
-use app::sale::Threat;
 use futures_util::future::join_all;
 
 use crate::harness::{Answer, Instance, PurchaseRequest};
 
-/// Name and store of every strategy that claims to survive `threat`.
-fn claiming(instance: &Instance, threat: Threat) -> Vec<(String, &'static str)> {
-    let catalogue = instance.shop.catalogue.iter();
-    let claiming = catalogue.filter(|strategy| strategy.about().claims.contains(&threat));
-    claiming
-        .map(|strategy| (app::strategies::name(strategy.as_ref()), strategy.store()))
-        .collect()
+/// Name and store of every strategy that claims to survive `threat` and can be used here.
+fn claiming(instance: &Instance, threat: &str) -> Vec<(String, &'static str)> {
+    let catalogue = instance.shop.catalogue.iter().map(|listed| &listed.entry);
+    let claiming = catalogue.filter(|entry| entry.mechanism.claims.contains(&threat));
+    let usable = claiming.filter(|entry| entry.missing(&instance.shop.world.services).is_none());
+    usable.map(|entry| (entry.name.clone(), entry.store)).collect()
 }
 
 /// All at once, each at the next of the instances.
@@ -46,7 +44,7 @@ async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_claims_to_survive_a_crowd_is_exact_at_one_instance() {
     let instance = Instance::lab().await;
-    let claiming = claiming(&instance, Threat::Crowd);
+    let claiming = claiming(&instance, "crowd");
     assert!(!claiming.is_empty());
     for (strategy, store) in claiming {
         assert_exact(&[&instance], &strategy, store).await;
@@ -56,7 +54,7 @@ async fn who_claims_to_survive_a_crowd_is_exact_at_one_instance() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_claims_to_survive_a_second_instance_is_exact_at_two() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
-    let claiming = claiming(&one, Threat::SecondInstance);
+    let claiming = claiming(&one, "second-instance");
     assert!(!claiming.is_empty());
     for (strategy, store) in claiming {
         assert_exact(&[&one, &two], &strategy, store).await;
@@ -66,7 +64,7 @@ async fn who_claims_to_survive_a_second_instance_is_exact_at_two() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
-    for (strategy, store) in claiming(&one, Threat::SecondInstance) {
+    for (strategy, store) in claiming(&one, "second-instance") {
         let item = one.sale(8).await;
         let request = PurchaseRequest::of(&item).by(&strategy).work_ms(1).key("once");
         let answers = all_at_once(&[&one, &two], &vec![request; 10]).await;

@@ -17,13 +17,12 @@ fn purchase(item: &str, key: &str) -> (Purchase, Probe) {
 #[tokio::test]
 async fn every_store_refuses_a_fence_once_a_higher_one_has_written() {
     let instance = Instance::lab().await;
-    for store in instance.shop.stores.all() {
+    for (called, store) in instance.shop.world.stores.all() {
         let item = instance.sale(9).await;
         let write = async |key: &str, left: i64, fence: u64| {
             let (purchase, probe) = purchase(&item, key);
             store.write(&purchase, left, Some(Fence(fence)), &probe).await.unwrap()
         };
-        let called = store.name();
         assert_eq!(write("k-1", 8, 33).await, Written::Written, "{called}");
         assert_eq!(write("k-2", 7, 34).await, Written::Written, "{called}");
         assert_eq!(write("k-3", 7, 33).await, Written::Fenced, "{called}");

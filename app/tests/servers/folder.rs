@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::harness::Instance;
+use app::stores;
+use app::strategies::Entry;
 
 /// The mechanisms that the files of a folder are named after.
 fn files(folder: &str, but: &[&str]) -> BTreeSet<String> {
@@ -14,31 +15,35 @@ fn files(folder: &str, but: &[&str]) -> BTreeSet<String> {
     stems.filter(|stem| !but.contains(&stem.as_str())).collect()
 }
 
-#[tokio::test]
-async fn every_file_of_strategies_and_guards_is_in_the_catalogue_under_its_own_name() {
-    let instance = Instance::lab().await;
+#[test]
+fn every_file_of_strategies_and_guards_is_in_the_catalogue_under_its_own_name() {
     let guards = files("guards", &["mod"]);
-    let files: BTreeSet<_> = files("strategies", &["mod", "guarded"])
+    let files: BTreeSet<_> = files("strategies", &["mod", "catalogue", "guarded"])
         .union(&guards)
         .cloned()
         .collect();
-    let catalogue = instance.shop.catalogue.iter();
-    let listed: BTreeSet<_> = catalogue.map(|strategy| strategy.about().name.to_owned()).collect();
+    let listed: BTreeSet<_> = Entry::all()
+        .iter()
+        .map(|entry| entry.mechanism.name.to_owned())
+        .collect();
     assert_eq!(files, listed);
 }
 
-#[tokio::test]
-async fn every_guard_stands_before_both_stores_and_no_name_comes_twice() {
-    let instance = Instance::lab().await;
-    let catalogue = instance.shop.catalogue.iter();
-    let names: Vec<_> = catalogue
-        .map(|strategy| app::strategies::name(strategy.as_ref()))
-        .collect();
+#[test]
+fn every_guard_stands_before_every_store_and_no_name_comes_twice() {
+    let names: Vec<_> = Entry::all().into_iter().map(|entry| entry.name).collect();
     let distinct: BTreeSet<_> = names.iter().cloned().collect();
     assert_eq!(distinct.len(), names.len(), "{names:?}");
     for guard in files("guards", &["mod"]) {
-        for store in ["redis", "sql"] {
-            assert!(distinct.contains(&format!("{guard}@{store}")), "{guard}@{store}");
+        for store in stores::ALL {
+            let name = format!("{guard}@{}", store.name);
+            assert!(distinct.contains(&name), "{name}");
         }
     }
+}
+
+#[test]
+fn every_store_has_a_file_and_every_file_a_store() {
+    let listed: BTreeSet<_> = stores::ALL.iter().map(|store| store.name.to_owned()).collect();
+    assert_eq!(files("stores", &["mod"]), listed);
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::guards::{self, Guard, Released, Timeouts};
+use app::guards::{self, Guard, GuardEntry, Released};
 use app::probe::{Observers, Probe};
-use app::sale::{Name, Purchase, Threat};
+use app::sale::{Name, Purchase};
 use app::shop::Settings;
+use app::timeouts::Timeouts;
+use app::world::World;
 use redis::AsyncCommands;
 use tokio::time::timeout;
 
@@ -29,10 +31,30 @@ fn probe() -> Probe {
     Probe::new(&purchase, Duration::ZERO, None, nobody())
 }
 
-fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
-    let all = guards::all(&instance.shop.stores.redis, timeouts, &nobody());
-    let found = all.into_iter().find(|guard| guard.about().name == mechanism);
-    found.unwrap()
+/// Another world on the same services: what is opened in it is another instance's.
+async fn world(instance: &Instance, timeouts: Timeouts) -> World {
+    let services = instance.shop.world.services.clone();
+    let opened = World::open(services, name("app"), timeouts, nobody());
+    opened.await.unwrap()
+}
+
+async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
+    let entry = guards::ALL.iter().find(|entry| entry.mechanism.name == mechanism);
+    (entry.unwrap().open)(&world(instance, timeouts).await).await.unwrap()
+}
+
+/// The guards that claim to survive `threat` and can be used in `world`.
+fn claiming<'a>(world: &'a World, threat: &'a str) -> impl Iterator<Item = &'static GuardEntry> + 'a {
+    let claiming = guards::ALL
+        .iter()
+        .filter(move |entry| entry.mechanism.claims.contains(&threat));
+    claiming.filter(|entry| {
+        entry
+            .mechanism
+            .needs
+            .iter()
+            .all(|need| world.services.urls(need).is_ok())
+    })
 }
 
 async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
@@ -43,16 +65,15 @@ async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
 #[tokio::test]
 async fn every_guard_that_claims_anything_lets_one_in_at_a_time_and_the_next_one_after_it() {
     let instance = Instance::lab().await;
+    let world = world(&instance, LASTING).await;
     let (item, other) = (name(&fresh("sku")), name(&fresh("sku")));
-    for guard in guards::all(&instance.shop.stores.redis, LASTING, &nobody()) {
-        let about = guard.about();
-        if about.claims.is_empty() {
-            continue;
-        }
+    for entry in claiming(&world, "crowd") {
+        let about = entry.mechanism;
+        let guard = (entry.open)(&world).await.unwrap();
         let held = guard.lock(&item, &probe()).await.unwrap().unwrap();
         assert!(!is_let_in(guard.as_ref(), &item).await, "{}", about.name);
-        if about.claims.contains(&Threat::SecondInstance) {
-            let elsewhere = self::guard(&instance, about.name, LASTING);
+        if about.claims.contains(&"second-instance") {
+            let elsewhere = self::guard(&instance, about.name, LASTING).await;
             assert!(!is_let_in(elsewhere.as_ref(), &item).await, "{}", about.name);
             let next = guard.lock(&other, &probe()).await.unwrap().unwrap();
             next.release(&probe()).await.unwrap();
@@ -75,6 +96,7 @@ async fn token_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "token", LASTING)
+        .await
         .lock(&item, &probe())
         .await
         .unwrap()
@@ -92,6 +114,7 @@ async fn watchdog_leaves_a_lock_that_has_another_owner_and_notices_the_loss() {
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "watchdog", LASTING)
+        .await
         .lock(&item, &probe())
         .await
         .unwrap()
@@ -111,6 +134,7 @@ async fn setnx_deletes_a_lock_that_has_another_owner() {
     let item = name(&fresh("sku"));
     let key = format!("lock:{{{item}}}");
     let held = guard(&instance, "setnx", LASTING)
+        .await
         .lock(&item, &probe())
         .await
         .unwrap()
@@ -128,15 +152,14 @@ async fn who_claims_to_survive_a_crashed_holder_lets_the_next_one_in_when_its_le
         wait: LONG,
         lease: Duration::from_millis(100),
     };
+    let world = world(&instance, timeouts).await;
     let item = name(&fresh("sku"));
-    for guard in guards::all(&instance.shop.stores.redis, timeouts, &nobody()) {
-        let about = guard.about();
-        if about.claims.contains(&Threat::CrashedHolder) {
-            drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
-            let next = guard.lock(&item, &probe()).await.unwrap();
-            assert!(next.is_some(), "{}", about.name);
-            assert_eq!(next.unwrap().release(&probe()).await.unwrap(), Released::InTime);
-        }
+    for entry in claiming(&world, "crashed-holder") {
+        let guard = (entry.open)(&world).await.unwrap();
+        drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
+        let next = guard.lock(&item, &probe()).await.unwrap();
+        assert!(next.is_some(), "{}", entry.mechanism.name);
+        assert_eq!(next.unwrap().release(&probe()).await.unwrap(), Released::InTime);
     }
 }
 
@@ -148,7 +171,7 @@ async fn setnx_never_lets_anybody_in_after_a_crashed_holder() {
         lease: Duration::from_millis(20),
     };
     let item = name(&fresh("sku"));
-    let guard = guard(&instance, "setnx", timeouts);
+    let guard = guard(&instance, "setnx", timeouts).await;
     drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
     assert!(!is_let_in(guard.as_ref(), &item).await);
 }
@@ -162,12 +185,13 @@ async fn watchdog_keeps_a_lock_for_longer_than_its_lease_while_its_holder_lives(
     };
     let item = name(&fresh("sku"));
     let held = guard(&instance, "watchdog", timeouts)
+        .await
         .lock(&item, &probe())
         .await
         .unwrap()
         .unwrap();
     // The other one waits for longer than a lease runs without renewal.
-    let elsewhere = guard(&instance, "watchdog", timeouts);
+    let elsewhere = guard(&instance, "watchdog", timeouts).await;
     assert!(!is_let_in(elsewhere.as_ref(), &item).await);
     assert_eq!(held.release(&probe()).await.unwrap(), Released::InTime);
 }
@@ -176,7 +200,7 @@ async fn watchdog_keeps_a_lock_for_longer_than_its_lease_while_its_holder_lives(
 async fn watchdog_lets_the_same_purchase_in_again_and_nobody_else_before_it_has_left_as_often() {
     let instance = Instance::lab().await;
     let item = name(&fresh("sku"));
-    let guard = guard(&instance, "watchdog", LASTING);
+    let guard = guard(&instance, "watchdog", LASTING).await;
     let purchase = probe();
     let outer = guard.lock(&item, &purchase).await.unwrap().unwrap();
     let inner = guard.lock(&item, &purchase).await.unwrap().unwrap();
@@ -190,15 +214,15 @@ async fn watchdog_lets_the_same_purchase_in_again_and_nobody_else_before_it_has_
 #[tokio::test]
 async fn a_guard_that_forgets_an_item_lets_the_next_one_in() {
     let instance = Instance::lab().await;
+    let world = world(&instance, LASTING).await;
     let item = name(&fresh("sku"));
-    for guard in guards::all(&instance.shop.stores.redis, LASTING, &nobody()) {
-        if guard.about().claims.contains(&Threat::SecondInstance) {
-            drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
-            assert!(!is_let_in(guard.as_ref(), &item).await, "{}", guard.about().name);
-            guard.forget(&item).await.unwrap();
-            assert!(is_let_in(guard.as_ref(), &item).await, "{}", guard.about().name);
-            guard.forget(&item).await.unwrap();
-        }
+    for entry in claiming(&world, "second-instance") {
+        let (called, guard) = (entry.mechanism.name, (entry.open)(&world).await.unwrap());
+        drop(guard.lock(&item, &probe()).await.unwrap().unwrap());
+        assert!(!is_let_in(guard.as_ref(), &item).await, "{called}");
+        guard.forget(&item).await.unwrap();
+        assert!(is_let_in(guard.as_ref(), &item).await, "{called}");
+        guard.forget(&item).await.unwrap();
     }
 }
 

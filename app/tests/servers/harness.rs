@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use app::guards::Timeouts;
 use app::sale::Name;
+use app::services::Services;
 use app::shop::{Settings, Shop};
+use app::timeouts::Timeouts;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -45,6 +46,12 @@ pub fn stores_of_its_own() -> Arc<Stores> {
     Arc::new(stores.unwrap())
 }
 
+/// Where the stores are, for an instance.
+pub fn services(stores: &Stores) -> Services {
+    let services = Services::default().with("redis", [stores.redis_url()]);
+    services.with("sql", [stores.sql_url()])
+}
+
 pub fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
@@ -80,8 +87,7 @@ impl Instance {
     pub async fn on(stores: Arc<Stores>, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
             instance: name(&fresh("app")),
-            redis_url: stores.redis_url().to_owned(),
-            sql_url: stores.sql_url().to_owned(),
+            services: services(&stores),
             admin_token: TOKEN.to_owned(),
             lab: true,
             strategy: "lua@redis".to_owned(),

@@ -2,11 +2,11 @@
 
 use crate::harness::{Instance, PurchaseRequest, ask, fresh};
 
-/// Name and store of every strategy.
+/// Name and store of every strategy that can be used here.
 fn all(instance: &Instance) -> Vec<(String, &'static str)> {
-    let catalogue = instance.shop.catalogue.iter();
-    let all = catalogue.map(|strategy| (app::strategies::name(strategy.as_ref()), strategy.store()));
-    all.collect()
+    let catalogue = instance.shop.catalogue.iter().map(|listed| &listed.entry);
+    let usable = catalogue.filter(|entry| entry.missing(&instance.shop.world.services).is_none());
+    usable.map(|entry| (entry.name.clone(), entry.store)).collect()
 }
 
 fn sold_out() -> (u16, String) {

@@ -139,17 +139,6 @@ async fn the_document_and_the_catalogue_are_served_as_documented() {
         let fields: BTreeSet<_> = strategy.as_object().unwrap().keys().collect();
         let documented: BTreeSet<_> = schema.as_object().unwrap().keys().collect();
         assert_eq!(fields, documented);
-        let known = |name: &str, value: &Value| schema[name]["enum"].as_array().unwrap().contains(value);
-        assert!(known("family", &strategy["family"]), "{strategy}");
-        assert!(known("store", &strategy["store"]), "{strategy}");
-        let claims = schema["claims"]["items"]["enum"].as_array().unwrap();
-        assert!(
-            strategy["claims"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .all(|claim| claims.contains(claim))
-        );
     }
 }
 

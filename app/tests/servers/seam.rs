@@ -4,15 +4,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::guards::Timeouts;
 use app::probe::{Actor, Observer, Observers, Passing, Probe, Step};
 use app::sale::{Outcome, Purchase};
-use app::stores::Stores;
-use app::strategies::{self, Strategy};
+use app::strategies::{Catalogue, Entry, Listed};
+use app::timeouts::Timeouts;
+use app::world::World;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
-use crate::harness::{LONG, fresh, name, stores_of_its_own};
+use crate::harness::{LONG, fresh, name, services, stores_of_its_own};
 use crate::received::Received;
 
 /// Writes down what passes.
@@ -23,7 +23,7 @@ struct Seen(Mutex<Vec<Seeing>>);
 struct Seeing {
     step: Step,
     key: String,
-    /// Whether a purchase took it, or what renews its lease; otherwise the listener did.
+    /// Whether a purchase took it, or what renews its lease; otherwise a worker did.
     by_purchase: bool,
     /// What came back; none while it is on its way.
     said: Option<String>,
@@ -38,7 +38,7 @@ impl Seen {
         let seeing = Seeing {
             step: *passing.step,
             key: passing.key.to_string(),
-            by_purchase: !matches!(passing.actor, Actor::Listener),
+            by_purchase: !matches!(passing.actor, Actor::Worker(_)),
             said: said.map(str::to_owned),
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seeing);
@@ -78,9 +78,7 @@ fn declared(seen: &[Seeing]) -> (Vec<String>, Vec<String>) {
 
 /// A whole catalogue under observation, and what the stores say.
 struct Observed {
-    stores: Stores,
-    catalogue: Vec<Arc<dyn Strategy>>,
-    observers: Observers,
+    world: World,
     seen: Arc<Seen>,
     received: Received,
     // Dropped last.
@@ -90,17 +88,13 @@ struct Observed {
 impl Observed {
     async fn start(lease: Duration) -> Self {
         let servers = stores_of_its_own();
-        let stores = Stores::connect(servers.redis_url(), servers.sql_url(), &name("app-1"), LONG)
-            .await
-            .unwrap();
         let seen = Arc::new(Seen::default());
         let observers = Observers::new(vec![seen.clone()]);
         let timeouts = Timeouts { wait: LONG, lease };
+        let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
         Self {
-            catalogue: strategies::catalogue(&stores, timeouts, &observers),
+            world: world.unwrap(),
             received: Received::start(servers.redis_url(), servers.sql_url()).await,
-            stores,
-            observers,
             seen,
             _servers: servers,
         }
@@ -109,15 +103,25 @@ impl Observed {
     /// Opens a sale of a new item, and names it.
     async fn sale(&self, stock: i64) -> String {
         let item = fresh("sku");
-        for store in self.stores.all() {
+        for (_, store) in self.world.stores.all() {
             store.open(&name(&item), stock).await.unwrap();
         }
         item
     }
 
-    async fn buy(&self, strategy: &dyn Strategy, item: &str, key: &str, work: Duration) -> Outcome {
+    /// The strategies that can be used here.
+    fn usable(&self) -> Vec<Arc<Listed>> {
+        let catalogue = Catalogue::new();
+        let usable = catalogue
+            .iter()
+            .filter(|listed| listed.entry.missing(&self.world.services).is_none());
+        usable.cloned().collect()
+    }
+
+    async fn buy(&self, listed: &Listed, item: &str, key: &str, work: Duration) -> Outcome {
         let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
-        let probe = Probe::new(&purchase, work, None, self.observers.clone());
+        let probe = Probe::new(&purchase, work, None, self.world.observers.clone());
+        let strategy = listed.opened(&self.world).await.unwrap();
         strategy.buy(&purchase, &probe).await.unwrap()
     }
 
@@ -131,8 +135,8 @@ impl Observed {
 #[tokio::test]
 async fn what_a_sale_a_repeat_a_refusal_and_an_unknown_item_send_is_what_passes_the_seam_in_the_same_order() {
     let mut observed = Observed::start(LONG).await;
-    for strategy in observed.catalogue.clone() {
-        let called = strategies::name(strategy.as_ref());
+    for listed in observed.usable() {
+        let called = &listed.entry.name;
         // Connections, prepared statements and scripts are made by the first ones who need them.
         for measured in [false, true] {
             let item = observed.sale(1).await;
@@ -143,31 +147,28 @@ async fn what_a_sale_a_repeat_a_refusal_and_an_unknown_item_send_is_what_passes_
                 (&*item, "k-2", false),
                 ("none", "k", false),
             ] {
-                let outcome = observed.buy(strategy.as_ref(), item, key, Duration::ZERO).await;
+                let outcome = observed.buy(&listed, item, key, Duration::ZERO).await;
                 assert_eq!(matches!(outcome, Outcome::Sold { .. }), sold, "{called}: {outcome:?}");
                 let (seen, received) = observed.since().await;
                 if measured {
                     assert!(received != (vec![], vec![]), "{called}: the stores' logs are silent");
                     assert_eq!(declared(&seen), received, "{called}, {outcome:?}");
                 }
-                assert_declared(strategy.as_ref(), &seen);
+                assert_declared(&listed.entry, &seen);
             }
         }
     }
 }
 
 /// Each step is one that the strategy lists, it came back before the next one began, and it said something.
-fn assert_declared(strategy: &dyn Strategy, seen: &[Seeing]) {
-    let called = strategies::name(strategy);
+fn assert_declared(entry: &Entry, seen: &[Seeing]) {
+    let called = &entry.name;
     let by_purchase: Vec<_> = seen.iter().filter(|seeing| seeing.by_purchase).collect();
     for pair in by_purchase.chunks(2) {
         let [before, after] = pair else {
             panic!("{called}: {pair:?} never came back")
         };
-        assert!(
-            strategy.steps().contains(&before.step),
-            "{called} does not list {before:?}"
-        );
+        assert!(entry.steps.contains(&before.step), "{called} does not list {before:?}");
         assert_eq!((before.step, &before.said), (after.step, &None), "{called}");
         assert!(
             after.said.as_ref().is_some_and(|said| !said.is_empty()),
@@ -180,14 +181,14 @@ fn assert_declared(strategy: &dyn Strategy, seen: &[Seeing]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
     let mut observed = Observed::start(Duration::from_millis(60)).await;
-    for strategy in observed.catalogue.clone() {
-        let called = strategies::name(strategy.as_ref());
+    for listed in observed.usable() {
+        let called = &listed.entry.name;
         for measured in [false, true] {
             let item = observed.sale(4).await;
             observed.since().await;
             let keys: Vec<_> = (0..8).map(|n| format!("k-{}", n % 6)).collect();
             let work = Duration::from_millis(30);
-            join_all(keys.iter().map(|key| observed.buy(strategy.as_ref(), &item, key, work))).await;
+            join_all(keys.iter().map(|key| observed.buy(&listed, &item, key, work))).await;
             let (seen, received) = observed.since().await;
             if measured {
                 assert_eq!(

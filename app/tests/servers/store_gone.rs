@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use app::guards::Timeouts;
 use app::shop::Settings;
+use app::timeouts::Timeouts;
 use redis::AsyncCommands;
 use stack::Folder;
 use tokio::time::timeout;
@@ -86,10 +86,8 @@ async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance,
     let url = relay.url(&direct, &socket(&direct));
     let instance = Instance::on(stores, |settings| {
         settings.timeouts = timeouts;
-        match redis {
-            true => settings.redis_url = url,
-            false => settings.sql_url = url,
-        }
+        let name = if redis { "redis" } else { "sql" };
+        settings.services = settings.services.clone().with(name, [url.as_str()]);
     });
     (instance.await, relay)
 }

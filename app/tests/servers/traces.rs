@@ -50,7 +50,7 @@ async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance()
     let told = |trace: &Value| -> Vec<_> {
         let steps = events(trace).into_iter().filter_map(|event| {
             let said = event.said?;
-            Some((event.buyer, event.step, event.role.unwrap(), event.key, said))
+            Some((event.buyer.unwrap(), event.step, event.role.unwrap(), event.key, said))
         });
         steps.collect()
     };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use app::guards::Timeouts;
-use app::sale::Family;
+use app::strategies::Entry;
+use app::timeouts::Timeouts;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
 use tokio::time::timeout;
@@ -22,9 +22,10 @@ fn busy() -> (u16, String) {
 async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_is_held() {
     let instance = impatient().await;
     let mut redis = instance.redis.clone();
-    for strategy in &instance.shop.catalogue {
-        let (about, store) = (strategy.about(), strategy.store());
-        if about.family != Family::RedisLock {
+    let redis_locks = ["setnx", "token", "watchdog"];
+    for entry in Entry::all() {
+        let (strategy, about, store) = (entry.name, entry.mechanism, entry.store);
+        if !redis_locks.contains(&about.name) {
             continue;
         }
         let item = instance.sale(1).await;
@@ -33,7 +34,6 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
             "watchdog" => redis.hset(&key, "another", 1).await.unwrap(),
             _ => redis.set(&key, "another").await.unwrap(),
         };
-        let strategy = app::strategies::name(strategy.as_ref());
         let request = PurchaseRequest::of(&item).by(&strategy);
         let answer = instance.buy(&request).await;
         assert_eq!(
@@ -50,11 +50,8 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
 #[tokio::test]
 async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_it_is_locked() {
     let instance = impatient().await;
-    let catalogue = instance.shop.catalogue.iter();
-    let on_sql = catalogue.filter(|strategy| strategy.store() == "sql");
-    let on_sql: Vec<_> = on_sql
-        .map(|strategy| app::strategies::name(strategy.as_ref()))
-        .collect();
+    let on_sql = Entry::all().into_iter().filter(|entry| entry.store == "sql");
+    let on_sql: Vec<_> = on_sql.map(|entry| entry.name).collect();
     assert!(!on_sql.is_empty());
     join_all(on_sql.iter().map(|strategy| assert_row_makes_busy(&instance, strategy))).await;
 }

@@ -21,14 +21,18 @@ use async_trait::async_trait;
 use tokio::task::JoinHandle;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
-use self::wakeups::{HEAR, PING, SUBSCRIBE, Wakeups};
-use super::{Guard, Held, Released, Timeouts, lock_key};
-use crate::probe::{Observers, Probe, Step};
-use crate::sale::{Error, Family, Mechanism, Name, Threat};
+use self::wakeups::{RECEIVE, PING, SUBSCRIBE, Wakeups};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Name};
 use crate::stores::Redis;
+use crate::timeouts::Timeouts;
+use crate::world::World;
 
 const WAIT: Step = Step::local("wait");
 
@@ -37,22 +41,41 @@ fn released_channel(item: &Name) -> String {
     format!("released:{{{item}}}")
 }
 
-pub(super) struct Watchdog {
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "watchdog",
+        family: Family::LeaseLock,
+        lesson: 5,
+        summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &["redis"],
+    },
+    steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
+    open: |world| Box::pin(async { opened(Watchdog::open(world)?) }),
+};
+
+struct Watchdog {
     /// Begins the owner's name of each purchase: two instances, or one before and after a crash, are never the same owner.
     client: Uuid,
     protocol: Arc<Protocol>,
     wakeups: Arc<Wakeups>,
     timeouts: Timeouts,
+    /// Ends with the guard.
+    _listener: AbortOnDropHandle<()>,
 }
 
 impl Watchdog {
-    pub(super) fn new(redis: &Arc<Redis>, timeouts: Timeouts, observers: &Observers) -> Self {
-        Self {
+    fn open(world: &World) -> Result<Self, Error> {
+        let redis = world.store::<Redis>()?;
+        let wakeups = Arc::<Wakeups>::default();
+        let (heard_from, heard_by) = (redis.clone(), wakeups.clone());
+        Ok(Self {
             client: Uuid::new_v4(),
-            protocol: Arc::new(Protocol::new(redis, timeouts.lease)),
-            wakeups: Wakeups::listen(redis, observers),
-            timeouts,
-        }
+            protocol: Arc::new(Protocol::new(redis, world.timeouts.lease)),
+            wakeups,
+            timeouts: world.timeouts,
+            _listener: world.start("listener", |probe| wakeups::listen(heard_from, heard_by, probe)),
+        })
     }
 
     async fn take(&self, item: &Name, probe: &Probe) -> Result<Option<Lease>, Error> {
@@ -79,19 +102,6 @@ impl Watchdog {
 
 #[async_trait]
 impl Guard for Watchdog {
-    fn about(&self) -> Mechanism {
-        Mechanism {
-            name: "watchdog",
-            family: Family::RedisLock,
-            summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
-            claims: &[Threat::Crowd, Threat::SecondInstance, Threat::CrashedHolder],
-        }
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, HEAR, PING]
-    }
-
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let lease = self.take(item, probe).await?;
         Ok(lease.map(|lease| Box::new(lease) as Box<dyn Held>))

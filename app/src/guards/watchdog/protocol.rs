@@ -23,9 +23,9 @@ pub(super) struct Protocol {
 }
 
 impl Protocol {
-    pub(super) fn new(redis: &Arc<Redis>, lease: Duration) -> Self {
+    pub(super) fn new(redis: Arc<Redis>, lease: Duration) -> Self {
         Self {
-            redis: redis.clone(),
+            redis,
             lock: Script::new(include_str!("lock.lua")),
             renew: Script::new(include_str!("renew.lua")),
             release: Script::new(include_str!("release.lua")),
@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use crate::probe::Observers;
     use crate::sale::Name;
+    use crate::services::Services;
     use crate::stores::Stores;
 
     const LEASE: Duration = Duration::from_secs(60);
@@ -110,12 +111,13 @@ mod tests {
         };
         let servers = stack::Stores::start(&parts).unwrap();
         let instance = Name::parse("app-1").unwrap();
-        let stores = Stores::connect(servers.redis_url(), servers.sql_url(), &instance, LEASE);
-        (Protocol::new(&stores.await.unwrap().redis, LEASE), servers)
+        let services = Services::default().with("redis", [servers.redis_url()]);
+        let stores = Stores::connect(&services, &instance, LEASE).await.unwrap();
+        (Protocol::new(stores.get().unwrap(), LEASE), servers)
     }
 
     fn probe() -> Probe {
-        Probe::of_listener(Observers::new(Vec::new()))
+        Probe::of_worker("test", Observers::new(Vec::new()))
     }
 
     async fn behind_its_back(servers: &stack::Stores) -> MultiplexedConnection {

@@ -5,7 +5,7 @@
 //! one waiter per release; the instances then race.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use redis::Msg;
@@ -13,12 +13,12 @@ use tokio::sync::Notify;
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
-use crate::probe::{Observers, Probe, Step};
+use crate::probe::{Probe, Step};
 use crate::sale::Error;
 use crate::stores::Redis;
 
 pub(super) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
-pub(super) const HEAR: Step = Step::local("hear");
+pub(super) const RECEIVE: Step = Step::local("receive");
 pub(super) const PING: Step = Step::command("ping", &["PING"]);
 
 /// The channels of all items.
@@ -38,14 +38,6 @@ pub(super) struct Wakeups {
 }
 
 impl Wakeups {
-    /// Starts to listen; ends when nobody holds the result any more.
-    pub(super) fn listen(redis: &Arc<Redis>, observers: &Observers) -> Arc<Self> {
-        let wakeups = Arc::new(Self::default());
-        let probe = Probe::of_listener(observers.clone());
-        tokio::spawn(listen(redis.clone(), Arc::downgrade(&wakeups), probe));
-        wakeups
-    }
-
     /// Joins the waiters at `channel`.
     pub(super) fn wait_at<'a>(&'a self, channel: &'a str) -> Waiting<'a> {
         let bell = self.waiters().entry(channel.to_owned()).or_default().clone();
@@ -99,39 +91,33 @@ impl Drop for Waiting<'_> {
     }
 }
 
-async fn listen(redis: Arc<Redis>, wakeups: Weak<Wakeups>, probe: Probe) {
-    while wakeups.strong_count() > 0 {
-        if let Err(error) = hear(&redis, &wakeups, &probe).await {
+/// Listens for as long as it is run.
+pub(super) async fn listen(redis: Arc<Redis>, wakeups: Arc<Wakeups>, probe: Probe) {
+    loop {
+        if let Err(error) = receive(&redis, &wakeups, &probe).await {
             tracing::warn!(%error, "no wake-ups from redis; waiters fall back on the end of the lease");
         }
         sleep(AGAIN_AFTER).await;
     }
 }
 
-async fn hear(redis: &Redis, wakeups: &Weak<Wakeups>, probe: &Probe) -> Result<(), Error> {
+async fn receive(redis: &Redis, wakeups: &Wakeups, probe: &Probe) -> Result<(), Error> {
     let subscribe = redis.subscribe(PATTERN);
     let mut subscriber = probe.step(&SUBSCRIBE, &PATTERN, subscribe, |_| "listening").await?;
     // What was published while nobody listened is gone: let everybody look for themselves.
-    if let Some(wakeups) = wakeups.upgrade() {
-        wakeups.wake_all();
-    }
-    while wakeups.strong_count() > 0 {
-        let heard = timeout(QUIET, subscriber.next());
-        match probe.local(&HEAR, &PATTERN, heard, in_words).await {
-            Ok(Some(message)) => {
-                if let Some(wakeups) = wakeups.upgrade() {
-                    wakeups.wake_one(message.get_channel_name());
-                }
-            }
-            Ok(None) => break,
+    wakeups.wake_all();
+    loop {
+        let message = timeout(QUIET, subscriber.next());
+        match probe.local(&RECEIVE, &PATTERN, message, in_words).await {
+            Ok(Some(message)) => wakeups.wake_one(message.get_channel_name()),
+            Ok(None) => return Ok(()),
             Err(_) => probe.step(&PING, &PATTERN, subscriber.ping(), |()| "alive").await?,
         }
     }
-    Ok(())
 }
 
-fn in_words(heard: &Result<Option<Msg>, Elapsed>) -> String {
-    match heard {
+fn in_words(received: &Result<Option<Msg>, Elapsed>) -> String {
+    match received {
         Ok(Some(message)) => message.get_channel_name().to_owned(),
         Ok(None) => "connection lost".to_owned(),
         Err(_) => "nothing".to_owned(),

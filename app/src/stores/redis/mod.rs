@@ -5,15 +5,13 @@
 
 mod connections;
 
-use std::time::Duration;
-
 use async_trait::async_trait;
-use redis::{Script, pipe};
+use redis::{RedisError, Script, pipe};
 use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Stock, StockRead, Written, in_words};
+use super::{Connect, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -38,14 +36,6 @@ struct Entry {
 }
 
 impl Redis {
-    pub(super) async fn connect(url: &str, instance: &Name, wait: Duration) -> Result<Self, Error> {
-        Ok(Self {
-            connections: Connections::open(url, wait).await?,
-            instance: instance.clone(),
-            fenced_write: Script::new(include_str!("fenced_write.lua")),
-        })
-    }
-
     /// The counter's key.
     pub fn stock_key(item: &Name) -> String {
         format!("stock:{{{item}}}")
@@ -122,16 +112,21 @@ impl Redis {
     }
 }
 
+impl Store for Redis {
+    const NAME: &'static str = "redis";
+    const STEPS: &'static [Step] = &[READ, WRITE, FENCED_WRITE];
+
+    async fn connect(to: Connect<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            connections: Connections::open(to.url, to.wait).await?,
+            instance: to.instance.clone(),
+            fenced_write: Script::new(include_str!("fenced_write.lua")),
+        })
+    }
+}
+
 #[async_trait]
 impl Stock for Redis {
-    fn name(&self) -> &'static str {
-        "redis"
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[READ, WRITE, FENCED_WRITE]
-    }
-
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error> {
         let stock = Self::stock_key(&purchase.item);
         let mut get = pipe();
@@ -191,5 +186,11 @@ impl Stock for Redis {
 
     async fn ping(&self) -> Result<(), Error> {
         self.operate(pipe().ping()).await
+    }
+}
+
+impl From<RedisError> for Error {
+    fn from(error: RedisError) -> Self {
+        Self::failed(Redis::NAME, error)
     }
 }

@@ -1,15 +1,14 @@
 //! Stock and orders in MariaDB: tables `store` and `orders`, see `sql/schema.sql`.
 
 mod connections;
-
-use std::time::Duration;
+mod error;
 
 use async_trait::async_trait;
 use sqlx::{Row, query};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Stock, StockRead, Written, in_words};
+use super::{Connect, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -37,15 +36,6 @@ pub struct Sql {
 }
 
 impl Sql {
-    pub(super) async fn connect(url: &str, instance: &Name, wait: Duration) -> Result<Self, Error> {
-        let sql = Self {
-            connections: connections::open(url, wait)?,
-            instance: instance.clone(),
-        };
-        sql.lend().await?.raw(SCHEMA).await?;
-        Ok(sql)
-    }
-
     /// A connection for the purchase that `probe` belongs to.
     ///
     /// # Errors
@@ -72,7 +62,7 @@ impl Sql {
         let entered = probe.step(&RECORD, &purchase.order, sql.execute(insert), rows).await;
         match entered {
             Ok(_) => Ok(true),
-            Err(error) if error.is_duplicate() => Ok(false),
+            Err(Error::Duplicate) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -86,28 +76,25 @@ impl Sql {
             .step(&ROLLBACK, &purchase.item, sql.rollback(), |()| "rolled back")
             .await
     }
+}
 
-    /// How many sales are open besides that of `item`.
-    ///
-    /// # Errors
-    /// When MariaDB does not answer.
-    pub async fn other_sales(&self, item: &Name) -> Result<i64, Error> {
-        let count = query("select count(*) from store where id <> ?").bind(item.as_str());
-        let row = self.lend().await?.fetch(count).await?;
-        Ok(row.map_or(Ok(0), |row| row.try_get(0))?)
+impl Store for Sql {
+    const NAME: &'static str = "sql";
+    const STEPS: &'static [Step] = &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK];
+
+    /// Lays the tables, and brings those of an older program up to date.
+    async fn connect(to: Connect<'_>) -> Result<Self, Error> {
+        let sql = Self {
+            connections: connections::open(to.url, to.wait)?,
+            instance: to.instance.clone(),
+        };
+        sql.lend().await?.raw(SCHEMA).await?;
+        Ok(sql)
     }
 }
 
 #[async_trait]
 impl Stock for Sql {
-    fn name(&self) -> &'static str {
-        "sql"
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK]
-    }
-
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error> {
         let mut sql = self.connected(probe).await?;
         let select =
@@ -190,6 +177,12 @@ impl Stock for Sql {
             query("delete from orders where item = ?").bind(item.as_str()),
         ])
         .await
+    }
+
+    async fn other_sales(&self, item: &Name) -> Result<i64, Error> {
+        let count = query("select count(*) from store where id <> ?").bind(item.as_str());
+        let row = self.lend().await?.fetch(count).await?;
+        Ok(row.map_or(Ok(0), |row| row.try_get(0))?)
     }
 
     async fn ping(&self) -> Result<(), Error> {

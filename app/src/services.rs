@@ -1,0 +1,79 @@
+//! Where the stores and lock services are that strategies need: their URLs, by the name of the service.
+
+use std::collections::BTreeMap;
+
+/// URLs by service. It has no `Debug`: a URL may hold a password.
+#[derive(Clone, Default)]
+pub struct Services(BTreeMap<String, Vec<String>>);
+
+/// The most URLs of one service.
+const MAX_URLS: usize = 16;
+
+/// Why a service cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("needs {service}: give the instances its URL in {}", variable(.service))]
+pub struct Missing {
+    /// Its name.
+    pub service: String,
+}
+
+impl Services {
+    /// These, read from the environment: each name's URLs stand in its [`variable`], separated by blanks.
+    pub fn from_environment<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut services = Self::default();
+        for name in names {
+            if let Ok(urls) = std::env::var(variable(name)) {
+                services = services.with(name, urls.split_whitespace());
+            }
+        }
+        services
+    }
+
+    /// These and one more. Without a URL it counts as missing; of more than 16 the rest is left out.
+    #[must_use]
+    pub fn with<'a>(mut self, name: &str, urls: impl IntoIterator<Item = &'a str>) -> Self {
+        let urls: Vec<_> = urls.into_iter().take(MAX_URLS).map(str::to_owned).collect();
+        if !urls.is_empty() {
+            self.0.insert(name.to_owned(), urls);
+        }
+        self
+    }
+
+    /// All URLs of a service, at least one.
+    ///
+    /// # Errors
+    /// [`Missing`] when there is none.
+    pub fn urls(&self, name: &str) -> Result<&[String], Missing> {
+        let urls = self.0.get(name).ok_or_else(|| Missing {
+            service: name.to_owned(),
+        })?;
+        Ok(urls)
+    }
+
+    /// The URL of a service of which there is one.
+    ///
+    /// # Errors
+    /// [`Missing`] when there is none.
+    pub fn url(&self, name: &str) -> Result<&str, Missing> {
+        Ok(self.urls(name)?[0].as_str())
+    }
+}
+
+/// The environment variable of a service: `OVERSELL_REDIS_NODES_URL` for `redis-nodes`.
+pub fn variable(service: &str) -> String {
+    format!("OVERSELL_{}_URL", service.to_uppercase().replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_without_a_url_is_missing_and_says_which_variable_it_is_looked_for_in() {
+        let services = Services::default().with("sql", ["mysql://a"]).with("etcd", []);
+        assert_eq!(services.url("sql").unwrap(), "mysql://a");
+        let missing = services.url("etcd").unwrap_err().to_string();
+        assert_eq!(missing, "needs etcd: give the instances its URL in OVERSELL_ETCD_URL");
+        assert_eq!(variable("redis-nodes"), "OVERSELL_REDIS_NODES_URL");
+    }
+}

@@ -1,0 +1,141 @@
+//! All strategies: each native mechanism, and each guard on each store. They are data until they are first used.
+
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::guarded::Guarded;
+use super::{NATIVE, Open, Strategy};
+use crate::guards::{self, GuardEntry};
+use crate::mechanism::Mechanism;
+use crate::probe::Step;
+use crate::sale::Error;
+use crate::services::{Missing, Services};
+use crate::stores::{self, StoreEntry};
+use crate::world::World;
+
+/// A strategy as data.
+pub struct Entry {
+    /// `mechanism@store`
+    pub name: String,
+    /// What decides.
+    pub mechanism: Mechanism,
+    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first.
+    pub store: &'static str,
+    /// Every service it needs, its stores included.
+    pub needs: Vec<&'static str>,
+    /// Every step it can take, so that a fault can name it.
+    pub steps: Vec<Step>,
+    how: How,
+}
+
+enum How {
+    Native(Open),
+    Guarded(&'static GuardEntry),
+}
+
+impl Entry {
+    /// Every strategy, in the order of the lessons.
+    pub fn all() -> Vec<Self> {
+        let mut all: Vec<_> = NATIVE.iter().map(Self::native).collect();
+        for guard in guards::ALL {
+            all.extend(stores::ALL.iter().map(|store| Self::guarded(guard, store)));
+        }
+        all.sort_by_key(|entry| entry.mechanism.lesson);
+        all
+    }
+
+    fn native(entry: &super::NativeEntry) -> Self {
+        let how = How::Native(entry.open);
+        Self::new(entry.mechanism, entry.store, entry.steps.to_vec(), how)
+    }
+
+    fn guarded(guard: &'static GuardEntry, store: &StoreEntry) -> Self {
+        let steps = [guard.steps, store.steps].concat();
+        Self::new(guard.mechanism, store.name, steps, How::Guarded(guard))
+    }
+
+    fn new(mechanism: Mechanism, store: &'static str, steps: Vec<Step>, how: How) -> Self {
+        let mut needs: Vec<_> = store.split('+').chain(mechanism.needs.iter().copied()).collect();
+        needs.sort_unstable();
+        needs.dedup();
+        Self {
+            name: format!("{}@{store}", mechanism.name),
+            mechanism,
+            store,
+            needs,
+            steps,
+            how,
+        }
+    }
+
+    /// The first service it needs that is not there, if one is not.
+    pub fn missing(&self, services: &Services) -> Option<Missing> {
+        self.needs.iter().find_map(|need| services.urls(need).err())
+    }
+
+    async fn open(&self, world: &World) -> Result<Arc<dyn Strategy>, Error> {
+        match &self.how {
+            How::Native(open) => open(world).await,
+            How::Guarded(entry) => {
+                let stock = world.stock(self.store)?;
+                Ok(Arc::new(Guarded::new((entry.open)(world).await?, stock)))
+            }
+        }
+    }
+}
+
+/// A strategy that can be used, and is opened when it first is.
+pub struct Listed {
+    /// What it is.
+    pub entry: Entry,
+    opened: OnceCell<Arc<dyn Strategy>>,
+}
+
+impl Listed {
+    /// The strategy, opened.
+    ///
+    /// # Errors
+    /// When something it needs is missing or cannot be reached. It is tried again the next time.
+    pub async fn opened(&self, world: &World) -> Result<&Arc<dyn Strategy>, Error> {
+        self.opened.get_or_try_init(|| self.entry.open(world)).await
+    }
+}
+
+/// All strategies of one instance.
+pub struct Catalogue(Vec<Arc<Listed>>);
+
+impl Catalogue {
+    /// Nothing of it is open yet.
+    pub fn new() -> Self {
+        let listed = |entry| {
+            Arc::new(Listed {
+                entry,
+                opened: OnceCell::new(),
+            })
+        };
+        Self(Entry::all().into_iter().map(listed).collect())
+    }
+
+    /// All of them, in the order of the lessons.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Listed>> {
+        self.0.iter()
+    }
+
+    /// The strategy of that name.
+    pub fn find(&self, name: &str) -> Option<&Arc<Listed>> {
+        self.0.iter().find(|listed| listed.entry.name == name)
+    }
+
+    /// The names of all strategies, for a message.
+    pub fn names(&self) -> String {
+        let names: Vec<_> = self.0.iter().map(|listed| listed.entry.name.as_str()).collect();
+        names.join(", ")
+    }
+}
+
+impl Default for Catalogue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
