@@ -3,21 +3,31 @@
 use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
+use crate::facts::Place;
 use crate::text::{MAX_NAME, is_name, one_line};
 use crate::threats;
 
 /// The most strategies a shop may name: each of them is played in every trial.
 pub const MAX_STRATEGIES: usize = 500;
 
+/// The most that is shown of why a strategy cannot be used, in characters.
+const MAX_REASON: usize = 200;
+
 /// A strategy as the shop's catalogue describes it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct Strategy {
     /// `mechanism@store`.
     pub name: String,
-    /// Where its stock and orders are: `redis` or `sql`.
-    pub store: Store,
+    /// Where its stock and orders are: `redis`, `sql`, or two with a `+` between them.
+    pub store: Place,
     /// Names of the threats it promises to survive.
     pub claims: Vec<String>,
+    /// By what kind of mechanism it decides, where the shop says so.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// Why the shop cannot use it as it runs now, if it cannot.
+    #[serde(default)]
+    pub missing: Option<String>,
 }
 
 impl Strategy {
@@ -25,16 +35,11 @@ impl Strategy {
     pub fn mechanism(&self) -> &str {
         self.name.split('@').next().unwrap_or(&self.name)
     }
-}
 
-/// Where a strategy keeps stock and orders.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Store {
-    /// Redis: `stock:{item}` and `orders:{item}`.
-    Redis,
-    /// MariaDB: tables `store` and `orders`.
-    Sql,
+    /// Its family, or its mechanism where the shop names no families.
+    pub fn family(&self) -> &str {
+        self.family.as_deref().unwrap_or(self.mechanism())
+    }
 }
 
 /// Reads a catalogue.
@@ -45,7 +50,7 @@ pub enum Store {
 pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
     // What cannot be read is quoted in the error.
     let no_catalogue = |error: serde_json::Error| anyhow!("it is no catalogue: {}", one_line(&error.to_string(), 200));
-    let strategies: Vec<Strategy> = serde_json::from_slice(json).map_err(no_catalogue)?;
+    let mut strategies: Vec<Strategy> = serde_json::from_slice(json).map_err(no_catalogue)?;
     ensure!(!strategies.is_empty(), "it names no strategy");
     ensure!(
         strategies.len() <= MAX_STRATEGIES,
@@ -64,6 +69,9 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
             "it names {name} twice"
         );
         strategy.claims.iter().try_for_each(|claim| check(name, claim))?;
+    }
+    for strategy in &mut strategies {
+        strategy.missing = strategy.missing.as_deref().map(|why| one_line(why, MAX_REASON));
     }
     Ok(strategies)
 }

@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::facts::Urls;
 use crate::instances::{DeathWatch, Instances};
+use crate::plan::Round;
 use crate::shop::{Address, BACK_WITHIN, ShopClient};
 
 /// How often a foreign shop's missing instances are looked for.
@@ -76,16 +77,20 @@ impl Deployment {
     /// Where the witness reads.
     pub fn urls(&self) -> Urls {
         match self {
-            Self::Local(local) => Urls {
-                redis: local.stores.redis_url().to_owned(),
-                sql: local.stores.sql_url().to_owned(),
-            },
+            Self::Local(local) => Urls::from([
+                ("redis", local.stores.redis_url().to_owned()),
+                ("sql", local.stores.sql_url().to_owned()),
+            ]),
             Self::Foreign(foreign) => foreign.urls.clone(),
         }
     }
 
-    /// Why no round can be played on that many instances, if none can.
-    pub fn why_not(&self, wanted: usize) -> Option<String> {
+    /// Why a round cannot be played here, if it cannot.
+    pub fn why_not(&self, round: &Round) -> Option<String> {
+        if round.strategy.missing.is_some() {
+            return round.strategy.missing.clone();
+        }
+        let wanted = round.instances;
         match self {
             Self::Foreign(Foreign { running, .. }) if running.count != wanted => {
                 Some(format!("the shop runs on {} instances, not on {wanted}", running.count))

@@ -1,5 +1,6 @@
 //! On what a run ran: enough to judge its figures, nothing that names the machine.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
@@ -31,8 +32,9 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Looks around. The versions of the servers are told by whoever asked them.
-    pub fn here(redis: String, mariadb: String, nginx: Option<String>) -> Self {
+    /// Looks around. The versions of the stores are told by whoever asked them.
+    pub fn here(mut stores: BTreeMap<&'static str, String>, nginx: Option<String>) -> Self {
+        let mut version = |store| stores.remove(store).unwrap_or_default();
         Self {
             oversell: env!("CARGO_PKG_VERSION").to_owned(),
             os: field("/etc/os-release", "PRETTY_NAME", '=').unwrap_or_else(|| std::env::consts::OS.to_owned()),
@@ -40,8 +42,8 @@ impl Environment {
             cpu: field("/proc/cpuinfo", "model name", ':').unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             memory_mib: memory_mib(),
-            redis,
-            mariadb,
+            redis: version("redis"),
+            mariadb: version("sql"),
             nginx,
             load_model: "closed: all buyers released at once, each buys again as soon as it is answered".to_owned(),
         }

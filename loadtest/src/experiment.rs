@@ -106,7 +106,7 @@ impl Session<'_> {
         let (rounds, observer) = (self.experiment.rounds, self.experiment.observer);
         for (number, round) in rounds.iter().enumerate() {
             observer.begins(round, number, rounds.len());
-            match self.experiment.deployment.why_not(round.instances) {
+            match self.experiment.deployment.why_not(round) {
                 Some(why) => run.rounds.push(RoundResult::skipped(round, why)),
                 None => {
                     let failed = || {

@@ -84,11 +84,12 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     rounds
 }
 
-/// One strategy per mechanism, the first of the catalogue: enough for a quick comparison.
-pub fn one_per_mechanism(catalogue: &[Strategy]) -> Vec<Strategy> {
+/// One strategy of each family, the first of the catalogue that can be used: enough for a quick comparison. Without
+/// families it is one of each mechanism.
+pub fn one_per_family(catalogue: &[Strategy]) -> Vec<Strategy> {
     let mut chosen: Vec<Strategy> = Vec::new();
-    for strategy in catalogue {
-        if chosen.iter().all(|other| other.mechanism() != strategy.mechanism()) {
+    for strategy in catalogue.iter().filter(|strategy| strategy.missing.is_none()) {
+        if chosen.iter().all(|other| other.family() != strategy.family()) {
             chosen.push(strategy.clone());
         }
     }

@@ -86,7 +86,7 @@ pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<O
         admin_token,
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
-    let urls = Urls { redis, sql };
+    let urls = Urls::from([("redis", redis), ("sql", sql)]);
     Ok(Some(Deployment::foreign(at, admins, urls).await?))
 }
 

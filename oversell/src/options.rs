@@ -57,7 +57,7 @@ impl Options {
 /// What to put on trial, and how.
 #[derive(Args)]
 pub struct RunOptions {
-    /// Every strategy on every store; without it one strategy per mechanism
+    /// Every strategy on every store; without it one strategy of each family
     #[arg(long, conflicts_with = "strategy")]
     pub all: bool,
     /// Only these strategies, such as none@redis (may be repeated, or separated by commas)

@@ -98,7 +98,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         },
     );
     let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await?);
-    let (redis, mariadb) = reader.versions().await?;
+    let versions = reader.versions().await?;
     let nginx = match &deployment {
         Deployment::Local(_) => Some(stack::locate(ServerKind::Nginx, false)?.version()?),
         Deployment::Foreign(_) => None,
@@ -108,7 +108,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         ended_early: None,
         command: command(),
         started_at,
-        environment: Environment::here(redis, mariadb, nginx),
+        environment: Environment::here(versions, nginx),
         as_designed: None,
         rounds: Vec::new(),
     };
@@ -161,7 +161,7 @@ fn chosen(options: &RunOptions, catalogue: &[Strategy]) -> Result<Vec<Strategy>>
         return Ok(if options.all {
             catalogue.to_vec()
         } else {
-            plan::one_per_mechanism(catalogue)
+            plan::one_per_family(catalogue)
         });
     }
     let find = |name: &String| {

@@ -5,19 +5,51 @@
 
 mod idle;
 mod metered;
-mod redis;
-mod sql;
+mod place;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
+use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 
-use self::redis::Redis;
-use self::sql::Sql;
-use crate::catalogue::Store;
+pub use self::place::Place;
 use crate::shop::BACK_WITHIN;
 use crate::text::{MAX_NAME, one_line};
+
+/// The one list: each file with the ledger in it, by the name of its store.
+macro_rules! list {
+    ($($file:ident::$ledger:ident,)*) => {
+        $(mod $file;)*
+
+        /// The stores that can be read.
+        pub const STORES: &[&str] = &[$($file::NAME,)*];
+
+        /// The ledger of that store, at its URL.
+        fn ledger(store: &str, url: &str) -> Result<Box<dyn Ledger>> {
+            match store {
+                $($file::NAME => Ok(Box::new($file::$ledger::new(url)?)),)*
+                _ => Err(anyhow!("there is no reader for the store {store}")),
+            }
+        }
+    };
+}
+
+list! {
+    redis::Redis,
+    sql::Sql,
+}
+
+/// How one kind of store is read.
+#[async_trait]
+trait Ledger: Send + Sync {
+    /// Reads a sale, at most `limit` orders of it.
+    async fn read(&self, item: &str, limit: usize) -> Result<Facts>;
+
+    /// The version of the server.
+    async fn version(&self) -> Result<String>;
+}
 
 /// An order as the ledger holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,20 +88,11 @@ pub struct Look {
     pub facts: Facts,
 }
 
-/// The stores' URLs.
-#[derive(Clone)]
-pub struct Urls {
-    /// Redis. May hold a password.
-    pub redis: String,
-    /// MariaDB. May hold a password.
-    pub sql: String,
-}
+/// The stores' URLs, by the name of the store. It has no `Debug`: a URL may hold a password.
+pub type Urls = BTreeMap<&'static str, String>;
 
 /// The reader of the stores.
-pub struct LedgerReader {
-    redis: Redis,
-    sql: Sql,
-}
+pub struct LedgerReader(BTreeMap<&'static str, Box<dyn Ledger>>);
 
 /// How long one look may take: a store that is locked does not answer at all.
 const READ_WITHIN: Duration = Duration::from_secs(5);
@@ -84,15 +107,17 @@ const SETTLE_WITHIN: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 impl LedgerReader {
-    /// Connects to both stores.
+    /// Connects to all stores.
     ///
     /// # Errors
     /// When one cannot be reached.
     pub async fn connect(urls: &Urls) -> Result<Self> {
-        let reader = Self {
-            redis: Redis::new(&urls.redis).context("the URL of Redis")?,
-            sql: Sql::new(&urls.sql).context("the URL of MariaDB")?,
-        };
+        let mut ledgers = BTreeMap::new();
+        for (store, url) in urls {
+            let ledger = ledger(store, url).with_context(|| format!("the URL of the store {store}"))?;
+            ledgers.insert(*store, ledger);
+        }
+        let reader = Self(ledgers);
         reader.versions().await?;
         Ok(reader)
     }
@@ -101,10 +126,10 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn read(&self, store: Store, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn read(&self, place: Place, item: &str, limit: usize) -> Result<Facts> {
         let deadline = Instant::now() + BACK_WITHIN;
         loop {
-            let facts = self.read_once(store, item, limit).await;
+            let facts = self.read_once(place, item, limit).await;
             if facts.is_ok() || Instant::now() >= deadline {
                 return facts;
             }
@@ -116,30 +141,36 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn read_once(&self, store: Store, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn read_once(&self, place: Place, item: &str, limit: usize) -> Result<Facts> {
         let read = async {
-            match store {
-                Store::Redis => self.redis.read(item, limit).await,
-                Store::Sql => self.sql.read(item, limit).await,
+            let stock = self.ledger(place.stock)?.read(item, limit);
+            if place.stock == place.orders {
+                return stock.await;
             }
+            let orders = self.ledger(place.orders)?.read(item, limit);
+            let (stock, orders) = tokio::try_join!(stock, orders)?;
+            Ok(Facts {
+                stock_left: stock.stock_left,
+                ..orders
+            })
         };
         let late = || format!("no answer within {READ_WITHIN:?}: is the store, a table or a row locked?");
         let facts = timeout(READ_WITHIN, read).await.with_context(late).flatten();
         // A server's own words come last, and are not to be trusted either.
         let why = |error: anyhow::Error| one_line(&format!("{error:#}"), MAX_WORDS);
-        facts.map_err(|error| anyhow!("the ledger of {item} in {store:?} cannot be read: {}", why(error)))
+        facts.map_err(|error| anyhow!("the ledger of {item} in {place} cannot be read: {}", why(error)))
     }
 
     /// Reads until two looks agree: a purchase whose buyer gave up may still be writing.
     ///
     /// # Errors
     /// As [`LedgerReader::read`].
-    pub async fn settled(&self, store: Store, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn settled(&self, place: Place, item: &str, limit: usize) -> Result<Facts> {
         let deadline = Instant::now() + SETTLE_WITHIN;
-        let mut last = self.read(store, item, limit).await?;
+        let mut last = self.read(place, item, limit).await?;
         loop {
             sleep(BETWEEN_LOOKS).await;
-            let now = self.read(store, item, limit).await?;
+            let now = self.read(place, item, limit).await?;
             if now == last || Instant::now() >= deadline {
                 return Ok(now);
             }
@@ -147,21 +178,26 @@ impl LedgerReader {
         }
     }
 
-    /// Versions of Redis and of MariaDB.
+    /// The version of each store.
     ///
     /// # Errors
-    /// When a store does not answer.
-    pub async fn versions(&self) -> Result<(String, String)> {
-        let redis = timeout(READ_WITHIN, self.redis.version()).await;
-        let redis = redis
-            .context("no answer")
-            .flatten()
-            .context("the witness cannot read Redis")?;
-        let sql = timeout(READ_WITHIN, self.sql.version()).await;
-        let sql = sql
-            .context("no answer")
-            .flatten()
-            .context("the witness cannot read MariaDB")?;
-        Ok((one_line(&redis, MAX_NAME), one_line(&sql, MAX_NAME)))
+    /// When one does not answer.
+    pub async fn versions(&self) -> Result<BTreeMap<&'static str, String>> {
+        let mut versions = BTreeMap::new();
+        for (store, ledger) in &self.0 {
+            let version = timeout(READ_WITHIN, ledger.version()).await;
+            let version = version.context("no answer").flatten();
+            let version = version.with_context(|| format!("the witness cannot read the store {store}"))?;
+            versions.insert(*store, one_line(&version, MAX_NAME));
+        }
+        Ok(versions)
+    }
+
+    fn ledger(&self, store: &str) -> Result<&dyn Ledger> {
+        let ledger = self
+            .0
+            .get(store)
+            .with_context(|| format!("the store {store} has no URL"))?;
+        Ok(ledger.as_ref())
     }
 }

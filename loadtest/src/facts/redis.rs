@@ -1,6 +1,7 @@
 //! Facts from Redis: `stock:{item}`, and `orders:{item}` as a hash of order id to JSON.
 
 use anyhow::{Result, bail};
+use async_trait::async_trait;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ConnectionAddr, RedisError, RedisResult, cmd, pipe};
 use serde::Deserialize;
@@ -8,13 +9,16 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::idle::Idle;
 use super::metered::{Meter, Metered};
-use super::{Facts, Order, READ_WITHIN};
+use super::{Facts, Ledger, Order, READ_WITHIN};
 
 /// Bytes that an entry of the ledger may have, id and all. Those of an honest shop have fewer than 300.
 const ENTRY: usize = 1024;
 
 /// Bytes for everything else that is said.
 const OVERHEAD: usize = 64 * 1024;
+
+/// The name by which strategies say that they sell from here.
+pub(super) const NAME: &str = "redis";
 
 pub(super) struct Redis {
     client: Client,
@@ -44,17 +48,6 @@ impl Redis {
         })
     }
 
-    pub(super) async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        let bytes = limit * ENTRY + OVERHEAD;
-        // An idle connection may be to a store that was restarted meanwhile.
-        if let Some(idle) = self.idle.pop()
-            && let Ok(facts) = self.read_on(idle, item, limit, bytes).await
-        {
-            return Ok(facts);
-        }
-        self.read_on(self.connect(bytes).await?, item, limit, bytes).await
-    }
-
     async fn read_on(&self, mut connection: Connection, item: &str, limit: usize, bytes: usize) -> Result<Facts> {
         connection.meter.allow(bytes);
         match facts(&mut connection.commands, item, limit).await {
@@ -74,14 +67,6 @@ impl Redis {
         }
     }
 
-    pub(super) async fn version(&self) -> Result<String> {
-        let mut connection = self.connect(OVERHEAD).await?;
-        let info: String = cmd("INFO").arg("server").query_async(&mut connection.commands).await?;
-        self.idle.push(connection);
-        let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
-        Ok(version.unwrap_or("unknown").trim().to_owned())
-    }
-
     async fn connect(&self, bytes: usize) -> Result<Connection> {
         let info = self.client.get_connection_info();
         let meter = Meter::default();
@@ -98,6 +83,28 @@ impl Redis {
             _ => bail!("only redis://, redis+unix:// and unix:// are read"),
         };
         Ok(Connection { commands, meter })
+    }
+}
+
+#[async_trait]
+impl Ledger for Redis {
+    async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
+        let bytes = limit * ENTRY + OVERHEAD;
+        // An idle connection may be to a store that was restarted meanwhile.
+        if let Some(idle) = self.idle.pop()
+            && let Ok(facts) = self.read_on(idle, item, limit, bytes).await
+        {
+            return Ok(facts);
+        }
+        self.read_on(self.connect(bytes).await?, item, limit, bytes).await
+    }
+
+    async fn version(&self) -> Result<String> {
+        let mut connection = self.connect(OVERHEAD).await?;
+        let info: String = cmd("INFO").arg("server").query_async(&mut connection.commands).await?;
+        self.idle.push(connection);
+        let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        Ok(version.unwrap_or("unknown").trim().to_owned())
     }
 }
 

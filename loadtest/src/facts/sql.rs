@@ -1,13 +1,17 @@
 //! Facts from MariaDB, by the one statement of `sql/facts.sql`.
 
 use anyhow::Result;
+use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlRow};
 use sqlx::{ConnectOptions, Row};
 
 use super::idle::Idle;
-use super::{Facts, Order};
+use super::{Facts, Ledger, Order};
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
+
+/// The name by which strategies say that they sell from here.
+pub(super) const NAME: &str = "sql";
 
 pub(super) struct Sql {
     options: MySqlConnectOptions,
@@ -22,7 +26,18 @@ impl Sql {
         })
     }
 
-    pub(super) async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
+    async fn read_on(&self, mut connection: MySqlConnection, item: &str, limit: usize) -> Result<Facts> {
+        let rows = sqlx::query(FACTS).bind(item).bind(limit as u64 + 1);
+        let rows = rows.fetch_all(&mut connection).await?;
+        self.idle.push(connection);
+        facts(&rows, limit)
+    }
+
+}
+
+#[async_trait]
+impl Ledger for Sql {
+    async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
         // An idle connection may be to a store that was restarted meanwhile.
         if let Some(idle) = self.idle.pop()
             && let Ok(facts) = self.read_on(idle, item, limit).await
@@ -32,14 +47,7 @@ impl Sql {
         self.read_on(self.options.connect().await?, item, limit).await
     }
 
-    async fn read_on(&self, mut connection: MySqlConnection, item: &str, limit: usize) -> Result<Facts> {
-        let rows = sqlx::query(FACTS).bind(item).bind(limit as u64 + 1);
-        let rows = rows.fetch_all(&mut connection).await?;
-        self.idle.push(connection);
-        facts(&rows, limit)
-    }
-
-    pub(super) async fn version(&self) -> Result<String> {
+    async fn version(&self) -> Result<String> {
         let mut connection = self.options.connect().await?;
         let version = sqlx::query_scalar("select version()")
             .fetch_one(&mut connection)

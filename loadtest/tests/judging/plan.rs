@@ -1,7 +1,8 @@
 //! Which rounds are played, and what a strategy promises in each.
 
-use loadtest::catalogue::{Store, Strategy};
-use loadtest::plan::{Load, Round, Wanted, one_per_mechanism, rounds};
+use loadtest::catalogue::Strategy;
+use loadtest::plan::{Load, Round, Wanted, one_per_family, rounds};
+use serde_json::json;
 
 const ASKED: Load = Load {
     buyers: 64,
@@ -12,15 +13,8 @@ const ASKED: Load = Load {
 };
 
 fn strategy(name: &str, claims: &[&str]) -> Strategy {
-    Strategy {
-        name: name.to_owned(),
-        store: if name.ends_with("@sql") {
-            Store::Sql
-        } else {
-            Store::Redis
-        },
-        claims: claims.iter().map(|&claim| claim.to_owned()).collect(),
-    }
+    let store = name.rsplit('@').next();
+    serde_json::from_value(json!({ "name": name, "store": store, "claims": claims })).unwrap()
 }
 
 fn plan(strategies: &[Strategy], instances: &[usize], load: Load, repeats: u32) -> Vec<Round> {
@@ -166,14 +160,22 @@ fn only_a_crash_breaks_something_and_it_strikes_within_the_first_wave() {
 }
 
 #[test]
-fn one_per_mechanism_is_the_first_of_each_in_the_order_of_the_catalogue() {
-    let catalogue = ["none@redis", "none@sql", "lua@redis", "compare-num@sql", "lua@sql"];
-    let catalogue = catalogue.map(|name| strategy(name, &[]));
-    let chosen: Vec<_> = one_per_mechanism(&catalogue)
-        .into_iter()
-        .map(|chosen| chosen.name)
-        .collect();
-    assert_eq!(chosen, ["none@redis", "lua@redis", "compare-num@sql"]);
+fn one_per_family_is_the_first_of_each_that_can_be_used_in_the_order_of_the_catalogue() {
+    let chosen = |catalogue: &[Strategy]| -> Vec<_> {
+        let chosen = one_per_family(catalogue).into_iter();
+        chosen.map(|chosen| chosen.name).collect()
+    };
+    let mut catalogue =
+        ["none@redis", "none@sql", "redlock@sql", "token@sql", "lua@redis"].map(|name| strategy(name, &[]));
+    assert_eq!(
+        chosen(&catalogue),
+        ["none@redis", "redlock@sql", "token@sql", "lua@redis"]
+    );
+    catalogue[2].family = Some("lease-lock".to_owned());
+    catalogue[3].family = Some("lease-lock".to_owned());
+    assert_eq!(chosen(&catalogue), ["none@redis", "redlock@sql", "lua@redis"]);
+    catalogue[2].missing = Some("needs redis-nodes".to_owned());
+    assert_eq!(chosen(&catalogue), ["none@redis", "token@sql", "lua@redis"]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Court {
             ended_early: None,
             command: "a test".to_owned(),
             started_at: "2026-01-02T03:04:05Z".to_owned(),
-            environment: Environment::here("7".to_owned(), "11".to_owned(), None),
+            environment: Environment::here(Default::default(), None),
             as_designed: None,
             rounds: Vec::new(),
         };
@@ -164,10 +164,10 @@ impl Court {
     }
 
     async fn play(&self, shop: &Shop, trial: &Trial<'_>, run: &mut RunResult) -> Result<()> {
-        let urls = Urls {
-            redis: self.stores.redis_url().to_owned(),
-            sql: self.stores.sql_url().to_owned(),
-        };
+        let urls = Urls::from([
+            ("redis", self.stores.redis_url().to_owned()),
+            ("sql", self.stores.sql_url().to_owned()),
+        ]);
         // nginx would notice a connection that was closed without notice in its own way.
         let host = match trial.lie {
             "closes-connections" => shop.publics()[0].clone(),
