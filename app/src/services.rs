@@ -11,7 +11,10 @@ const MAX_URLS: usize = 16;
 
 /// Why a service cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("needs {service}: give the instances its URL in {}", variable(.service))]
+#[error(
+    "needs {service}: give the instances its URL in {} (in containers: COMPOSE_PROFILES={service} docker compose up)",
+    variable(.service)
+)]
 pub struct Missing {
     /// Its name.
     pub service: String,
@@ -73,7 +76,7 @@ mod tests {
         let services = Services::default().with("sql", ["mysql://a"]).with("etcd", []);
         assert_eq!(services.url("sql").unwrap(), "mysql://a");
         let missing = services.url("etcd").unwrap_err().to_string();
-        assert_eq!(missing, "needs etcd: give the instances its URL in OVERSELL_ETCD_URL");
+        assert!(missing.starts_with("needs etcd: give the instances its URL in OVERSELL_ETCD_URL (in containers: "));
         assert_eq!(variable("redis-nodes"), "OVERSELL_REDIS_NODES_URL");
     }
 }

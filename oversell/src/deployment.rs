@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use app::services::variable;
 use loadtest::deployment::{Deployment, Local};
 use loadtest::facts::Urls;
 use loadtest::shop::{Address, ShopClient};
@@ -13,36 +14,45 @@ use uuid::Uuid;
 
 use crate::options::{ForeignOptions, StackOptions};
 use crate::reachable::{Kind, Place};
+use crate::say;
 
 /// How long a shop may take to open one sale before it is taken for something else.
 const OPENS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Starts the stores of a shop of our own.
+/// Starts the stores of a shop of our own, and of `needs` what can be started: what cannot is said aside, and the
+/// strategies that need it are skipped.
 ///
 /// # Errors
-/// When a part cannot be found, fetched, reached or started.
-pub async fn local(stack: StackOptions) -> Result<Local> {
+/// When a store cannot be found, fetched, reached or started.
+pub async fn local(stack: StackOptions, needs: Vec<&'static str>) -> Result<Local> {
     for place in stores(&stack)? {
         place.check().await?;
     }
     // It blocks while they start, and longer when they have to be fetched first.
-    tokio::task::spawn_blocking(move || start(&stack)).await?
+    tokio::task::spawn_blocking(move || start(&stack, &needs)).await?
 }
 
-fn start(stack: &StackOptions) -> Result<Local> {
-    let stores = Stores::start(&Parts {
+fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
+    let mut stores = Stores::start(&Parts {
         redis_url: stack.redis.clone(),
         sql_url: stack.sql.clone(),
         fetch: !stack.no_fetch,
     })?;
     let admin_token = Uuid::new_v4().simple().to_string();
+    let mut env = vec![
+        ("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone()),
+        ("OVERSELL_LOG".to_owned(), "warn".to_owned()),
+    ];
+    for need in needs.iter().filter(|need| !["redis", "sql"].contains(need)) {
+        match stores.start_service(need, !stack.no_fetch) {
+            Ok(urls) => env.push((variable(need), urls.join(" "))),
+            Err(error) => say::aside(format_args!("without {need}: {error:#}")),
+        }
+    }
     let options = ShopOptions {
         program: std::env::current_exe().context("this program cannot find its own file")?,
         args: vec!["serve".to_owned(), "--lab".to_owned()],
-        env: vec![
-            ("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone()),
-            ("OVERSELL_LOG".to_owned(), "warn".to_owned()),
-        ],
+        env,
         instances: 1,
         fetch: !stack.no_fetch,
         port: None,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use app::strategies::Entry;
 use chrono::{SecondsFormat, Utc};
 use loadtest::catalogue::Strategy;
 use loadtest::cell::{ClaimCheck, claim_check};
@@ -129,8 +130,22 @@ async fn open_deployment(options: &RunOptions) -> Result<Deployment> {
     if let Some(foreign) = deployment::foreign(&options.foreign, &options.stack).await? {
         return Ok(foreign);
     }
-    let local = deployment::local(options.stack.clone()).await?;
+    let local = deployment::local(options.stack.clone(), needs(options)).await?;
     Ok(Deployment::Local(Box::new(local)))
+}
+
+/// What the chosen strategies need, as far as that is known before a shop is asked. Those that are played without
+/// being chosen need nothing but the stores.
+fn needs(options: &RunOptions) -> Vec<&'static str> {
+    let chosen = |entry: &Entry| options.all || options.strategy.contains(&entry.name);
+    let mut needs: Vec<_> = Entry::all()
+        .into_iter()
+        .filter(chosen)
+        .flat_map(|entry| entry.needs)
+        .collect();
+    needs.sort_unstable();
+    needs.dedup();
+    needs
 }
 
 fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {

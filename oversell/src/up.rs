@@ -27,7 +27,7 @@ pub fn up(options: UpOptions) -> Result<u8> {
 }
 
 async fn stay(options: UpOptions) -> Result<u8> {
-    let local = Arc::new(deployment::local(options.stack.clone()).await?);
+    let local = Arc::new(deployment::local(options.stack.clone(), Vec::new()).await?);
     let shop = {
         let local = local.clone();
         tokio::task::spawn_blocking(move || start(&local, &options)).await??

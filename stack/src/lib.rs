@@ -5,6 +5,7 @@
 //! From the outside in; each module uses only those below it.
 //!
 //! - `stores`: [`Stores`], the two stores every shop sells from (`redis`, `mariadb`: one program each)
+//! - `services`: what only some strategies need besides, one file each
 //! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
 //! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
 //! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
@@ -32,6 +33,7 @@ mod ready;
 mod redis;
 mod server_kind;
 mod service;
+mod services;
 mod shop;
 mod spawner;
 mod stores;

@@ -7,14 +7,17 @@ use anyhow::{Context, Result};
 
 use crate::{Launch, Program, Ready, Service};
 
-pub(crate) fn socket(folder: &Path) -> PathBuf {
-    folder.join("redis.sock")
+/// The one that every shop sells from.
+pub(crate) const NAME: &str = "redis";
+
+pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.sock"))
 }
 
 /// A restart comes back empty: without persistence this is what a crash of Redis means.
-pub(crate) fn start(program: &Program, folder: &Path) -> Result<Service> {
-    let socket = socket(folder);
-    let configuration = folder.join("redis.conf");
+pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Service> {
+    let socket = socket(folder, name);
+    let configuration = folder.join(format!("{name}.conf"));
     let lines = [
         "port 0".to_owned(),
         format!("unixsocket \"{}\"", socket.display()),
@@ -26,5 +29,5 @@ pub(crate) fn start(program: &Program, folder: &Path) -> Result<Service> {
     fs::write(&configuration, lines.join("\n") + "\n")
         .with_context(|| format!("could not write {}", configuration.display()))?;
     let launch = Launch::from(program).arg(configuration);
-    Service::start("redis", launch, Ready::Redis(socket), folder)
+    Service::start(name, launch, Ready::Redis(socket), folder)
 }

@@ -1,11 +1,14 @@
 //! The two stores that every shop sells from.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use crate::instance::StoreUrls;
+use crate::services::{self, Running};
 use crate::{Folder, ServerKind, Service, Shop, ShopOptions, address, locate, mariadb, redis};
 
 /// A cold start takes tenths of a second; this is for a machine that is busy with something else.
@@ -28,6 +31,7 @@ pub struct Stores {
     mariadb: Option<Service>,
     redis_url: String,
     sql_url: String,
+    further: BTreeMap<&'static str, Running>,
     // Dropped last: the servers above still write there.
     folder: Arc<Folder>,
 }
@@ -44,7 +48,7 @@ impl Stores {
         let redis_program = find(ServerKind::Redis, &parts.redis_url)?;
         let mariadb_program = find(ServerKind::MariaDb, &parts.sql_url)?;
         let redis = redis_program
-            .map(|program| redis::start(&program, folder.path()))
+            .map(|program| redis::start(&program, folder.path(), redis::NAME))
             .transpose()?;
         let mariadb = mariadb_program
             .map(|program| mariadb::start(&program, folder.path()))
@@ -57,7 +61,7 @@ impl Stores {
         let redis_url = parts
             .redis_url
             .clone()
-            .unwrap_or_else(|| address::redis(&redis::socket(folder.path())));
+            .unwrap_or_else(|| address::redis(&redis::socket(folder.path(), redis::NAME)));
         let sql_url = parts
             .sql_url
             .clone()
@@ -67,8 +71,33 @@ impl Stores {
             mariadb,
             redis_url,
             sql_url,
+            further: BTreeMap::new(),
             folder,
         })
+    }
+
+    /// Starts a service that only some strategies need, unless it runs already, and says where it is.
+    ///
+    /// # Errors
+    ///
+    /// When no service of that name can be started here, its program is missing (see [`locate()`]), or it does not start.
+    pub fn start_service(&mut self, name: &str, fetch: bool) -> Result<&[String]> {
+        let kind = services::find(name)?;
+        let running = match self.further.entry(kind.name) {
+            Entry::Occupied(running) => running.into_mut(),
+            Entry::Vacant(place) => place.insert((kind.start)(fetch, self.folder.path())?),
+        };
+        for service in &running.services {
+            service
+                .wait_ready(START_LIMIT)
+                .with_context(|| format!("could not start {}", service.name()))?;
+        }
+        Ok(&running.urls)
+    }
+
+    /// Where the services are that were started by [`Stores::start_service`], by name.
+    pub fn services(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        self.further.iter().map(|(name, running)| (*name, &*running.urls))
     }
 
     /// Starts a shop on these stores and waits until it serves. Several shops may share them.

@@ -26,6 +26,8 @@ list! {
     setnx,
     token,
     watchdog,
+    redlock,
+    named_lock,
 }
 
 /// A guard before it is opened.
@@ -35,8 +37,11 @@ pub struct GuardEntry {
     /// The steps it takes.
     pub steps: &'static [Step],
     /// Opens it, when it is first used.
-    pub open: for<'a> fn(&'a World) -> BoxFuture<'a, Result<Arc<dyn Guard>, Error>>,
+    pub open: for<'a> fn(&'a World) -> Opening<'a>,
 }
+
+/// A guard that is being opened.
+pub type Opening<'a> = BoxFuture<'a, Result<Arc<dyn Guard>, Error>>;
 
 /// For [`GuardEntry::open`].
 fn opened(guard: impl Guard + 'static) -> Result<Arc<dyn Guard>, Error> {

@@ -23,7 +23,7 @@ use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
 /// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.
-const RELEASE: &str = r"
+pub(super) const RELEASE: &str = r"
 if redis.call('get', KEYS[1]) == ARGV[1] then
     return redis.call('del', KEYS[1])
 end

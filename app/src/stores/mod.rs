@@ -152,8 +152,11 @@ pub struct StoreEntry {
     pub name: &'static str,
     /// [`Store::STEPS`]
     pub steps: &'static [Step],
-    connect: for<'a> fn(Connect<'a>) -> BoxFuture<'a, Result<Arc<dyn Stock>, Error>>,
+    connect: for<'a> fn(Connect<'a>) -> Connecting<'a>,
 }
+
+/// A store that is being connected to.
+type Connecting<'a> = BoxFuture<'a, Result<Arc<dyn Stock>, Error>>;
 
 impl StoreEntry {
     const fn of<S: Store>() -> Self {

@@ -29,7 +29,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
         name: "compare-num",
         family: Family::Optimistic,
-        lesson: 6,
+        lesson: 8,
         summary: "update ... where num = what was read, again until it is",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],

@@ -29,7 +29,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
         name: "conditional",
         family: Family::Atomic,
-        lesson: 7,
+        lesson: 9,
         summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],

@@ -24,7 +24,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
         name: "lua",
         family: Family::Atomic,
-        lesson: 7,
+        lesson: 9,
         summary: "check, take and record in one Lua script",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],

@@ -30,6 +30,7 @@ list! {
     watch_multi,
     conditional,
     lua,
+    dual_write,
 }
 
 /// A way to sell.
@@ -50,8 +51,11 @@ pub trait Strategy: Send + Sync {
     }
 }
 
+/// A strategy that is being opened.
+type Opening<'a> = BoxFuture<'a, Result<Arc<dyn Strategy>, Error>>;
+
 /// Opens a strategy, when it is first used.
-type Open = for<'a> fn(&'a World) -> BoxFuture<'a, Result<Arc<dyn Strategy>, Error>>;
+type Open = for<'a> fn(&'a World) -> Opening<'a>;
 
 /// A mechanism that needs no guard, before it is opened.
 struct NativeEntry {

@@ -30,7 +30,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
         name: "watch-multi",
         family: Family::Optimistic,
-        lesson: 6,
+        lesson: 8,
         summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],

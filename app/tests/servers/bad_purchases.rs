@@ -1,8 +1,11 @@
 //! Purchases that are none: each is refused with its own status and type, and sells nothing.
 
+use app::services::Services;
+use app::shop::Settings;
+use app::strategies::Entry;
 use serde_json::json;
 
-use crate::harness::{Instance, PurchaseRequest};
+use crate::harness::{Instance, PurchaseRequest, TOKEN, ask};
 use crate::refusal::{Case, none_sells};
 
 fn post(body: impl Into<String>, expected: (u16, &'static str)) -> Case {
@@ -77,6 +80,36 @@ async fn a_strategy_that_does_not_exist_is_named_together_with_those_that_do() {
     assert!(detail.contains("prayer@redis"), "{detail}");
     assert!(detail.contains(&instance.shop.catalogue.names()), "{detail}");
     none_sells(&instance, &instance.public, &item, &[case]).await;
+}
+
+#[tokio::test]
+async fn a_strategy_that_misses_a_service_says_which_and_sells_nothing() {
+    let without = |settings: &mut Settings| {
+        let known = settings.services.clone();
+        settings.services = ["redis", "sql"]
+            .into_iter()
+            .fold(Services::default(), |services, name| {
+                services.with(name, [known.url(name).unwrap()])
+            });
+    };
+    let instance = Instance::open(without).await;
+    let item = instance.sale(7).await;
+    let missing: Vec<_> = Entry::all()
+        .into_iter()
+        .filter(|entry| entry.missing(&instance.shop.world.services).is_some())
+        .collect();
+    assert!(!missing.is_empty());
+    for entry in missing {
+        let body = PurchaseRequest::of(&item).body();
+        let case = post(body, (501, "service-missing")).header("x-strategy", &entry.name);
+        let answer = case.check(&instance.public).await;
+        let detail = answer.json()["detail"].to_string();
+        assert!(detail.contains(" needs ") && detail.contains("_URL"), "{detail}");
+        none_sells(&instance, &instance.public, &item, &[case]).await;
+    }
+    let token = [("authorization", format!("Bearer {TOKEN}"))];
+    let closed = ask(&instance.admin, "DELETE", &format!("/sales/{item}"), &token, "").await;
+    assert_eq!(closed.status, 204, "what was never used needs not be forgotten");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use app::sale::Name;
 use app::services::Services;
 use app::shop::{Settings, Shop};
+use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use axum::Router;
 use axum::body::Body;
@@ -43,13 +44,24 @@ pub fn stores_of_its_own() -> Arc<Stores> {
         sql_url: None,
         fetch: true,
     });
-    Arc::new(stores.unwrap())
+    let mut stores = stores.unwrap();
+    for need in Entry::all().iter().flat_map(|entry| &entry.needs) {
+        if !app::stores::ALL.iter().any(|store| store.name == *need) {
+            stores.start_service(need, true).unwrap();
+        }
+    }
+    Arc::new(stores)
 }
 
 /// Where the stores are, for an instance.
 pub fn services(stores: &Stores) -> Services {
-    let services = Services::default().with("redis", [stores.redis_url()]);
-    services.with("sql", [stores.sql_url()])
+    let services = Services::default()
+        .with("redis", [stores.redis_url()])
+        .with("sql", [stores.sql_url()]);
+    let further = stores.services();
+    further.fold(services, |services, (name, urls)| {
+        services.with(name, urls.iter().map(String::as_str))
+    })
 }
 
 pub fn name(text: &str) -> Name {

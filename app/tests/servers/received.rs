@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use app::services::Services;
 use futures_util::{Stream, StreamExt};
 use redis::aio::MultiplexedConnection;
 use sqlx::{Connection, MySqlConnection, Row, raw_sql};
@@ -23,56 +24,47 @@ create table if not exists mysql.general_log (
 set global log_output = 'TABLE';
 set global general_log = 1";
 
-/// Both logs, read from where the last reading ended.
+/// The logs of all stores and services, read from where the last reading ended.
 pub struct Received {
-    redis: MultiplexedConnection,
-    monitor: Pin<Box<dyn Stream<Item = String>>>,
+    redis: Vec<Monitored>,
     sql: MySqlConnection,
     pings: u64,
 }
 
+/// One Redis server.
+struct Monitored {
+    redis: MultiplexedConnection,
+    monitor: Pin<Box<dyn Stream<Item = String>>>,
+}
+
 impl Received {
-    pub async fn start(redis_url: &str, sql_url: &str) -> Self {
-        let client = redis::Client::open(redis_url).unwrap();
-        let monitor = client.get_async_monitor().await.unwrap();
-        let mut sql = MySqlConnection::connect(sql_url).await.unwrap();
+    pub async fn start(services: &Services) -> Self {
+        let mut redis = Vec::new();
+        for service in ["redis", "redis-nodes"] {
+            for url in services.urls(service).unwrap() {
+                redis.push(Monitored::start(url).await);
+            }
+        }
+        let mut sql = MySqlConnection::connect(services.url("sql").unwrap()).await.unwrap();
         raw_sql(LOG_TABLE).execute(&mut sql).await.unwrap();
         Self {
-            redis: client.get_multiplexed_async_connection().await.unwrap(),
-            monitor: Box::pin(monitor.into_on_message()),
+            redis,
             pings: pings(&mut sql).await,
             sql,
         }
     }
 
-    /// The commands that arrived since the last call, each store's in order: those of Redis in capitals, the statements
-    /// of MariaDB by their first word.
+    /// The commands that arrived since the last call, in order: those of all Redis servers in capitals, the statements of
+    /// MariaDB by their first word.
     pub async fn since(&mut self) -> (Vec<String>, Vec<String>) {
-        let mark = fresh("mark");
-        let _: String = redis::cmd("ECHO")
-            .arg(&mark)
-            .query_async(&mut self.redis)
-            .await
-            .unwrap();
-        (self.redis_until(&mark).await, self.sql_so_far().await)
-    }
-
-    async fn redis_until(&mut self, mark: &str) -> Vec<String> {
-        let mut commands = Vec::new();
-        loop {
-            let line = timeout(LONG, self.monitor.next())
-                .await
-                .expect("MONITOR says nothing")
-                .unwrap();
-            if line.contains(mark) {
-                return commands;
-            }
-            // What a script calls is part of the script: its source is named `lua` instead of an address. And the listener,
-            // whose pings come when they come, says that it is the one who asks.
-            if !line.contains("lua] ") && !line.ends_with("\"PING\" \"listener\"") {
-                commands.push(line.split('"').nth(1).unwrap().to_uppercase());
-            }
+        let mut received = Vec::new();
+        for redis in &mut self.redis {
+            received.extend(redis.since().await);
         }
+        // One clock for all: they run on one machine.
+        received.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let commands = received.into_iter().map(|(_, command)| command);
+        (commands.collect(), self.sql_so_far().await)
     }
 
     /// Reads the log and empties it. What this connection asks is in it too, and left out.
@@ -92,6 +84,43 @@ impl Received {
         let before = std::mem::replace(&mut self.pings, pings(&mut self.sql).await);
         commands.extend((before..self.pings).map(|_| "ping".to_owned()));
         commands
+    }
+}
+
+impl Monitored {
+    async fn start(url: &str) -> Self {
+        let client = redis::Client::open(url).unwrap();
+        let monitor = client.get_async_monitor().await.unwrap();
+        Self {
+            redis: client.get_multiplexed_async_connection().await.unwrap(),
+            monitor: Box::pin(monitor.into_on_message()),
+        }
+    }
+
+    /// The commands since the last call, each with the time at which it was carried out, in seconds.
+    async fn since(&mut self) -> Vec<(f64, String)> {
+        let mark = fresh("mark");
+        let _: String = redis::cmd("ECHO")
+            .arg(&mark)
+            .query_async(&mut self.redis)
+            .await
+            .unwrap();
+        let mut commands = Vec::new();
+        loop {
+            let line = timeout(LONG, self.monitor.next())
+                .await
+                .expect("MONITOR says nothing")
+                .unwrap();
+            if line.contains(&mark) {
+                return commands;
+            }
+            // What a script calls is part of the script: its source is named `lua` instead of an address. And the listener,
+            // whose pings come when they come, says that it is the one who asks.
+            if !line.contains("lua] ") && !line.ends_with("\"PING\" \"listener\"") {
+                let at = line.split(' ').next().unwrap().parse().unwrap();
+                commands.push((at, line.split('"').nth(1).unwrap().to_uppercase()));
+            }
+        }
     }
 }
 

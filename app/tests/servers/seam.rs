@@ -94,7 +94,7 @@ impl Observed {
         let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
         Self {
             world: world.unwrap(),
-            received: Received::start(servers.redis_url(), servers.sql_url()).await,
+            received: Received::start(&services(&servers)).await,
             seen,
             _servers: servers,
         }

@@ -52,6 +52,7 @@ impl fmt::Display for Place {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {
     use super::*;
 

@@ -161,3 +161,40 @@ fn up_prints_a_curl_line_that_buys() {
     let bought: serde_json::Value = serde_json::from_slice(&bought.stdout).unwrap();
     assert_eq!((&bought["item"], &bought["remaining"]), (&"sku-1".into(), &99.into()));
 }
+
+#[test]
+fn a_strategy_that_the_shop_cannot_use_is_skipped_with_its_reason_and_the_run_is_no_success() {
+    let (mut child, said) = up(&["--instances", "2"]);
+    let word = |of: &str| {
+        let line = said.iter().find(|line| line.starts_with(of)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    let results = tempfile::tempdir().unwrap();
+    let [host, admin, token, redis, sql] = ["shop", "app-1", "token", "redis", "sql"].map(word);
+    let mut more = vec!["--host", &host, "--admin", &admin, "--admin-token", &token];
+    more.extend([
+        "--redis",
+        &redis,
+        "--sql",
+        &sql,
+        "--strategy",
+        "redlock@redis",
+        "--json",
+    ]);
+    let ran = run(&more, &results);
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
+    let why = "needs redis-nodes: give the instances its URL in OVERSELL_REDIS_NODES_URL";
+    let ran: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    for round in ran["rounds"].as_array().unwrap() {
+        assert!(round["skipped"].as_str().unwrap().starts_with(why), "{round}");
+    }
+}
+
+#[test]
+fn a_service_that_a_strategy_needs_is_started_when_the_plan_names_it() {
+    let results = tempfile::tempdir().unwrap();
+    let ran = run(&["--strategy", "redlock@redis", "--instances", "2"], &results);
+    assert_eq!(ran.status.code(), Some(0), "{}{}", stdout(&ran), stderr(&ran));
+}

@@ -29,6 +29,16 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
         // Whole seconds are all that InnoDB takes.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
     };
+    pool(manager, wait)
+}
+
+/// As many others to the same place.
+pub(super) fn like(other: &Connections) -> Result<Connections, Error> {
+    let wait = other.timeouts().wait.unwrap_or_default();
+    pool(other.manager().clone(), wait)
+}
+
+fn pool(manager: Manager, wait: Duration) -> Result<Connections, Error> {
     Pool::builder(manager)
         .max_size(POOL_SIZE)
         .wait_timeout(Some(wait))
@@ -68,6 +78,11 @@ impl Connection {
     /// Where it comes from.
     pub fn origin(&self) -> Origin {
         self.0.origin
+    }
+
+    /// Ends it, and with it what MariaDB keeps for it.
+    pub fn close(self) {
+        drop(Object::take(self.0));
     }
 
     /// `begin`
@@ -156,6 +171,7 @@ impl Link {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Manager {
     options: MySqlConnectOptions,
     row_wait: Duration,

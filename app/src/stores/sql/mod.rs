@@ -36,6 +36,17 @@ pub struct Sql {
 }
 
 impl Sql {
+    /// The same store over other connections: who keeps one for long must not take it from the others.
+    ///
+    /// # Errors
+    /// When they cannot be set up.
+    pub fn with_connections_of_its_own(&self) -> Result<Self, Error> {
+        Ok(Self {
+            connections: connections::like(&self.connections)?,
+            instance: self.instance.clone(),
+        })
+    }
+
     /// A connection for the purchase that `probe` belongs to.
     ///
     /// # Errors

@@ -4,6 +4,8 @@ mod matrix;
 mod rows;
 mod table;
 
+use std::collections::BTreeSet;
+
 pub use matrix::matrix;
 
 use self::table::escaped;
@@ -47,8 +49,10 @@ pub(super) fn with_warning(run: &RunResult, text: String) -> String {
         .ended_early
         .iter()
         .map(|why| format!("**This run ended early, {}.**", escaped(why)));
-    let skipped = run.rounds.iter().find_map(|round| round.skipped.as_ref());
-    let skipped = skipped.map(|why| format!("**Trials were skipped: {}.**", escaped(why)));
+    let reasons: BTreeSet<_> = run.rounds.iter().filter_map(|round| round.skipped.as_deref()).collect();
+    let skipped = reasons
+        .iter()
+        .map(|why| format!("**Trials were skipped: {}.**", escaped(why)));
     let warnings: Vec<String> = early.chain(skipped).collect();
     if warnings.is_empty() {
         return text;

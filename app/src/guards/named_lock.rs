@@ -1,0 +1,114 @@
+//! MariaDB's named lock: GET_LOCK on a connection of one's own, which keeps the lock for as long as it is open.
+//!
+//! ```text
+//! A: GET_LOCK(item, 1) -> 1
+//!                     B: GET_LOCK(item, 1) ... waits in the server
+//! A: (killed; the server closes its connection)
+//!                     B: -> 1
+//! ```
+//!
+//! No lease that could end too early, and none to wait for after a crash. What it does not survive is a server that has
+//! closed the connection of a holder who lives on: the lock then has a second owner while the first still writes. Each
+//! waiter keeps a connection busy, so they come from a pool of their own: the holder needs one of the others to write.
+//! Cost: two round trips.
+
+use async_trait::async_trait;
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
+
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Sql;
+use crate::stores::sql::{CONNECT, Connection};
+use crate::timeouts::Timeouts;
+
+const GET_LOCK: Step = Step::command("get-lock", &["select"]).plays(Role::Lock);
+const RELEASE_LOCK: Step = Step::command("release-lock", &["select"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "named-lock",
+        family: Family::SessionLock,
+        lesson: 7,
+        summary: "GET_LOCK of MariaDB, held by a connection",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &["sql"],
+    },
+    steps: &[CONNECT, GET_LOCK, RELEASE_LOCK],
+    open: |world| {
+        Box::pin(async {
+            opened(NamedLock {
+                sql: world.store::<Sql>()?.with_connections_of_its_own()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct NamedLock {
+    sql: Sql,
+    timeouts: Timeouts,
+}
+
+#[async_trait]
+impl Guard for NamedLock {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let mut held = HeldLock {
+            sql: Some(self.sql.connected(probe).await?),
+            item: item.clone(),
+        };
+        let Some(sql) = &mut held.sql else { return Ok(None) };
+        let wait_s = self.timeouts.wait.as_secs_f64();
+        let get_lock = query("select get_lock(?, ?)").bind(item.as_str()).bind(wait_s);
+        let row = probe.step(&GET_LOCK, item, sql.fetch(get_lock), said).await?;
+        if answer(row.as_ref()) {
+            return Ok(Some(Box::new(held)));
+        }
+        held.sql = None;
+        Ok(None)
+    }
+}
+
+/// A lock that ends with its connection.
+struct HeldLock {
+    /// None when the lock is given back.
+    sql: Option<Connection>,
+    item: Name,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(mut self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let Some(sql) = &mut self.sql else {
+            return Ok(Released::TooLate);
+        };
+        let release = query("select release_lock(?)").bind(self.item.as_str());
+        let row = probe.step(&RELEASE_LOCK, &self.item, sql.fetch(release), said).await?;
+        self.sql = None;
+        Ok(if answer(row.as_ref()) {
+            Released::InTime
+        } else {
+            Released::TooLate
+        })
+    }
+}
+
+impl Drop for HeldLock {
+    /// Whoever got the connection next would have the lock.
+    fn drop(&mut self) {
+        if let Some(sql) = self.sql.take() {
+            sql.close();
+        }
+    }
+}
+
+/// Both functions answer 1, 0, or null.
+fn answer(row: Option<&MySqlRow>) -> bool {
+    row.is_some_and(|row| matches!(row.try_get::<Option<i64>, _>(0), Ok(Some(1))))
+}
+
+fn said(row: &Option<MySqlRow>) -> &'static str {
+    if answer(row.as_ref()) { "1" } else { "0" }
+}

@@ -1,0 +1,170 @@
+//! Redlock: the owner-token lock on a majority of five Redis servers that know nothing of each other.
+//!
+//! ```text
+//! A: SET lock a NX PX 1000 at 1, 2, 3, 4, 5 -> OK at three or more, within the lease: taken
+//!                     B: the same -> OK at two: too few; compare-and-delete at all, and again after a pause
+//! (servers 1 and 2 go away)
+//! A: compare-and-delete at 3, 4, 5
+//! ```
+//!
+//! It outlives any two of its servers. Like every lease it does not survive a holder that outlives it: it knows from its
+//! own clock when the lease has ended, but a pause may fall between that look and the write. Cost: ten round trips, one
+//! after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::{Script, cmd};
+use tokio::time::{Instant, timeout};
+use uuid::Uuid;
+
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held, token};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::{Connect, Redis, Store};
+use crate::timeouts::{PAUSE, Timeouts};
+use crate::world::World;
+
+/// The service that the servers are.
+const NODES: &str = "redis-nodes";
+
+const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "redlock",
+        family: Family::LeaseLock,
+        lesson: 6,
+        summary: "SET NX PX on a majority of five Redis servers",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        needs: &[NODES],
+    },
+    steps: &[SET_NX, PAUSE, COMPARE_DEL],
+    open: |world| Box::pin(async { opened(Redlock::open(world).await?) }),
+};
+
+struct Redlock {
+    nodes: Arc<Nodes>,
+    timeouts: Timeouts,
+}
+
+/// The servers, and how long each may take to answer: those that are gone must not use up the lease.
+struct Nodes {
+    nodes: Vec<Redis>,
+    release: Script,
+    answer_within: Duration,
+}
+
+impl Redlock {
+    async fn open(world: &World) -> Result<Self, Error> {
+        let mut nodes = Vec::new();
+        for url in world.services.urls(NODES)? {
+            let (instance, wait) = (&world.instance, world.timeouts.wait);
+            nodes.push(Redis::connect(Connect { url, instance, wait }).await?);
+        }
+        let nodes = Nodes {
+            nodes,
+            release: Script::new(token::RELEASE),
+            answer_within: world.timeouts.lease / 10,
+        };
+        Ok(Self {
+            nodes: Arc::new(nodes),
+            timeouts: world.timeouts,
+        })
+    }
+
+    /// Until when a lock that was asked for at `begun` is sure to last: the servers' clocks may run faster than ours.
+    fn valid_until(&self, begun: Instant) -> Instant {
+        let lease = self.timeouts.lease;
+        let drift = lease / 100 + Duration::from_millis(2);
+        begun + lease.saturating_sub(drift)
+    }
+}
+
+impl Nodes {
+    /// At how many servers the key was set.
+    async fn set(&self, key: &str, token: &str, lease: Duration, probe: &Probe) -> usize {
+        let mut set = cmd("SET");
+        set.arg(key).arg(token).arg("NX").arg("PX").arg(lease.as_millis() as u64);
+        let mut taken = 0;
+        for node in &self.nodes {
+            let step = probe.step(&SET_NX, &key, node.send(&set), taken_or_held);
+            // A server that is gone, or too slow, is one that refused.
+            taken += usize::from(matches!(timeout(self.answer_within, step).await, Ok(Ok(true))));
+        }
+        taken
+    }
+
+    /// At how many servers the key was deleted. All are asked: one whose answer was lost may have set it.
+    async fn delete(&self, key: &str, token: &str, probe: &Probe) -> usize {
+        let mut release = self.release.key(key);
+        release.arg(token);
+        let words = |deleted: &bool| if *deleted { "deleted" } else { "token gone" };
+        let mut deleted = 0;
+        for node in &self.nodes {
+            let step = probe.step(&COMPARE_DEL, &key, node.run(&release), words);
+            deleted += usize::from(matches!(timeout(self.answer_within, step).await, Ok(Ok(true))));
+        }
+        deleted
+    }
+
+    fn is_majority(&self, nodes: usize) -> bool {
+        nodes > self.nodes.len() / 2
+    }
+}
+
+#[async_trait]
+impl Guard for Redlock {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let (key, token) = (lock_key(item), Uuid::new_v4().to_string());
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            let valid_until = self.valid_until(Instant::now());
+            let taken = self.nodes.set(&key, &token, self.timeouts.lease, probe).await;
+            if self.nodes.is_majority(taken) && Instant::now() < valid_until {
+                let nodes = self.nodes.clone();
+                return Ok(Some(Box::new(HeldLock {
+                    nodes,
+                    key,
+                    token,
+                    valid_until,
+                })));
+            }
+            self.nodes.delete(&key, &token, probe).await;
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        for node in &self.nodes.nodes {
+            node.forget(&[lock_key(item)]).await?;
+        }
+        Ok(())
+    }
+}
+
+struct HeldLock {
+    nodes: Arc<Nodes>,
+    key: String,
+    token: String,
+    valid_until: Instant,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    fn is_lost(&self) -> bool {
+        Instant::now() >= self.valid_until
+    }
+
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let deleted = self.nodes.delete(&self.key, &self.token, probe).await;
+        Ok(if self.nodes.is_majority(deleted) {
+            Released::InTime
+        } else {
+            Released::TooLate
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Two stores, one write to each: the stock is taken in Redis, then the order is entered in MariaDB.
+//!
+//! ```text
+//! A: take        -- Redis: left 0
+//! A: (killed)    -- MariaDB never hears of it: a unit that nobody has
+//!                     B: take -> sold out
+//! ```
+//!
+//! Exact while nobody dies between the two writes, as everybody does who is there when an instance is killed; no
+//! transaction spans them, and nobody looks after what was left half done. A second copy of a purchase takes a unit, too, and gives it back when the ledger refuses it. Cost: three round
+//! trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::{Script, cmd};
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Order, Outcome, Purchase};
+use crate::stores::sql::{CONNECT, Connection, RECORD};
+use crate::stores::{Redis, Sql, Store};
+
+const FIND: Step = Step::command("find", &["select"]).plays(Role::Read);
+const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);
+const GIVE_BACK: Step = Step::command("give-back", &["INCRBY"]);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "dual-write",
+        family: Family::TwoStores,
+        lesson: 10,
+        summary: "take in Redis, then enter the order in MariaDB",
+        claims: &["crowd", "second-instance"],
+        needs: &[],
+    },
+    store: "redis+sql",
+    steps: &[CONNECT, FIND, TAKE, RECORD, GIVE_BACK],
+    open: |world| {
+        Box::pin(async {
+            opened(DualWrite {
+                redis: world.store()?,
+                sql: world.store()?,
+                take: Script::new(include_str!("take.lua")),
+            })
+        })
+    },
+};
+
+struct DualWrite {
+    redis: Arc<Redis>,
+    sql: Arc<Sql>,
+    take: Script,
+}
+
+impl DualWrite {
+    /// The order that this purchase made before.
+    async fn find(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<Order>, Error> {
+        let order = purchase.order.to_string();
+        let select = query("select quantity, buyer from orders where id = ?").bind(&order);
+        let words = |row: &Option<MySqlRow>| if row.is_some() { "bought before" } else { "0 rows" };
+        let row = probe.step(&FIND, &order, sql.fetch(select), words).await?;
+        let Some(row) = row else { return Ok(None) };
+        let (quantity, buyer): (i64, String) = (row.try_get(0)?, row.try_get(1)?);
+        Ok(Some(Order {
+            quantity: quantity as u32,
+            buyer,
+        }))
+    }
+
+    async fn give_back(&self, purchase: &Purchase, probe: &Probe) -> Result<(), Error> {
+        let stock = Redis::stock_key(&purchase.item);
+        let mut incr = cmd("INCRBY");
+        incr.arg(&stock).arg(purchase.quantity);
+        let words = |left: &i64| format!("left {left}");
+        probe.step(&GIVE_BACK, &stock, self.redis.send(&incr), words).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Strategy for DualWrite {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        probe.work().await;
+        // Before anything is taken: a purchase that waits in vain for a connection must not have taken a unit.
+        let mut sql = self.sql.connected(probe).await?;
+        if let Some(order) = self.find(purchase, probe, &mut sql).await? {
+            return Ok(Outcome::Repeated(order));
+        }
+        let stock = Redis::stock_key(&purchase.item);
+        let mut take = self.take.key(&stock);
+        take.arg(purchase.quantity);
+        let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
+        let (word, remaining): (String, i64) = probe.step(&TAKE, &stock, self.redis.run(&take), words).await?;
+        match word.as_str() {
+            "taken" => {}
+            "unknown" => return Ok(Outcome::UnknownItem),
+            _ => return Ok(Outcome::SoldOut),
+        }
+        let recorded = self.sql.record(purchase, probe, &mut sql).await;
+        // Whatever MariaDB says that it has not done, the unit is gone.
+        if recorded.map_err(|error| Error::failed(Sql::NAME, error))? {
+            return Ok(Outcome::Sold { remaining });
+        }
+        self.give_back(purchase, probe).await?;
+        let order = self.find(purchase, probe, &mut sql).await?;
+        Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
+    }
+}

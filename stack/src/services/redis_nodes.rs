@@ -1,0 +1,26 @@
+//! Redis servers that know nothing of each other, for locks that ask a majority.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::{Kind, Running};
+use crate::{ServerKind, address, locate, redis};
+
+/// A majority of them outlives two.
+const NODES: usize = 5;
+
+pub(super) const KIND: Kind = Kind {
+    name: "redis-nodes",
+    start,
+};
+
+fn start(fetch: bool, folder: &Path) -> Result<Running> {
+    let program = locate(ServerKind::Redis, fetch)?;
+    let names: Vec<_> = (1..=NODES).map(|number| format!("redis-node-{number}")).collect();
+    let services = names.iter().map(|name| redis::start(&program, folder, name));
+    Ok(Running {
+        services: services.collect::<Result<_>>()?,
+        urls: names.iter().map(|name| address::redis(&redis::socket(folder, name))).collect(),
+    })
+}
