@@ -157,11 +157,11 @@ impl Shop {
             store.close(item).await?;
         }
         for listed in self.catalogue.iter() {
-            // A lock that was taken by another instance has to be forgotten, too.
+            // A lock that was taken by another instance has to be forgotten, too. What cannot be reached keeps no sale open.
             match listed.opened(&self.world).await {
                 Ok(strategy) => strategy.forget(item).await?,
                 Err(Error::Missing(_)) => {}
-                Err(error) => return Err(error),
+                Err(error) => tracing::warn!(%error, strategy = listed.entry.name, "not opened"),
             }
         }
         Ok(())
@@ -178,8 +178,11 @@ impl Shop {
         };
         let strategy = match service.strategy.opened(&self.world).await {
             Ok(strategy) => strategy.clone(),
-            Err(error) if error.changed_nothing() => return Ok(Outcome::Busy),
-            Err(error) => return Err(error),
+            // Nothing was begun, and the next purchase tries again.
+            Err(error) => {
+                tracing::warn!(%error, strategy = service.strategy.entry.name, "not opened");
+                return Ok(Outcome::Busy);
+            }
         };
         let probe = Probe::new(&purchase, service.work, service.fault, self.world.observers.clone());
         let sale = self.purchases.spawn(async move {
