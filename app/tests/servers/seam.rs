@@ -1,6 +1,7 @@
 //! Nothing passes beside the seam, and nothing is claimed there that was not sent: what was seen is held against what
 //! the stores say that they received.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -214,12 +215,15 @@ fn without_what_was_never_carried_out(seen: &[Seeing]) -> (Vec<String>, Vec<Stri
     (redis, sql)
 }
 
-/// All commands in one order, without those by which a new connection introduces itself and a statement is made known to
-/// it for the first time: they fall within the step that needed them.
-fn counted((redis, sql): (Vec<String>, Vec<String>)) -> Vec<String> {
+/// How often each command came, without those by which a new connection introduces itself and a statement is made known
+/// to it for the first time: they fall within the step that needed them.
+fn counted((redis, sql): (Vec<String>, Vec<String>)) -> BTreeMap<String, usize> {
     let introductions = ["CLIENT", "HELLO", "SCRIPT", "connect", "prepare", "set"];
-    let mut all: Vec<_> = redis.into_iter().chain(sql).collect();
-    all.retain(|command| !introductions.contains(&command.as_str()));
-    all.sort();
-    all
+    let mut counted = BTreeMap::new();
+    for command in redis.into_iter().chain(sql) {
+        if !introductions.contains(&command.as_str()) {
+            *counted.entry(command).or_default() += 1;
+        }
+    }
+    counted
 }

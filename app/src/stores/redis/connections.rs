@@ -30,11 +30,12 @@ const RECONNECTS: usize = 2;
 pub(super) struct Connections {
     client: redis::Client,
     shared: ArcSwap<ConnectionManager>,
+    answer_within: Duration,
     pool: Pool<Manager>,
 }
 
 impl Connections {
-    pub(super) async fn open(url: &str, wait: Duration) -> Result<Self, Error> {
+    pub(super) async fn open(url: &str, wait: Duration, answer_within: Duration) -> Result<Self, Error> {
         // A peer that has vanished without a word is found out by the kernel, also while nothing is asked.
         let tcp = TcpSettings::default()
             .set_nodelay(true)
@@ -51,9 +52,11 @@ impl Connections {
             .runtime(Runtime::Tokio1)
             .build()
             .map_err(|_| RedisError::from((redis::ErrorKind::Client, "the pool could not be built")))?;
+        let shared = ConnectionManager::new_with_config(client.clone(), limits(answer_within)).await?;
         Ok(Self {
-            shared: ArcSwap::from_pointee(ConnectionManager::new_with_config(client.clone(), limits()).await?),
             client,
+            shared: ArcSwap::from_pointee(shared),
+            answer_within,
             pool,
         })
     }
@@ -67,16 +70,16 @@ impl Connections {
     /// every later command would wait and fail too.
     pub(super) fn settle<T>(&self, used: &Arc<ConnectionManager>, answer: RedisResult<T>) -> Result<T, Error> {
         if answer.as_ref().is_err_and(RedisError::is_timeout) {
-            let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits())?;
+            let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
             self.shared.compare_and_swap(used, Arc::new(anew));
         }
         Ok(answer?)
     }
 }
 
-fn limits() -> ConnectionManagerConfig {
+fn limits(answer_within: Duration) -> ConnectionManagerConfig {
     ConnectionManagerConfig::new()
-        .set_response_timeout(Some(ANSWER_WITHIN))
+        .set_response_timeout(Some(answer_within))
         .set_connection_timeout(Some(CONNECT_WITHIN))
         .set_number_of_retries(RECONNECTS)
         .set_max_delay(CONNECT_WITHIN)

@@ -5,13 +5,15 @@
 
 mod connections;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use redis::{RedisError, Script, pipe};
 use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Connect, Stock, StockRead, Store, Written, in_words};
+use super::{ANSWER_WITHIN, Connect, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -36,6 +38,18 @@ struct Entry {
 }
 
 impl Redis {
+    /// As [`Store::connect`], with another limit to how long a command may take.
+    ///
+    /// # Errors
+    /// When the URL cannot be read or Redis cannot be reached.
+    pub async fn connect_to_answer_within(limit: Duration, to: Connect<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            connections: Connections::open(to.url, to.wait, limit).await?,
+            instance: to.instance.clone(),
+            fenced_write: Script::new(include_str!("fenced_write.lua")),
+        })
+    }
+
     /// The counter's key.
     pub fn stock_key(item: &Name) -> String {
         format!("stock:{{{item}}}")
@@ -117,11 +131,7 @@ impl Store for Redis {
     const STEPS: &'static [Step] = &[READ, WRITE, FENCED_WRITE];
 
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
-        Ok(Self {
-            connections: Connections::open(to.url, to.wait).await?,
-            instance: to.instance.clone(),
-            fenced_write: Script::new(include_str!("fenced_write.lua")),
-        })
+        Self::connect_to_answer_within(ANSWER_WITHIN, to).await
     }
 }
 
