@@ -24,6 +24,22 @@ pub enum Family {
     TwoStores,
 }
 
+impl Family {
+    /// In the words of the field.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoLock => "no lock",
+            Self::ProcessLock => "lock inside one process",
+            Self::LockWithoutLease => "distributed lock without a lease",
+            Self::LeaseLock => "lease lock",
+            Self::SessionLock => "session lock",
+            Self::Optimistic => "optimistic compare-and-set",
+            Self::Atomic => "atomic conditional update",
+            Self::TwoStores => "two stores without a common transaction",
+        }
+    }
+}
+
 /// A mechanism, before anything is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Mechanism {
@@ -39,4 +55,15 @@ pub struct Mechanism {
     pub claims: &'static [&'static str],
     /// The services that it uses besides the store it sells from, see [`crate::services`].
     pub needs: &'static [&'static str],
+    /// The file it is written in, whose header says how it works and what breaks it.
+    pub source: &'static str,
+}
+
+impl Mechanism {
+    /// The header of its file, as Markdown.
+    pub fn header(&self) -> String {
+        let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
+        let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+        lines.join("\n")
+    }
 }

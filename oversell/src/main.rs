@@ -12,8 +12,10 @@ mod report;
 mod result_writer;
 mod run;
 mod say;
+mod selection;
 mod serve;
 mod stdout;
+mod strategies;
 mod up;
 mod values;
 
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::serve(options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
+        Command::Strategies(options) => strategies::strategies(&options),
         Command::Doctor(options) => doctor::doctor(&options),
     };
     exit::code(result)

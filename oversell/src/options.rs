@@ -35,6 +35,8 @@ pub enum Command {
     Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
+    /// List the strategies, or say how one of them works and what breaks it
+    Strategies(StrategiesOptions),
     /// Say what a run would use, what it would fetch, and what to do about what is missing
     Doctor(StackOptions),
 }
@@ -60,7 +62,7 @@ pub struct RunOptions {
     /// Every strategy on every store; without it one strategy of each family
     #[arg(long, conflicts_with = "strategy")]
     pub all: bool,
-    /// Only these strategies, such as none@redis (may be repeated, or separated by commas)
+    /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
     /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
@@ -194,6 +196,13 @@ pub struct HealthOptions {
     /// Its public listener
     #[arg(default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
+}
+
+/// Which strategy to explain.
+#[derive(Args)]
+pub struct StrategiesOptions {
+    /// A mechanism such as token, a strategy such as token@redis, or a pattern such as *lock
+    pub name: Option<String>,
 }
 
 /// Which result to print, and how.

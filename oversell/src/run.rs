@@ -19,6 +19,7 @@ use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage
 use crate::interrupt::Stop;
 use crate::options::RunOptions;
 use crate::result_writer::ResultWriter;
+use crate::selection::select;
 use crate::{deployment, interrupt, report, say, stdout};
 
 /// Instance counts of a run that names none.
@@ -137,11 +138,14 @@ async fn open_deployment(options: &RunOptions) -> Result<Deployment> {
 /// What the chosen strategies need, as far as that is known before a shop is asked. Those that are played without
 /// being chosen need nothing but the stores.
 fn needs(options: &RunOptions) -> Vec<&'static str> {
-    let chosen = |entry: &Entry| options.all || options.strategy.contains(&entry.name);
-    let mut needs: Vec<_> = Entry::all()
-        .into_iter()
-        .filter(chosen)
-        .flat_map(|entry| entry.needs)
+    let all = Entry::all();
+    let names: Vec<_> = all.iter().map(|entry| entry.name.as_str()).collect();
+    // What nobody knows is said once the shop has named its strategies.
+    let selected = select("strategy", &options.strategy, &names).unwrap_or_default();
+    let mut needs: Vec<_> = all
+        .iter()
+        .filter(|entry| options.all || selected.contains(&entry.name.as_str()))
+        .flat_map(|entry| entry.needs.iter().copied())
         .collect();
     needs.sort_unstable();
     needs.dedup();
@@ -179,14 +183,10 @@ fn chosen(options: &RunOptions, catalogue: &[Strategy]) -> Result<Vec<Strategy>>
             plan::one_per_family(catalogue)
         });
     }
-    let find = |name: &String| {
-        let found = catalogue.iter().find(|strategy| strategy.name == *name);
-        found.cloned().ok_or_else(|| {
-            let known: Vec<_> = catalogue.iter().map(|strategy| strategy.name.as_str()).collect();
-            Usage(format!("no strategy is called {name}; there are: {}", known.join(", "))).into()
-        })
-    };
-    options.strategy.iter().map(find).collect()
+    let known: Vec<_> = catalogue.iter().map(|strategy| strategy.name.as_str()).collect();
+    let selected = select("strategy", &options.strategy, &known)?;
+    let named = |name: &&str| catalogue.iter().find(|strategy| strategy.name == **name).cloned();
+    Ok(selected.iter().filter_map(named).collect())
 }
 
 /// The command line as it can be shown: without URLs and tokens that hold secrets.

@@ -39,6 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a mutex in the memory of each instance",
         claims: &["crowd"],
         needs: &[],
+        source: include_str!("mutex.rs"),
     },
     steps: &[LOCK, UNLOCK],
     open: |world| Box::pin(async { opened(Mutex::new(world.timeouts)) }),

@@ -35,6 +35,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "GET_LOCK of MariaDB, held by a connection",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &["sql"],
+        source: include_str!("named_lock.rs"),
     },
     steps: &[CONNECT, GET_LOCK, RELEASE_LOCK],
     open: |world| {

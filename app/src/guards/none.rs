@@ -24,6 +24,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "read, check, write, with nothing around them",
         claims: &[],
         needs: &[],
+        source: include_str!("none.rs"),
     },
     steps: &[],
     open: |_| Box::pin(async { opened(Nothing) }),

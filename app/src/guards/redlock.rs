@@ -44,6 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX on a majority of five Redis servers",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[NODES],
+        source: include_str!("redlock.rs"),
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     open: |world| Box::pin(async { opened(Redlock::open(world).await?) }),

@@ -32,6 +32,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SETNX and a blind DEL: no owner, no expiry",
         claims: &["crowd", "second-instance"],
         needs: &["redis"],
+        source: include_str!("setnx.rs"),
     },
     steps: &[SETNX, PAUSE, DEL],
     open: |world| {

@@ -41,6 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &["redis"],
+        source: include_str!("token.rs"),
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     open: |world| {

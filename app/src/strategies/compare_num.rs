@@ -33,6 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "update ... where num = what was read, again until it is",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],
+        source: include_str!("compare_num.rs"),
     },
     store: "sql",
     steps: &[CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE],

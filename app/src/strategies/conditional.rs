@@ -33,6 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],
+        source: include_str!("conditional.rs"),
     },
     store: "sql",
     steps: &[CONNECT, BEGIN, TAKE, RECORD, READ_LEFT, COMMIT, ROLLBACK, READ],

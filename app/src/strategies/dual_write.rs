@@ -36,6 +36,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "take in Redis, then enter the order in MariaDB",
         claims: &["crowd", "second-instance"],
         needs: &[],
+        source: include_str!("dual_write.rs"),
     },
     store: "redis+sql",
     steps: &[CONNECT, FIND, TAKE, RECORD, GIVE_BACK],

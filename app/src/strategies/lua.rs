@@ -28,6 +28,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "check, take and record in one Lua script",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &[],
+        source: include_str!("lua.rs"),
     },
     store: "redis",
     steps: &[SELL],

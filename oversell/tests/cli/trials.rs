@@ -83,9 +83,9 @@ fn a_quantity_above_one_is_sold_to_the_last_whole_purchase() {
 }
 
 #[test]
-fn a_strategy_nobody_knows_is_refused_with_the_names_of_those_there_are() {
+fn a_strategy_nobody_knows_is_refused_with_the_one_that_was_meant() {
     let results = tempfile::tempdir().unwrap();
-    let ran = run(&["--strategy", "hope@redis"], &results);
+    let ran = run(&["--strategy", "nope@redis"], &results);
     assert_eq!(ran.status.code(), Some(64));
     assert_eq!(
         results.path().read_dir().unwrap().count(),
@@ -93,7 +93,7 @@ fn a_strategy_nobody_knows_is_refused_with_the_names_of_those_there_are() {
         "nothing was seen, so nothing is kept"
     );
     assert!(
-        stderr(&ran).contains("hope@redis") && stderr(&ran).contains("none@redis"),
+        stderr(&ran).contains("no strategy is called nope@redis; did you mean none@redis?"),
         "{}",
         stderr(&ran)
     );

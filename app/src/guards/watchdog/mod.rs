@@ -49,6 +49,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
         claims: &["crowd", "second-instance", "crashed-holder"],
         needs: &["redis"],
+        source: include_str!("mod.rs"),
     },
     steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
     open: |world| Box::pin(async { opened(Watchdog::open(world)?) }),
