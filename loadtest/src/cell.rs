@@ -7,6 +7,9 @@ use crate::result::{RoundResult, RunResult};
 /// accident can stay away a few times.
 pub const HARMLESS: usize = 5;
 
+/// Under which threat the cost of a strategy is shown: the one the project is about.
+pub const COST_UNDER: &str = "second-instance";
+
 /// What the repeats say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimCheck {

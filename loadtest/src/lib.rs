@@ -11,7 +11,7 @@
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
 //! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
-//! - [`report`]: how it is shown; one file each, and the one list of them
+//! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
 
 pub mod answer;
 pub mod attack;
@@ -31,6 +31,7 @@ pub mod plan;
 pub mod report;
 pub mod result;
 pub mod sale;
+pub mod screen;
 pub mod shop;
 pub mod text;
 pub mod threats;

@@ -90,8 +90,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
     /// Print the result as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
+    /// Print every trial, as files and pipes get it anyway
+    #[arg(long)]
+    pub verbose: bool,
     #[command(flatten)]
     pub foreign: ForeignOptions,
     #[command(flatten)]
@@ -211,8 +214,11 @@ pub struct ReportOptions {
     /// A result.json, or the folder it is in
     pub result: PathBuf,
     /// Print the result as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
+    /// Print every trial, as files and pipes get it anyway
+    #[arg(long)]
+    pub verbose: bool,
     /// Put the short table into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,

@@ -4,12 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use loadtest::audit::Verdict;
 use loadtest::report;
 use loadtest::result::RunResult;
+use loadtest::screen::screen;
 
 use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::ReportOptions;
 use crate::say;
+use crate::stdout::Terminal;
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- /results -->";
@@ -19,17 +22,62 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
         Some(file) => put_into(file, &report::matrix(&run))?,
-        None => say::result(&rendered(&run, options.json))?,
+        None => {
+            let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
+            say::result(&shown(&run, form, &options.result))?;
+        }
     }
     Ok(AS_DESIGNED)
 }
 
-/// A run as it is printed.
-pub fn rendered(run: &RunResult, json: bool) -> String {
-    let wanted = if json { "result.json" } else { "result.md" };
-    let reports = report::all();
-    let report = reports.iter().find(|report| report.file_name() == wanted);
-    report.map_or(String::new(), |report| report.render(run))
+/// How a run is printed.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// One screen, in colour or not, for whoever looks on.
+    Screen { colour: bool },
+    /// All of it, for files and pipes.
+    Markdown,
+    /// All of it, for machines.
+    Json,
+}
+
+impl Form {
+    /// What was asked for, and else what suits the place where it is printed.
+    pub fn of(json: bool, verbose: bool, stdout: Terminal) -> Self {
+        match (json, verbose, stdout) {
+            (true, ..) => Self::Json,
+            (false, false, Terminal::Colour) => Self::Screen { colour: true },
+            (false, false, Terminal::Plain) => Self::Screen { colour: false },
+            (false, ..) => Self::Markdown,
+        }
+    }
+}
+
+/// A run as it is printed; what stands on a screen ends with how to see more of what is kept in `place`.
+pub fn shown(run: &RunResult, form: Form, place: &Path) -> String {
+    let file = |name: &str| {
+        let reports = report::all();
+        let report = reports.iter().find(|report| report.file_name() == name);
+        report.map_or(String::new(), |report| report.render(run))
+    };
+    match form {
+        Form::Json => file("result.json"),
+        Form::Markdown => file("result.md"),
+        Form::Screen { colour } => screen(run, colour) + &next(run, place),
+    }
+}
+
+/// Where to go from here.
+fn next(run: &RunResult, place: &Path) -> String {
+    let failed = run.rounds.iter().find(|round| round.verdict == Verdict::Violated);
+    let strategy = failed.or(run.rounds.first()).map_or("NAME", |round| &round.strategy);
+    let mechanism = strategy.split('@').next().unwrap_or(strategy);
+    format!(
+        "\noversell report {0} --verbose   every trial\n\
+         oversell strategies {mechanism:<w$}   how it works, and what breaks it\n",
+        place.display(),
+        w = place.display().to_string().len() + 5
+    )
 }
 
 fn read(path: &Path) -> Result<RunResult> {

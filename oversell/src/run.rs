@@ -18,9 +18,11 @@ use stack::ServerKind;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::Stop;
 use crate::options::RunOptions;
+use crate::report::{Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
-use crate::{deployment, interrupt, report, say, stdout};
+use crate::stdout::Terminal;
+use crate::{deployment, interrupt, say, stdout};
 
 /// Instance counts of a run that names none.
 const INSTANCES: [usize; 3] = [1, 2, 3];
@@ -38,7 +40,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
         &options.results,
         &began.format("%Y%m%dT%H%M%S%3fZ").to_string(),
     )?);
-    let json = options.json;
+    let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
     let trial = |stop| trial(options, started_at, writer.clone(), stop);
@@ -55,7 +57,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     };
     writer.clear();
     let run = result?;
-    say::result_to(&mut stdout, &report::rendered(&run, json))?;
+    say::result_to(&mut stdout, &shown(&run, form, writer.folder()))?;
     say::aside(format_args!("kept in {}", writer.folder().display()));
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,

@@ -8,6 +8,7 @@ use loadtest::environment::Environment;
 use loadtest::latency::Latency;
 use loadtest::report;
 use loadtest::result::{RoundFacts, RoundResult, RunResult, SCHEMA_VERSION};
+use loadtest::screen::screen;
 
 /// A round that holds: 12 of 12 units sold to 24 purchases.
 pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
@@ -115,6 +116,23 @@ fn compare(name: &str, expected: &str) {
 #[test]
 fn the_markdown_report_is_as_expected_to_the_letter() {
     compare("result.md", include_str!("expected/result.md"));
+}
+
+#[test]
+fn the_screen_at_the_end_is_as_expected_to_the_letter_and_80_columns_wide() {
+    let shown = screen(&every_kind(), false);
+    assert!(shown == include_str!("expected/screen.txt"), "it is now:\n{shown}");
+    let widest = shown.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}");
+    let without_codes = screen(&every_kind(), true)
+        .split('\u{1b}')
+        .map(|part| {
+            part.split_once('m')
+                .filter(|(code, _)| code.starts_with('['))
+                .map_or(part, |(_, rest)| rest)
+        })
+        .collect::<String>();
+    assert_eq!(without_codes, shown, "colour says nothing that the words do not");
 }
 
 #[test]

@@ -4,12 +4,9 @@ use super::table::{code, escaped, table};
 use super::with_warning;
 use crate::answer::Word;
 use crate::audit::{Finding, Verdict};
-use crate::cell::{Cell, ClaimCheck, Spread, upper_bound_95};
+use crate::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
 use crate::result::RunResult;
 use crate::threats;
-
-/// Under which threat the cost of a strategy is shown: the one the project is about.
-const COST_UNDER: &str = "second-instance";
 
 /// The table with what is needed to read it.
 pub fn matrix(run: &RunResult) -> String {
