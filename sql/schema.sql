@@ -10,6 +10,9 @@ create table if not exists store (
 -- The highest fence that has written. Who comes later with a lower one holds a lock that has gone to another.
 alter table store add column if not exists fence bigint unsigned not null default 0;
 
+-- Units that the sale was opened with: what is sold beyond them is oversold.
+alter table store add column if not exists opened bigint null;
+
 -- The order ledger: one row per sale. The primary key is what makes a repeated Idempotency-Key harmless.
 create table if not exists orders (
     id              char(36) character set ascii collate ascii_bin not null primary key,

@@ -1,4 +1,6 @@
-//! The admin listener: open and close a sale, ask for a fault, read the metrics. Every route needs the bearer token.
+//! The admin listener: open, look at and close a sale, ask for a fault, read the metrics. Every route needs the bearer token.
+
+use std::collections::BTreeMap;
 
 use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, Request, State};
@@ -6,7 +8,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +16,11 @@ use super::problem::Problem;
 use super::request::{authorize, bad_value, item};
 use super::{App, traces, with_manners};
 use crate::sale::MAX_STOCK;
-use crate::stores::MAX_SALES;
+use crate::stores::{Ledger, MAX_SALES};
 
 pub(super) fn router(app: App) -> Router {
     let routes = Router::new()
-        .route("/sales/{item}", put(open_sale).delete(close_sale))
+        .route("/sales/{item}", get(look).put(open_sale).delete(close_sale))
         .route("/sales/{item}/trace", get(traces::read).delete(traces::delete))
         .route("/faults", post(fault))
         .route("/metrics", get(metrics));
@@ -71,6 +73,55 @@ async fn open_sale(
     }
     let item = item.as_str();
     Ok(Json(Opened { item, stock }).into_response())
+}
+
+/// A sale at one store.
+#[derive(Serialize)]
+struct Looked {
+    opened: i64,
+    left: i64,
+    orders: i64,
+    units: i64,
+    /// Units sold beyond those it was opened with.
+    oversold: i64,
+}
+
+#[derive(Serialize)]
+struct Looks<'a> {
+    item: &'a str,
+    stores: BTreeMap<&'static str, Looked>,
+}
+
+/// `GET /sales/{item}`: counter and ledger at each store.
+async fn look(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<Response, Problem> {
+    let item = item(path)?;
+    let mut stores = BTreeMap::new();
+    for (name, store) in app.shop.world.stores.all() {
+        if let Some(ledger) = store.look(&item).await? {
+            let Ledger {
+                opened,
+                left,
+                orders,
+                units,
+            } = ledger;
+            let oversold = (units - opened).max(0);
+            stores.insert(
+                name,
+                Looked {
+                    opened,
+                    left,
+                    orders,
+                    units,
+                    oversold,
+                },
+            );
+        }
+    }
+    if stores.is_empty() {
+        return Err(Problem::UnknownItem);
+    }
+    let item = item.as_str();
+    Ok(Json(Looks { item, stores }).into_response())
 }
 
 /// `DELETE /sales/{item}`: forgets the sale and its ledger in every store.

@@ -74,6 +74,19 @@ pub struct StockRead {
     pub order: Option<Order>,
 }
 
+/// A sale as an operator sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// Units it was opened with.
+    pub opened: i64,
+    /// Units left, by the counter.
+    pub left: i64,
+    /// Orders in the ledger.
+    pub orders: i64,
+    /// Units of all orders together.
+    pub units: i64,
+}
+
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
@@ -111,6 +124,9 @@ pub trait Stock: Any + Send + Sync {
 
     /// Forgets a sale and its ledger.
     async fn close(&self, item: &Name) -> Result<(), Error>;
+
+    /// Counter and ledger of a sale; `None` when it is not open.
+    async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error>;
 
     /// How many sales are open besides that of `item`, where the store can say so at once.
     async fn other_sales(&self, _item: &Name) -> Result<i64, Error> {

@@ -19,6 +19,7 @@ async fn every_admin_route_wants_the_token_even_where_there_is_no_route() {
     let trace = format!("/sales/{item}/trace");
     let routes = [
         ("PUT", sale.as_str(), r#"{"stock":1}"#),
+        ("GET", &sale, ""),
         ("DELETE", &sale, ""),
         ("GET", &trace, ""),
         ("DELETE", &trace, ""),
@@ -184,4 +185,27 @@ async fn the_admin_listener_names_the_instance_and_its_process_also_to_strangers
         !processes[0].is_empty() && processes[0] != processes[1],
         "{processes:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sale_that_is_looked_at_shows_at_each_store_what_is_left_and_what_is_oversold() {
+    let (one, two) = (Instance::lab().await, Instance::lab().await);
+    let item = one.sale(1).await;
+    let sale = format!("/sales/{item}");
+    let none = PurchaseRequest::of(&item).by("none@redis").work_ms(500);
+    let sold = tokio::join!(one.buy(&none), two.buy(&none));
+    assert_eq!((sold.0.status, sold.1.status), (201, 201));
+    assert_eq!(
+        one.buy(&PurchaseRequest::of(&item).by("conditional@sql")).await.status,
+        201
+    );
+    let shown = operator(&one, "GET", &sale, "").await.json();
+    let expected = serde_json::json!({
+        "redis": { "opened": 1, "left": 0, "orders": 2, "units": 2, "oversold": 1 },
+        "sql": { "opened": 1, "left": 0, "orders": 1, "units": 1, "oversold": 0 },
+    });
+    assert_eq!(shown["stores"], expected);
+    assert_eq!(operator(&one, "DELETE", &sale, "").await.status, 204);
+    let gone = Case::new("GET", &sale, "", (404, "unknown-item")).header("authorization", bearer());
+    gone.check(&one.admin).await;
 }

@@ -111,9 +111,9 @@ impl Redis {
     }
 
     /// What an operator asks, which is no step of a purchase.
-    pub(super) async fn operate(&self, pipeline: &Pipeline) -> Result<(), Error> {
+    pub(super) async fn operate<T: FromRedisValue>(&self, pipeline: &Pipeline) -> Result<T, Error> {
         let shared = self.connections.shared();
-        let answer = pipeline.exec_async(&mut (*shared).clone()).await;
+        let answer = pipeline.query_async(&mut (*shared).clone()).await;
         self.connections.settle(&shared, answer)
     }
 

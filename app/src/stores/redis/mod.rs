@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{ANSWER_WITHIN, Connect, Stock, StockRead, Store, Written, in_words};
+use super::{ANSWER_WITHIN, Connect, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -58,6 +58,11 @@ impl Redis {
     /// The ledger's key.
     pub fn orders_key(item: &Name) -> String {
         format!("orders:{{{item}}}")
+    }
+
+    /// The key of the stock that the sale was opened with.
+    fn opened_key(item: &Name) -> String {
+        format!("opened:{{{item}}}")
     }
 
     /// The key of the highest fence that has written.
@@ -181,17 +186,40 @@ impl Stock for Redis {
         let mut open = pipe();
         open.atomic()
             .set(Self::stock_key(item), stock)
+            .set(Self::opened_key(item), stock)
             .del(&[Self::orders_key(item), Self::fence_key(item)]);
         self.operate(&open).await
     }
 
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        self.operate(pipe().set_nx(Self::stock_key(item), stock)).await
+        let mut open = pipe();
+        open.atomic()
+            .set_nx(Self::stock_key(item), stock)
+            .set_nx(Self::opened_key(item), stock);
+        self.operate(&open).await
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
-        let keys = [Self::stock_key(item), Self::orders_key(item), Self::fence_key(item)];
-        self.forget(&keys).await
+        let keys = [Self::stock_key, Self::opened_key, Self::orders_key, Self::fence_key];
+        self.forget(&keys.map(|key| key(item))).await
+    }
+
+    async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error> {
+        let mut look = pipe();
+        look.atomic()
+            .get(Self::stock_key(item))
+            .get(Self::opened_key(item))
+            .hvals(Self::orders_key(item));
+        let (left, opened, entries): (Option<i64>, Option<i64>, Vec<String>) = self.operate(&look).await?;
+        let orders = entries.iter().map(|entry| Self::order(entry));
+        let units: i64 = orders.map(|order| Ok(i64::from(order?.quantity))).sum::<Result<_, Error>>()?;
+        Ok(left.map(|left| Ledger {
+            // A sale that an older program opened does not say.
+            opened: opened.unwrap_or(left + units),
+            left,
+            orders: entries.len() as i64,
+            units,
+        }))
     }
 
     async fn ping(&self) -> Result<(), Error> {

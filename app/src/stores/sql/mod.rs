@@ -8,7 +8,7 @@ use sqlx::{Row, query};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Connect, Stock, StockRead, Store, Written, in_words};
+use super::{Connect, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -169,8 +169,9 @@ impl Stock for Sql {
 
     async fn open(&self, item: &Name, stock: i64) -> Result<(), Error> {
         self.operate([
-            query("replace into store (id, num) values (?, ?)")
+            query("replace into store (id, num, opened) values (?, ?, ?)")
                 .bind(item.as_str())
+                .bind(stock)
                 .bind(stock),
             query("delete from orders where item = ?").bind(item.as_str()),
         ])
@@ -178,8 +179,8 @@ impl Stock for Sql {
     }
 
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        let insert = query("insert ignore into store (id, num) values (?, ?)");
-        self.operate([insert.bind(item.as_str()).bind(stock)]).await
+        let insert = query("insert ignore into store (id, num, opened) values (?, ?, ?)");
+        self.operate([insert.bind(item.as_str()).bind(stock).bind(stock)]).await
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
@@ -188,6 +189,23 @@ impl Stock for Sql {
             query("delete from orders where item = ?").bind(item.as_str()),
         ])
         .await
+    }
+
+    async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error> {
+        let select = query(
+            "select s.num, s.opened, count(o.id), cast(coalesce(sum(o.quantity), 0) as signed) \
+             from store s left join orders o on o.item = s.id where s.id = ? group by s.id",
+        );
+        let row = self.lend().await?.fetch(select.bind(item.as_str())).await?;
+        let Some(row) = row else { return Ok(None) };
+        let (left, units): (i64, i64) = (row.try_get(0)?, row.try_get(3)?);
+        Ok(Some(Ledger {
+            // A sale that an older program opened does not say.
+            opened: row.try_get::<Option<i64>, _>(1)?.unwrap_or(left + units),
+            left,
+            orders: row.try_get(2)?,
+            units,
+        }))
     }
 
     async fn other_sales(&self, item: &Name) -> Result<i64, Error> {
