@@ -199,7 +199,7 @@ pub struct HealthOptions {
 /// Which result to print, and how.
 #[derive(Args)]
 pub struct ReportOptions {
-    /// A result.json, or the folder it is in
+    /// A result.json, or the folder of a run, also of one that was killed
     pub result: PathBuf,
     /// Print the result as JSON
     #[arg(long)]

@@ -65,7 +65,11 @@ impl RunObserver for Unobserved {
 
     fn looks_again(&self, _: usize) {}
 
-    fn keeps(&self, _: &RunResult) -> Result<()> {
+    fn keeps_round(&self, _: &RunResult, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn keeps_run(&self, _: &RunResult) -> Result<()> {
         Ok(())
     }
 }
