@@ -1,6 +1,6 @@
 //! Over real sockets: bytes that are no request, buyers who hang up, and a shop that closes.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use redis::AsyncCommands;
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::harness::{Instance, LONG, PurchaseRequest, ask, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, TOKEN, ask, until};
 
 struct Served {
     instance: Instance,
@@ -151,6 +151,35 @@ async fn half_a_request_does_not_hold_the_shop_open() {
     let before_its_deadline = std::time::Duration::from_secs(8);
     let ended = tokio::time::timeout(before_its_deadline, served.server).await;
     assert!(ended.is_ok(), "the shop waits for the rest of {} requests", held.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_65th_operator_is_served_when_another_one_leaves_and_buyers_do_not_notice() {
+    let served = Served::lab().await;
+    let half = format!(
+        "PUT /sales/sku HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
+    );
+    let connect = |bytes: &str| {
+        let mut stream = TcpStream::connect(served.admin).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        stream
+    };
+    let mut held: Vec<TcpStream> = (0..64).map(|_| connect(&half)).collect();
+    let mut late = connect("GET /metrics HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
+    late.set_nonblocking(true).unwrap();
+    // Time enough to answer an operator too, and nothing to wait for that a busy machine could be late with.
+    for _ in 0..20 {
+        let answer = served.talk("GET /healthz HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
+        assert!(answer.await.unwrap().starts_with("HTTP/1.1 200 "));
+        assert_eq!(late.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+    held.pop();
+    late.set_nonblocking(false).unwrap();
+    late.set_read_timeout(Some(LONG)).unwrap();
+    let mut answer = String::new();
+    late.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
