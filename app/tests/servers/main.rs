@@ -11,6 +11,7 @@ mod folder;
 mod guards;
 mod harness;
 mod lab;
+mod older_schema;
 mod one_buyer;
 mod openapi;
 mod received;
