@@ -4,6 +4,7 @@
 mod admin;
 mod bad_purchases;
 mod books;
+mod conflict;
 mod crash;
 mod crowd;
 mod fences;
