@@ -2,7 +2,9 @@
 //! let an honest shop pass.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod classes;
 mod court;
+mod expected;
 mod honest;
 mod lies;
 mod schema;
