@@ -39,7 +39,7 @@ const ADMIN_CONNECTIONS: usize = 64;
 
 /// The open connections of both listeners.
 #[derive(Clone, Default)]
-struct Connections {
+struct OpenConnections {
     open: TaskTracker,
     /// From now on a connection ends with the request that it is at.
     stopping: CancellationToken,
@@ -50,7 +50,7 @@ struct Connections {
 /// Serves both listeners until `stop` comes, then takes no new connection and finishes the purchases that were begun.
 pub async fn serve(shop: Arc<Shop>, public: TcpListener, admin: TcpListener, stop: impl Future<Output = ()> + Send) {
     let (public_routes, admin_routes) = routers(shop.clone());
-    let connections = Connections::default();
+    let connections = OpenConnections::default();
     tokio::select! {
         () = listen(public, PUBLIC_CONNECTIONS, public_routes, &connections) => {}
         () = listen(admin, ADMIN_CONNECTIONS, admin_routes, &connections) => {}
@@ -64,7 +64,7 @@ pub async fn serve(shop: Arc<Shop>, public: TcpListener, admin: TcpListener, sto
 
 /// Takes connections for as long as it is polled, and has at most `most` of them open at once. One that cannot be taken is
 /// logged and passed over.
-async fn listen(listener: TcpListener, most: usize, routes: Router, connections: &Connections) {
+async fn listen(listener: TcpListener, most: usize, routes: Router, connections: &OpenConnections) {
     let room = Arc::new(Semaphore::new(most));
     let mut listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
@@ -82,7 +82,7 @@ async fn listen(listener: TcpListener, most: usize, routes: Router, connections:
     }
 }
 
-impl Connections {
+impl OpenConnections {
     /// Serves one connection until it ends or is cut.
     async fn serve(self, stream: TcpStream, routes: Router) {
         let mut connection = pin!(

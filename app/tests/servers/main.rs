@@ -3,7 +3,6 @@
 
 mod admin;
 mod bad_purchases;
-mod books;
 mod conflict;
 mod crash;
 mod crowd;
@@ -12,6 +11,7 @@ mod folder;
 mod guards;
 mod harness;
 mod lab;
+mod ledger;
 mod older_schema;
 mod one_buyer;
 mod openapi;

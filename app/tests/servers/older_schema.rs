@@ -59,7 +59,7 @@ async fn tables_of_the_first_version_come_up_to_date_and_keep_their_rows() {
 
     let instance = Instance::on(stores.clone(), |_| {}).await;
     assert_eq!(tables(&sql).await, new);
-    let old = instance.books("sql", "old").await;
+    let old = instance.ledger("sql", "old").await;
     assert_eq!(old.left_and_sold(), (4, 3));
     // By the lock whose write carries a fence, and by a statement of its own.
     for strategy in ["token@sql", "conditional@sql"] {
@@ -67,7 +67,7 @@ async fn tables_of_the_first_version_come_up_to_date_and_keep_their_rows() {
         let answer = instance.buy(&request).await;
         assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
     }
-    assert_eq!(instance.books("sql", "old").await.left_and_sold(), (2, 5));
+    assert_eq!(instance.ledger("sql", "old").await.left_and_sold(), (2, 5));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,7 +77,7 @@ async fn instances_that_open_at_the_same_moment_bring_the_tables_up_to_date_once
         with_first_schema(&stores).await;
         let instances = join_all((0..4).map(|_| Instance::on(stores.clone(), |_| {}))).await;
         for instance in instances {
-            assert_eq!(instance.books("sql", "old").await.left_and_sold(), (4, 3));
+            assert_eq!(instance.ledger("sql", "old").await.left_and_sold(), (4, 3));
         }
     }
 }

@@ -92,7 +92,7 @@ async fn bytes_that_would_smuggle_a_header_are_no_request_and_sell_nothing() {
     }
     let request = whole.replacen("/purchases", "/purch\0ases", 1);
     assert!(served.talk(request).await.unwrap().starts_with("HTTP/1.1 400 "));
-    assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (7, 0));
+    assert_eq!(served.instance.ledger("redis", &item).await.left_and_sold(), (7, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +104,7 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
     served.stop.send(()).unwrap();
     served.server.await.unwrap();
     assert_eq!(served.instance.shop.in_progress(), 0);
-    assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (0, 1));
+    assert_eq!(served.instance.ledger("redis", &item).await.left_and_sold(), (0, 1));
     let answer = answer.await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
     let address = served.public;
@@ -195,7 +195,7 @@ async fn a_buyer_who_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
         let shop = &served.instance.shop;
         until("nothing is in progress", async || shop.in_progress() == 0).await;
         assert_eq!(
-            served.instance.books("redis", &item).await.left_and_sold(),
+            served.instance.ledger("redis", &item).await.left_and_sold(),
             (0, 1),
             "{strategy}"
         );

@@ -3,12 +3,13 @@
 //! One process is one instance, as `stack` starts it: `--lie NAME --instance NAME --listen ADDR --admin-listen ADDR`,
 //! with `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and `OVERSELL_ADMIN_TOKEN`. `--list` says what can be chosen.
 //!
-//! `lies` is the one list. Each class of lies is one file in `ways`, written as a departure from the honest sale in
-//! `visit`. What instances share, and what survives a crash, is in Redis under `lie:{item}`.
+//! `lies` is the one list. Each class of lies is one file in `classes`, written as a departure from the honest sale in
+//! `purchase`. What instances share, and what survives a crash, is in Redis under `lie:{item}`.
 #![allow(clippy::unwrap_used, reason = "whoever starts it reads the panic")]
 
 mod answer;
 mod catalogue;
+mod classes;
 mod endless;
 mod fault;
 mod http;
@@ -16,11 +17,10 @@ mod lies;
 mod locks;
 mod notes;
 mod options;
+mod purchase;
 mod shop;
 mod store;
 mod tunnel;
-mod visit;
-mod ways;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,7 @@ async fn main() {
     tokio::spawn(async move { serve.await.unwrap() });
     let admin = TcpListener::bind(&options.admin_listen).await.unwrap();
     let admin = if options.lie == Lie::CrashClosesAdmin {
-        tunnel::through(admin, shop.doors.clone()).await
+        tunnel::through(admin, shop.admin_connections.clone()).await
     } else {
         admin
     };

@@ -8,7 +8,7 @@ use crate::lies::Lie;
 use crate::notes::Notes;
 use crate::options::Options;
 use crate::store::{Order, RedisStore, SqlStore, Store};
-use crate::tunnel::Doors;
+use crate::tunnel::OpenConnections;
 
 pub struct Shop {
     pub lie: Lie,
@@ -21,11 +21,11 @@ pub struct Shop {
     /// What only this process knows: idempotency keys and their orders.
     pub memory: Mutex<HashMap<String, Order>>,
     /// Purchases that came to this process.
-    pub visits: AtomicUsize,
+    pub purchases: AtomicUsize,
     /// Whether the process before this one died and the shop pretends that this matters.
     pub dead: bool,
     /// The connections to the admin listener.
-    pub doors: Arc<Doors>,
+    pub admin_connections: Arc<OpenConnections>,
 }
 
 impl Shop {
@@ -38,13 +38,13 @@ impl Shop {
             instance: options.instance.clone(),
             token: options.admin_token.clone(),
             claims: options.claims.clone(),
-            dead: options.lie == Lie::StaysDead && notes.is_buried(&options.instance).await.unwrap(),
+            dead: options.lie == Lie::StaysDead && notes.is_marked_dead(&options.instance).await.unwrap(),
             redis: Store::Redis(redis),
             sql: Store::Sql(sql),
             notes,
             memory: Mutex::default(),
-            visits: AtomicUsize::new(0),
-            doors: Arc::default(),
+            purchases: AtomicUsize::new(0),
+            admin_connections: Arc::default(),
         }
     }
 }

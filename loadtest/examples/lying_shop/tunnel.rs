@@ -9,36 +9,36 @@ use tokio::task::{AbortHandle, JoinSet};
 
 /// The connections that are open.
 #[derive(Default)]
-pub struct Doors {
+pub struct OpenConnections {
     open: Mutex<Vec<AbortHandle>>,
 }
 
-impl Doors {
+impl OpenConnections {
     /// Ends them all.
-    pub fn shut(&self) {
+    pub fn close_all(&self) {
         for connection in self.open.lock().unwrap().drain(..) {
             connection.abort();
         }
     }
 }
 
-async fn behind() -> (TcpListener, SocketAddr) {
+async fn inner_listener() -> (TcpListener, SocketAddr) {
     let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = inner.local_addr().unwrap();
     (inner, address)
 }
 
-/// Passes everything on to the listener that it returns, over connections that `doors` can shut.
-pub async fn through(listener: TcpListener, doors: Arc<Doors>) -> TcpListener {
-    let (inner, address) = behind().await;
+/// Passes everything on to the listener that it returns, over connections that `connections` can shut.
+pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -> TcpListener {
+    let (inner, address) = inner_listener().await;
     tokio::spawn(async move {
-        let mut connections = JoinSet::new();
+        let mut tasks = JoinSet::new();
         while let Ok((mut client, _)) = listener.accept().await {
-            let connection = connections.spawn(async move {
+            let connection = tasks.spawn(async move {
                 let mut server = TcpStream::connect(address).await.unwrap();
                 let _ = copy_bidirectional(&mut client, &mut server).await;
             });
-            doors.open.lock().unwrap().push(connection);
+            connections.open.lock().unwrap().push(connection);
         }
     });
     inner
@@ -46,7 +46,7 @@ pub async fn through(listener: TcpListener, doors: Arc<Doors>) -> TcpListener {
 
 /// Passes one request of each connection on to the listener that it returns, and one answer back; then it closes.
 pub async fn closing(listener: TcpListener) -> TcpListener {
-    let (inner, address) = behind().await;
+    let (inner, address) = inner_listener().await;
     tokio::spawn(async move {
         while let Ok((mut client, _)) = listener.accept().await {
             tokio::spawn(async move {

@@ -162,7 +162,7 @@ pub const WIRE: &[Row] = &[
     ("panics", CROWD, Doubted("answers never came")),
 ];
 
-pub const BOOKS: &[Row] = &[
+pub const LEDGERS: &[Row] = &[
     ("fat-entry", CROWD, Found(&["ghost"])),
     (
         "locked-table",

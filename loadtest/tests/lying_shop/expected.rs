@@ -3,7 +3,7 @@
 use loadtest::audit::Verdict;
 use loadtest::result::RoundResult;
 
-use crate::court::Tried;
+use crate::runner::Tried;
 use Expected::{Doubted, EndsEarly, Found, FoundOnce, Refused, TooLong};
 
 /// What has to come of a trial.

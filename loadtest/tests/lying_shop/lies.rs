@@ -3,9 +3,11 @@
 use loadtest::audit::Verdict;
 use loadtest::plan::Load;
 
-use crate::classes::{AFTERWARDS, BOOKS, CLASSIC, CROWD, FAULTS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE};
-use crate::court::{Court, LOAD, Trial, known};
+use crate::classes::{
+    AFTERWARDS, CLASSIC, CROWD, FAULTS, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE,
+};
 use crate::expected::{Expected, check, shown};
+use crate::runner::{LOAD, Trial, TrialRunner, known};
 
 /// Nothing is wrong with these: what never ends is a body that is not read, and who is told to wait comes again.
 const HARMLESS: &[&str] = &["endless-readyz", "endless-admin", "sells-one-then-busy"];
@@ -13,7 +15,7 @@ const HARMLESS: &[&str] = &["endless-readyz", "endless-admin", "sells-one-then-b
 #[test]
 fn every_lie_that_the_shop_knows_is_tried() {
     let classes = [
-        CLASSIC, AFTERWARDS, WHOSE, TWICE, NO_TEST, TOO_EARLY, FAULTS, NUMBERS, WIRE, BOOKS,
+        CLASSIC, AFTERWARDS, WHOSE, TWICE, NO_TEST, TOO_EARLY, FAULTS, NUMBERS, WIRE, LEDGERS,
     ];
     let rows = classes.into_iter().flatten().map(|(name, ..)| *name);
     let mut tried: Vec<&str> = rows.chain(HARMLESS.iter().copied()).collect();
@@ -31,7 +33,7 @@ fn what_every_witness_must_see() {
 }
 
 #[test]
-fn books_that_are_right_at_one_moment_and_wrong_at_another() {
+fn ledgers_that_are_right_at_one_moment_and_wrong_at_another() {
     each_is_found(AFTERWARDS);
 }
 
@@ -56,7 +58,7 @@ fn sold_out_told_too_early() {
 }
 
 #[test]
-fn faults_that_strike_otherwise_or_not_at_all() {
+fn faults_that_are_injected_otherwise_or_not_at_all() {
     each_is_found(FAULTS);
 }
 
@@ -72,14 +74,14 @@ fn answers_and_catalogues_that_are_too_much() {
 
 #[test]
 fn ledgers_that_cannot_be_read() {
-    each_is_found(BOOKS);
+    each_is_found(LEDGERS);
 }
 
 #[test]
 fn what_is_only_odd_is_not_accused() {
-    let court = Court::open();
+    let runner = TrialRunner::open();
     for lie in HARMLESS {
-        let tried = court.try_shop(&trial(lie, CROWD));
+        let tried = runner.try_shop(&trial(lie, CROWD));
         let verdicts: Vec<Verdict> = tried.run.rounds.iter().map(|round| round.verdict).collect();
         assert_eq!((tried.error, verdicts), (None, vec![Verdict::Holds; 2]), "{lie}");
     }
@@ -98,13 +100,13 @@ fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
 
 /// Tries each lie of a class and says of all at once where the witness was wrong.
 fn each_is_found(class: &[Row]) {
-    let court = Court::open();
+    let runner = TrialRunner::open();
     let mut wrong = Vec::new();
     for (lie, threats, expected) in class {
         if matches!(expected, Expected::TooLong) {
             continue;
         }
-        let tried = court.try_shop(&trial(lie, threats));
+        let tried = runner.try_shop(&trial(lie, threats));
         if let Err(why) = check(&tried, expected) {
             wrong.push(format!("{lie}: {why}\n{}", shown(&tried)));
         }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod classes;
-mod court;
 mod expected;
 mod honest;
 mod lies;
+mod runner;
 mod schema;

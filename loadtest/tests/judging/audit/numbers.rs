@@ -2,11 +2,11 @@
 
 use loadtest::audit::Verdict;
 
-use crate::scene::{Scene, check, violated};
+use crate::fixture::{Fixture, check, violated};
 
 #[test]
 fn a_round_in_which_all_ledgers_agree_holds_and_counts_its_units() {
-    let judged = Scene::of(3).judge();
+    let judged = Fixture::of(3).judge();
     assert_eq!(judged.verdict, Verdict::Holds);
     assert_eq!(judged.findings.named(), []);
     assert_eq!((judged.recorded, judged.explained), (6, 0));
@@ -37,7 +37,7 @@ fn numbers_that_fit_nowhere_are_found_all_the_same() {
                 },
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -53,7 +53,7 @@ fn a_counter_that_does_not_agree_with_the_orders_drifts() {
                 s.facts.stock_left = Some(1);
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -76,6 +76,6 @@ fn a_ledger_that_is_too_long_or_unreadable_is_a_finding() {
             }),
             violated("no counter", &[("unreadable", 1)], |s| s.facts.stock_left = None),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }

@@ -2,7 +2,7 @@
 
 use loadtest::answer::Word;
 
-use crate::scene::{Row, Scene, check, holds, violated};
+use crate::fixture::{Fixture, Row, check, holds, violated};
 
 #[test]
 fn a_sale_that_no_order_stands_for_is_lost() {
@@ -48,7 +48,7 @@ fn a_sale_that_no_order_stands_for_is_lost() {
                 s.facts.orders[0].quantity = 2;
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
     let smaller = violated(
         "fewer units were recorded than told",
@@ -58,16 +58,16 @@ fn a_sale_that_no_order_stands_for_is_lost() {
             s.record(1, 1);
         },
     );
-    check(&[smaller], || Scene::of(3));
+    check(&[smaller], || Fixture::of(3));
 }
 
 #[test]
 fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
-    fn seen_without(scene: &mut Scene, after: u32, at_rest: bool) {
-        let facts = scene.facts.clone();
-        scene.unrecord("o-1");
-        scene.look(after, at_rest);
-        scene.facts = facts;
+    fn seen_without(fixture: &mut Fixture, after: u32, at_rest: bool) {
+        let facts = fixture.facts.clone();
+        fixture.unrecord("o-1");
+        fixture.look(after, at_rest);
+        fixture.facts = facts;
     }
     check(
         &[
@@ -108,17 +108,17 @@ fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
                 s.facts = facts;
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
 #[test]
 fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
     /// Buyer 1's answer became `word`; the order is still there.
-    fn untold(scene: &mut Scene, word: Word) {
-        scene.told.attack.remove(1);
-        scene.say(1, word);
-        scene.expected.instances = 1;
+    fn untold(fixture: &mut Fixture, word: Word) {
+        fixture.told.attack.remove(1);
+        fixture.say(1, word);
+        fixture.expected.instances = 1;
     }
     check(
         &[
@@ -171,7 +171,7 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
                 },
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -228,6 +228,6 @@ fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
                 |s| s.record_as("o-7", 1, Some("k-0"), "b-0"),
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }

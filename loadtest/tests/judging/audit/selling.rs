@@ -2,7 +2,7 @@
 
 use loadtest::answer::Word;
 
-use crate::scene::{ANSWER, Scene, check, holds, inconclusive, violated};
+use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, violated};
 
 #[test]
 fn selling_beyond_the_stock_is_found_whatever_the_counter_says() {
@@ -41,7 +41,7 @@ fn selling_beyond_the_stock_is_found_whatever_the_counter_says() {
                 },
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -72,7 +72,7 @@ fn refusing_buyers_while_their_units_are_left_is_found() {
                 },
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
     check(
         &[
@@ -85,18 +85,18 @@ fn refusing_buyers_while_their_units_are_left_is_found() {
                 s.facts.stock_left = Some(2);
             }),
         ],
-        || Scene::of(3),
+        || Fixture::of(3),
     );
 }
 
 #[test]
 fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_refusal() {
     /// Buyer 1 comes after buyer 2 was told sold out.
-    fn refused_first(scene: &mut Scene) {
-        let later = scene.later(1, Word::Sold, Some("o-1"), 2);
-        scene.told.attack[1] = later;
-        let met = scene.answer(3, Word::Busy, None);
-        scene.told.attack.push(met);
+    fn refused_first(fixture: &mut Fixture) {
+        let later = fixture.later(1, Word::Sold, Some("o-1"), 2);
+        fixture.told.attack[1] = later;
+        let met = fixture.answer(3, Word::Busy, None);
+        fixture.told.attack.push(met);
     }
     check(
         &[
@@ -109,17 +109,17 @@ fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_ref
                 s.click_again(Word::Sold, Some("o-0"))
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
 #[test]
 fn a_shop_that_sold_and_now_sells_to_nobody_is_stuck() {
-    fn left(scene: &mut Scene, word: Word) {
-        scene.told.attack.pop();
-        scene.expected.stock = 4;
-        scene.facts.stock_left = Some(2);
-        scene.last_buyer(word);
+    fn left(fixture: &mut Fixture, word: Word) {
+        fixture.told.attack.pop();
+        fixture.expected.stock = 4;
+        fixture.facts.stock_left = Some(2);
+        fixture.last_buyer(word);
     }
     check(
         &[
@@ -135,6 +135,6 @@ fn a_shop_that_sold_and_now_sells_to_nobody_is_stuck() {
                 |s| s.last_buyer(Word::Busy),
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
