@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
+use anyhow::{Context, Result};
+
 use crate::lies::Lie;
 use crate::notes::Notes;
 use crate::options::Options;
@@ -29,22 +31,24 @@ pub struct Shop {
 }
 
 impl Shop {
-    pub async fn open(options: &Options) -> Self {
+    pub async fn open(options: &Options) -> Result<Self> {
         let redis = RedisStore::connect(&options.redis_url, &options.instance).await;
+        let redis = redis.context("Redis at OVERSELL_REDIS_URL")?;
         let notes = Notes::new(redis.connection.clone());
         let sql = SqlStore::connect(&options.sql_url, &options.instance).await;
-        Self {
+        let sql = sql.context("MariaDB at OVERSELL_SQL_URL")?;
+        Ok(Self {
             lie: options.lie,
             instance: options.instance.clone(),
             token: options.admin_token.clone(),
             claims: options.claims.clone(),
-            dead: options.lie == Lie::StaysDead && notes.is_marked_dead(&options.instance).await.unwrap(),
+            dead: options.lie == Lie::StaysDead && notes.is_marked_dead(&options.instance).await?,
             redis: Store::Redis(redis),
             sql: Store::Sql(sql),
             notes,
             memory: Mutex::default(),
             purchases: AtomicUsize::new(0),
             admin_connections: Arc::default(),
-        }
+        })
     }
 }

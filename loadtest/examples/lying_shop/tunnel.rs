@@ -1,5 +1,6 @@
 //! Listeners before the real one, which end connections as no HTTP server would.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -22,31 +23,33 @@ impl OpenConnections {
     }
 }
 
-async fn inner_listener() -> (TcpListener, SocketAddr) {
-    let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = inner.local_addr().unwrap();
-    (inner, address)
+async fn inner_listener() -> io::Result<(TcpListener, SocketAddr)> {
+    let inner = TcpListener::bind("127.0.0.1:0").await?;
+    let address = inner.local_addr()?;
+    Ok((inner, address))
 }
 
-/// Passes everything on to the listener that it returns, over connections that `connections` can shut.
-pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -> TcpListener {
-    let (inner, address) = inner_listener().await;
+/// Passes everything on to the listener that it returns, over connections that `connections` can close.
+pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -> io::Result<TcpListener> {
+    let (inner, address) = inner_listener().await?;
     tokio::spawn(async move {
         let mut tasks = JoinSet::new();
         while let Ok((mut client, _)) = listener.accept().await {
             let connection = tasks.spawn(async move {
-                let mut server = TcpStream::connect(address).await.unwrap();
-                let _ = copy_bidirectional(&mut client, &mut server).await;
+                // Where it cannot be passed on, it ends.
+                if let Ok(mut server) = TcpStream::connect(address).await {
+                    let _ = copy_bidirectional(&mut client, &mut server).await;
+                }
             });
             connections.open.lock().unwrap().push(connection);
         }
     });
-    inner
+    Ok(inner)
 }
 
 /// Passes one request of each connection on to the listener that it returns, and one answer back; then it closes.
-pub async fn closing(listener: TcpListener) -> TcpListener {
-    let (inner, address) = inner_listener().await;
+pub async fn closing(listener: TcpListener) -> io::Result<TcpListener> {
+    let (inner, address) = inner_listener().await?;
     tokio::spawn(async move {
         while let Ok((mut client, _)) = listener.accept().await {
             tokio::spawn(async move {
@@ -59,7 +62,7 @@ pub async fn closing(listener: TcpListener) -> TcpListener {
             });
         }
     });
-    inner
+    Ok(inner)
 }
 
 /// One message of HTTP/1.1 whose length is given.
