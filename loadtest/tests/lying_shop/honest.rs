@@ -39,7 +39,9 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
         for round in &tried.run.rounds {
             let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
             assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
-            assert!(round.sales_per_s > 0.0, "{name}: {round:?}");
+            // Who was killed may leave a lock behind for as long as the attack lasts: only those who follow buy then.
+            let may_sell_nothing = round.threat == "crashed-holder";
+            assert!(round.sales_per_s > 0.0 || may_sell_nothing, "{name}: {round:?}");
         }
         // Who claims nothing is not accused of holding once.
         let expected = if name == "modest" {
