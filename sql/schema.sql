@@ -1,4 +1,5 @@
--- The shop's tables. Every statement can be run again; there are no migrations.
+-- The shop's tables. Every instance runs all of this when it opens, also several at the same moment: what is there stays,
+-- and tables that an older version made come up to date. A column that is added later is added by an `alter table` of its own.
 -- Names compare byte by byte: two items that differ in case only are two items.
 
 -- Stock: how many units of an item are left. Signed, so that a shop which sells below zero can be seen doing it.

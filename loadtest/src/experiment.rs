@@ -26,11 +26,17 @@ pub trait RunObserver: Send + Sync {
     /// All rounds were played, and `sales` ledgers are looked at once more.
     fn looks_again(&self, sales: usize);
 
-    /// A round is over, or all are, and `run` holds all there is so far.
+    /// The round at `place` in `run` is over, or was looked at once more: what was kept of it before is replaced.
     ///
     /// # Errors
     /// When it cannot be kept: the run ends, rather than measure for nothing.
-    fn keeps(&self, run: &RunResult) -> Result<()>;
+    fn keeps_round(&self, run: &RunResult, place: usize) -> Result<()>;
+
+    /// The run is over, and nothing in it changes any more.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn keeps_run(&self, run: &RunResult) -> Result<()>;
 }
 
 /// A plan, and what it takes to play it.
@@ -70,7 +76,7 @@ impl<'a> Experiment<'a> {
             session.open.abandon().await
         } else {
             observer.looks_again(session.open.len());
-            session.open.close_all(run).await
+            session.open.close_all(run, observer).await
         };
         let dismissed = match session.crowd {
             Some(crowd) if played.is_ok() => crowd.dismiss().await,
@@ -84,7 +90,7 @@ impl<'a> Experiment<'a> {
         run.as_designed = cell::claim_check(run).as_designed();
         // A run of which nothing was played leaves nothing behind.
         if !run.rounds.is_empty() {
-            observer.keeps(run)?;
+            observer.keeps_run(run)?;
         }
         ended
     }
@@ -107,19 +113,20 @@ impl Session<'_> {
         for (number, round) in rounds.iter().enumerate() {
             observer.begins(round, number, rounds.len());
             match self.experiment.deployment.why_not(round) {
-                Some(why) => run.rounds.push(RoundResult::skipped(round, why)),
+                Some(why) => {
+                    run.rounds.push(RoundResult::skipped(round, why));
+                    observer.keeps_round(run, number)?;
+                }
                 None => {
                     let failed = || {
                         let (strategy, threat) = (&round.strategy.name, round.threat.name());
                         format!("round {} ({strategy}, {threat}) could not be played", number + 1)
                     };
                     let follow_up = self.attack(number, round).await.with_context(failed)?;
-                    self.open.follow(round, follow_up, run).await.with_context(failed)?;
+                    let followed = self.open.follow(round, follow_up, run, observer).await;
+                    followed.with_context(failed)?;
                 }
             }
-            run.as_designed = None;
-            run.ended_early = Some(progress(run, rounds.len()));
-            observer.keeps(run)?;
         }
         Ok(())
     }

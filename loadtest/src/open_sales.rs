@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::audit::Verdict;
+use crate::experiment::RunObserver;
 use crate::follow_up::FollowUp;
 use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
@@ -66,8 +67,14 @@ impl OpenSales {
     /// showed so far; it becomes final with the last look.
     ///
     /// # Errors
-    /// When the ledger cannot be read, or an older sale cannot be closed to make room.
-    pub(crate) async fn follow(&mut self, round: &Round, follow_up: FollowUp, run: &mut RunResult) -> Result<()> {
+    /// When the ledger cannot be read, what it showed cannot be kept, or an older sale cannot be closed to make room.
+    pub(crate) async fn follow(
+        &mut self,
+        round: &Round,
+        follow_up: FollowUp,
+        run: &mut RunResult,
+        observer: &dyn RunObserver,
+    ) -> Result<()> {
         let (sale, waits) = (follow_up.sale.clone(), Arc::new(Notify::new()));
         let mut task = tokio::spawn(follow(Box::new(follow_up), waits.clone()));
         let (state, result, read) = tokio::select! {
@@ -87,32 +94,35 @@ impl OpenSales {
         });
         self.current = None;
         run.rounds.push(result);
+        observer.keeps_round(run, run.rounds.len() - 1)?;
         while self.open.len() > 1 && (self.open.len() > MOST_OPEN || self.kept > MOST_KEPT) {
-            self.close_oldest(run).await?;
+            self.close_oldest(run, observer).await?;
         }
         read
     }
 
-    async fn close_oldest(&mut self, run: &mut RunResult) -> Result<()> {
+    async fn close_oldest(&mut self, run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
         let Some(oldest) = self.open.pop_front() else {
             return Ok(());
         };
         self.kept -= oldest.round.load.requests;
         let (place, result, closed) = oldest.close().await;
         run.rounds[place] = result;
+        observer.keeps_round(run, place)?;
         closed
     }
 
     /// Waits for those that wait, looks at every ledger once more, and closes the sales.
     ///
     /// # Errors
-    /// When a ledger cannot be read or a sale cannot be closed. The others are left alone then: each of them would take as
-    /// long to fail.
-    pub(crate) async fn close_all(mut self, run: &mut RunResult) -> Result<()> {
+    /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed. The others are left alone
+    /// then: each of them would take as long to fail.
+    pub(crate) async fn close_all(mut self, run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
         let current = self.current.take();
         let mut closing = stream::iter(self.open.into_iter().map(OpenSale::close)).buffer_unordered(AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {
             run.rounds[place] = result;
+            observer.keeps_round(run, place)?;
             closed?;
         }
         match current {

@@ -10,6 +10,7 @@ mod options;
 mod reachable;
 mod report;
 mod result_writer;
+mod rounds_file;
 mod run;
 mod say;
 mod selection;

@@ -211,7 +211,7 @@ pub struct StrategiesOptions {
 /// Which result to print, and how.
 #[derive(Args)]
 pub struct ReportOptions {
-    /// A result.json, or the folder it is in
+    /// A result.json, or the folder of a run, also of one that was killed
     pub result: PathBuf,
     /// Print the result as JSON
     #[arg(long, conflicts_with = "verbose")]

@@ -11,8 +11,8 @@ use loadtest::screen::screen;
 
 use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::ReportOptions;
-use crate::say;
 use crate::stdout::Terminal;
+use crate::{rounds_file, say};
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- /results -->";
@@ -80,10 +80,21 @@ fn next(run: &RunResult, place: &Path) -> String {
     )
 }
 
+/// A run that was killed has no result, but the rounds that were over are in its folder.
 fn read(path: &Path) -> Result<RunResult> {
-    let path = if path.is_dir() { &path.join("result.json") } else { path };
+    let (result, rounds) = (path.join("result.json"), path.join(rounds_file::NAME));
+    if !path.is_dir() {
+        parsed(path, RunResult::parse)
+    } else if rounds.exists() && !result.exists() {
+        parsed(&rounds, rounds_file::assemble)
+    } else {
+        parsed(&result, RunResult::parse)
+    }
+}
+
+fn parsed(path: &Path, parse: impl FnOnce(&[u8]) -> Result<RunResult>) -> Result<RunResult> {
     let text = fs::read(path).map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
-    RunResult::parse(&text).map_err(|error| Usage(format!("{}: {error:#}", path.display())).into())
+    parse(&text).map_err(|error| Usage(format!("{}: {error:#}", path.display())).into())
 }
 
 /// Replaces what stands between the marks of `file`.

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,11 +13,15 @@ use loadtest::plan::Round;
 use loadtest::report;
 use loadtest::result::RunResult;
 
+use crate::rounds_file::{self, RoundsFile};
 use crate::say;
 
 /// The folder of one run, and the progress on stderr: a bar on a terminal, a line per trial otherwise.
 pub struct ResultWriter {
     folder: PathBuf,
+    /// There from the first round that is kept.
+    rounds: Mutex<Option<RoundsFile>>,
+    planned: AtomicUsize,
     bar: ProgressBar,
     last_line: Mutex<String>,
 }
@@ -37,6 +42,8 @@ impl ResultWriter {
         bar.set_style(style.context("the form of the progress bar")?);
         Ok(Self {
             folder,
+            rounds: Mutex::default(),
+            planned: AtomicUsize::default(),
             bar,
             last_line: Mutex::default(),
         })
@@ -83,12 +90,13 @@ fn new_folder(results: &Path, run_id: &str) -> Result<PathBuf> {
 impl RunObserver for ResultWriter {
     fn begins(&self, round: &Round, done: usize, all: usize) {
         let trial = round.threat.title(round.instances);
+        self.planned.store(all, Ordering::Relaxed);
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
         self.bar.set_message(format!("{} ({trial})", round.strategy.name));
         if self.bar.is_hidden() {
             let line = format!("repeat {}: {trial}", round.repeat);
-            let mut last = self.last_line.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
             if *last != line {
                 say::aside(format_args!("{done}/{all} {line}"));
                 *last = line;
@@ -103,18 +111,79 @@ impl RunObserver for ResultWriter {
         }
     }
 
-    fn keeps(&self, run: &RunResult) -> Result<()> {
+    fn keeps_round(&self, run: &RunResult, place: usize) -> Result<()> {
+        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match rounds.as_mut() {
+            Some(file) => file,
+            None => rounds.insert(RoundsFile::create(&self.folder, run)?),
+        };
+        file.append(place, self.planned.load(Ordering::Relaxed), &run.rounds[place])
+    }
+
+    fn keeps_run(&self, run: &RunResult) -> Result<()> {
         for report in report::all() {
             self.keep(report.file_name(), &report.render(run))?;
         }
-        Ok(())
+        let rounds = self.folder.join(rounds_file::NAME);
+        fs::remove_file(&rounds).with_context(|| format!("cannot remove {}", rounds.display()))
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {
+    use std::fs;
+
+    use loadtest::experiment::RunObserver;
+    use loadtest::result::RunResult;
+
     use super::ResultWriter;
+
+    const RESULT: &[u8] = include_bytes!("../../loadtest/tests/judging/expected/result.json");
+
+    /// Bytes that this thread has written so far, to whatever file.
+    #[cfg(target_os = "linux")]
+    fn written() -> usize {
+        let counted = fs::read_to_string("/proc/thread-self/io").unwrap();
+        let line = counted.lines().find_map(|line| line.strip_prefix("wchar: "));
+        line.unwrap().parse().unwrap()
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_round_late_in_a_run_costs_as_many_bytes_as_an_early_one() {
+        let results = tempfile::tempdir().unwrap();
+        let writer = ResultWriter::new(results.path(), "run").unwrap();
+        let mut run = RunResult::parse(RESULT).unwrap();
+        run.rounds.truncate(1);
+        writer.keeps_round(&run, 0).unwrap();
+        let mut costs = Vec::new();
+        for place in 1..10 {
+            run.rounds.push(run.rounds[0].clone());
+            let before = written();
+            writer.keeps_round(&run, place).unwrap();
+            costs.push(written() - before);
+        }
+        assert_eq!(costs, [costs[0]; 9]);
+        assert!(costs[0] > 0);
+    }
+
+    #[test]
+    fn what_was_kept_round_by_round_goes_when_the_whole_result_is_there() {
+        let results = tempfile::tempdir().unwrap();
+        let writer = ResultWriter::new(results.path(), "run").unwrap();
+        let run = RunResult::parse(RESULT).unwrap();
+        let names = || {
+            let listed = fs::read_dir(writer.folder()).unwrap();
+            let mut names: Vec<_> = listed.map(|file| file.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        writer.keeps_round(&run, 0).unwrap();
+        assert_eq!(names(), ["rounds.jsonl"]);
+        writer.keeps_run(&run).unwrap();
+        assert_eq!(names(), ["result.json", "result.md"]);
+    }
 
     #[test]
     fn two_runs_that_began_in_the_same_millisecond_have_a_folder_each() {

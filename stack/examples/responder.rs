@@ -1,25 +1,26 @@
 //! The smallest thing that stack can run as an instance: it is ready at once, and a request can crash it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-fn main() {
+fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     let value = |flag: &str| {
-        let at = arguments
-            .iter()
-            .position(|argument| argument == flag)
-            .expect("the flag is given");
-        arguments[at + 1].clone()
+        let mut given = arguments.iter().skip_while(|argument| *argument != flag).skip(1);
+        given
+            .next()
+            .cloned()
+            .ok_or_else(|| io::Error::other(format!("{flag} is missing")))
     };
-    let instance = value("--instance");
-    let _admin = TcpListener::bind(value("--admin-listen")).expect("the admin port is free");
-    let listener = TcpListener::bind(value("--listen")).expect("the port is free");
+    let instance = value("--instance")?;
+    let _admin = TcpListener::bind(value("--admin-listen")?)?;
+    let listener = TcpListener::bind(value("--listen")?)?;
     for stream in listener.incoming().flatten() {
         let instance = instance.clone();
         thread::spawn(move || answer(stream, &instance));
     }
+    Ok(())
 }
 
 fn answer(mut stream: TcpStream, instance: &str) {

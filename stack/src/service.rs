@@ -9,8 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::{Launch, Log, Ready, spawner};
 
@@ -87,7 +86,7 @@ impl Service {
     ///
     /// When it has ended, or hangs in the kernel and does not stand still within two seconds.
     pub fn pause(&self) -> Result<()> {
-        let child = self.signal(Signal::SIGSTOP)?;
+        let child = self.signal(Signal::STOP)?;
         wait_until_still(&child).with_context(|| format!("could not pause {}", self.name))
     }
 
@@ -97,7 +96,7 @@ impl Service {
     ///
     /// When it has ended.
     pub fn resume(&self) -> Result<()> {
-        self.signal(Signal::SIGCONT).map(drop)
+        self.signal(Signal::CONT).map(drop)
     }
 
     /// Kills it, paused or not, as a crash would (SIGKILL); returns once it is gone. Killing it twice is no error.
@@ -130,9 +129,9 @@ impl Service {
         let mut child = self.child();
         let begun = Instant::now();
         if ended(&mut child).is_none() {
-            send(&child, Signal::SIGTERM).with_context(|| format!("could not stop {}", self.name))?;
+            send(&child, Signal::TERM).with_context(|| format!("could not stop {}", self.name))?;
             // A paused program hears nothing else.
-            send(&child, Signal::SIGCONT).with_context(|| format!("could not stop {}", self.name))?;
+            send(&child, Signal::CONT).with_context(|| format!("could not stop {}", self.name))?;
         }
         while ended(&mut child).is_none() && begun.elapsed() < STOP_LIMIT {
             thread::sleep(POLL);
@@ -166,7 +165,7 @@ impl Service {
         if ended(&mut child).is_some() {
             bail!("{} has ended; restart it first", self.name);
         }
-        send(&child, signal).with_context(|| format!("could not send signal {signal} to {}", self.name))?;
+        send(&child, signal).with_context(|| format!("could not send {signal:?} to {}", self.name))?;
         Ok(child)
     }
 
@@ -202,7 +201,7 @@ fn ended(child: &mut Child) -> Option<bool> {
 
 fn kill(child: &mut Child) -> io::Result<()> {
     if ended(child).is_none() {
-        send(child, Signal::SIGKILL)?;
+        send(child, Signal::KILL)?;
         child.wait()?;
     }
     Ok(())
@@ -211,31 +210,18 @@ fn kill(child: &mut Child) -> io::Result<()> {
 /// To the whole group: the program may be a script that runs the real one.
 fn send(child: &Child, signal: Signal) -> io::Result<()> {
     // The child has not been reaped, so its group is still its own.
-    Ok(killpg(Pid::from_raw(id(child)), signal)?)
+    Ok(kill_process_group(Pid::from_child(child), signal)?)
 }
 
 /// SIGSTOP is only on its way when `kill` returns. Looks without taking, so that the end of the child stays to be reaped.
 fn wait_until_still(child: &Child) -> io::Result<()> {
-    let watched = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+    let watched = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let begun = Instant::now();
     while begun.elapsed() < STOP_LIMIT {
-        // SAFETY: the struct is plain data and outlives the call; the kernel fills in the id if there is news.
-        let (result, id) = unsafe {
-            let mut found: libc::siginfo_t = std::mem::zeroed();
-            (
-                libc::waitid(libc::P_PID, child.id(), &mut found, watched),
-                found.si_pid(),
-            )
-        };
-        match (result, id) {
-            (0, 0) => thread::sleep(POLL),
-            (0, _) => return Ok(()),
-            _ => return Err(io::Error::last_os_error()),
+        if waitid(WaitId::Pid(Pid::from_child(child)), watched)?.is_some() {
+            return Ok(());
         }
+        thread::sleep(POLL);
     }
     Err(io::ErrorKind::TimedOut.into())
-}
-
-fn id(child: &Child) -> libc::pid_t {
-    libc::pid_t::try_from(child.id()).expect("the kernel gave the id as a pid_t")
 }

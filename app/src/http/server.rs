@@ -10,6 +10,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -28,9 +29,17 @@ const LEAVE_WITHIN: Duration = Duration::from_secs(1);
 /// nginx keeps an idle one: nginx must not send a purchase into a connection that is just being closed.
 const HEADER_WITHIN: Duration = Duration::from_secs(10);
 
+/// Connections that the public listener serves at once: more than nginx opens for the largest crowd of the load test, and
+/// with those of the admin listener and to the stores fewer than the files that an instance may have open. Who comes later
+/// waits in the system's queue until one closes.
+const PUBLIC_CONNECTIONS: usize = 8_192;
+
+/// The same for the admin listener: operators are few, and find room however large the crowd is.
+const ADMIN_CONNECTIONS: usize = 64;
+
 /// The open connections of both listeners.
 #[derive(Clone, Default)]
-struct Connections {
+struct OpenConnections {
     open: TaskTracker,
     /// From now on a connection ends with the request that it is at.
     stopping: CancellationToken,
@@ -41,10 +50,10 @@ struct Connections {
 /// Serves both listeners until `stop` comes, then takes no new connection and finishes the purchases that were begun.
 pub async fn serve(shop: Arc<Shop>, public: TcpListener, admin: TcpListener, stop: impl Future<Output = ()> + Send) {
     let (public_routes, admin_routes) = routers(shop.clone());
-    let connections = Connections::default();
+    let connections = OpenConnections::default();
     tokio::select! {
-        () = listen(public, public_routes, &connections) => {}
-        () = listen(admin, admin_routes, &connections) => {}
+        () = listen(public, PUBLIC_CONNECTIONS, public_routes, &connections) => {}
+        () = listen(admin, ADMIN_CONNECTIONS, admin_routes, &connections) => {}
         () = stop => {}
     }
     shop.close();
@@ -53,21 +62,27 @@ pub async fn serve(shop: Arc<Shop>, public: TcpListener, admin: TcpListener, sto
     }
 }
 
-/// Takes connections for as long as it is polled. One that cannot be taken is logged and passed over.
-async fn listen(listener: TcpListener, routes: Router, connections: &Connections) {
+/// Takes connections for as long as it is polled, and has at most `most` of them open at once. One that cannot be taken is
+/// logged and passed over.
+async fn listen(listener: TcpListener, most: usize, routes: Router, connections: &OpenConnections) {
+    let room = Arc::new(Semaphore::new(most));
     let mut listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers may be delayed by Nagle's algorithm");
         }
     });
-    loop {
+    // It is never closed.
+    while let Ok(place) = room.clone().acquire_owned().await {
         let (stream, _) = listener.accept().await;
         let connection = connections.clone().serve(stream, routes.clone());
-        connections.open.spawn(connection);
+        connections.open.spawn(async move {
+            connection.await;
+            drop(place);
+        });
     }
 }
 
-impl Connections {
+impl OpenConnections {
     /// Serves one connection until it ends or is cut.
     async fn serve(self, stream: TcpStream, routes: Router) {
         let mut connection = pin!(

@@ -121,7 +121,7 @@ async fn a_sale_opened_again_forgets_its_orders_and_a_closed_one_is_unknown() {
     let again = operator(&instance, "PUT", &path, r#"{"stock":9}"#).await;
     assert_eq!(again.json(), serde_json::json!({ "item": item, "stock": 9 }));
     for store in ["redis", "sql"] {
-        assert_eq!(instance.books(store, &item).await.left_and_sold(), (9, 0));
+        assert_eq!(instance.ledger(store, &item).await.left_and_sold(), (9, 0));
     }
     assert_eq!(operator(&instance, "DELETE", &path, "").await.status, 204);
     assert_eq!(operator(&instance, "DELETE", &path, "").await.status, 204);

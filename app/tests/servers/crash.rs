@@ -48,7 +48,7 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
     let folder = Folder::new().unwrap();
     let nothing = (1, 0);
     let done = (0, 1);
-    for (strategy, fault, books, last) in [
+    for (strategy, fault, ledger, last) in [
         ("token@redis", "crash@write", nothing, ("read", "left 1")),
         ("token@redis", "crash@write+", done, ("write", "wrote 0")),
         ("token@redis", "crash@compare-del+", done, ("compare-del", "deleted")),
@@ -76,8 +76,8 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
         let next = Instance::open(|settings| settings.traces = Some(traces)).await;
         let store = strategy.rsplit('@').next().unwrap();
         assert_eq!(
-            next.books(store, &item).await.left_and_sold(),
-            books,
+            next.ledger(store, &item).await.left_and_sold(),
+            ledger,
             "{strategy} {fault}"
         );
         let token = [("authorization", format!("Bearer {TOKEN}"))];

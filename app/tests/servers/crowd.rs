@@ -37,8 +37,8 @@ async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
     let mut told: Vec<_> = sold.iter().map(|answer| (answer.order(), 1)).collect();
     told.sort();
     assert_eq!(told.len(), 8, "{strategy}");
-    let books = instances[0].books(store, &item).await;
-    assert_eq!((books.left, books.orders), (0, told), "{strategy}");
+    let ledger = instances[0].ledger(store, &item).await;
+    assert_eq!((ledger.left, ledger.orders), (0, told), "{strategy}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,8 +74,8 @@ async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
         }
         let replayed = |answer: &&Answer| answer.header("idempotent-replayed") == "true";
         assert_eq!(answers.iter().filter(replayed).count(), 9, "{strategy}");
-        let books = one.books(store, &item).await;
-        assert_eq!((books.left, books.orders), (7, vec![(order, 1)]), "{strategy}");
+        let ledger = one.ledger(store, &item).await;
+        assert_eq!((ledger.left, ledger.orders), (7, vec![(order, 1)]), "{strategy}");
     }
 }
 
@@ -91,6 +91,6 @@ async fn without_a_lock_that_both_see_two_instances_sell_one_unit_twice() {
             answers.iter().all(|answer| answer.status == 201),
             "{strategy}: {answers:?}"
         );
-        assert_eq!(one.books("redis", &item).await.left_and_sold(), (0, 2), "{strategy}");
+        assert_eq!(one.ledger("redis", &item).await.left_and_sold(), (0, 2), "{strategy}");
     }
 }

@@ -247,6 +247,10 @@ async fn a_watchdog_whose_lock_is_gone_before_the_write_writes_nothing_and_says_
         };
         let (answer, ()) = tokio::join!(instance.buy(&request), robbed);
         assert_eq!(answer.problem(), (503, "busy".to_owned()), "{strategy}");
-        assert_eq!(instance.books(store, &item).await.left_and_sold(), (1, 0), "{strategy}");
+        assert_eq!(
+            instance.ledger(store, &item).await.left_and_sold(),
+            (1, 0),
+            "{strategy}"
+        );
     }
 }

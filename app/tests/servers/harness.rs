@@ -1,4 +1,4 @@
-//! What the tests share: real stores, instances on them, requests to an instance, and the books read behind its back.
+//! What the tests share: real stores, instances on them, requests to an instance, and the ledger read behind its back.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -87,7 +87,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// In lab mode, with more patience than any test needs.
+    /// In lab mode, with longer timeouts than any test needs.
     pub async fn lab() -> Self {
         Self::open(|_| {}).await
     }

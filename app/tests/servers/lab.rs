@@ -31,8 +31,8 @@ async fn outside_lab_mode_a_purchase_is_served_by_the_configured_strategy() {
     .await;
     let item = instance.sale(7).await;
     assert_eq!(instance.buy(&PurchaseRequest::of(&item)).await.status, 201);
-    assert_eq!(instance.books("sql", &item).await.left_and_sold(), (6, 1));
-    assert_eq!(instance.books("redis", &item).await.left_and_sold(), (7, 0));
+    assert_eq!(instance.ledger("sql", &item).await.left_and_sold(), (6, 1));
+    assert_eq!(instance.ledger("redis", &item).await.left_and_sold(), (7, 0));
 }
 
 #[tokio::test]

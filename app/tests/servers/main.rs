@@ -3,7 +3,7 @@
 
 mod admin;
 mod bad_purchases;
-mod books;
+mod conflict;
 mod crash;
 mod crowd;
 mod fences;
@@ -11,6 +11,8 @@ mod folder;
 mod guards;
 mod harness;
 mod lab;
+mod ledger;
+mod older_schema;
 mod one_buyer;
 mod openapi;
 mod received;

@@ -30,8 +30,8 @@ async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
             assert_eq!(instance.buy(&request).await.problem(), sold_out(), "{strategy}");
         }
         told.sort();
-        let books = instance.books(store, &item).await;
-        assert_eq!((books.left, books.orders), (0, told), "{strategy}");
+        let ledger = instance.ledger(store, &item).await;
+        assert_eq!((ledger.left, ledger.orders), (0, told), "{strategy}");
     }
 }
 
@@ -51,9 +51,9 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
             assert_eq!(answer.json()["quantity"], 3, "{strategy}");
         }
         assert_eq!(instance.buy(&request).await.problem(), sold_out(), "{strategy}");
-        let books = instance.books(store, &item).await;
-        let quantities: Vec<_> = books.orders.iter().map(|(_, quantity)| *quantity).collect();
-        assert_eq!((books.left, quantities), (1, vec![3, 3]), "{strategy}");
+        let ledger = instance.ledger(store, &item).await;
+        let quantities: Vec<_> = ledger.orders.iter().map(|(_, quantity)| *quantity).collect();
+        assert_eq!((ledger.left, quantities), (1, vec![3, 3]), "{strategy}");
         assert_eq!(instance.buy(&request.quantity(1)).await.status, 201, "{strategy}");
     }
 }
@@ -75,8 +75,12 @@ async fn every_strategy_answers_a_repeated_key_with_the_same_order_even_when_not
             assert_eq!((repeat.status, repeat.order()), (201, first.order()), "{strategy}");
             assert_eq!(repeat.header("idempotent-replayed"), "true", "{strategy}");
         }
-        let books = instance.books(store, &item).await;
-        assert_eq!((books.left, books.orders), (0, vec![(first.order(), 2)]), "{strategy}");
+        let ledger = instance.ledger(store, &item).await;
+        assert_eq!(
+            (ledger.left, ledger.orders),
+            (0, vec![(first.order(), 2)]),
+            "{strategy}"
+        );
     }
 }
 
@@ -92,7 +96,11 @@ async fn every_strategy_refuses_a_key_that_bought_something_else() {
         let other = request.buyer("b-2");
         assert_eq!(instance.buy(&more).await.problem(), reused, "{strategy}");
         assert_eq!(instance.buy(&other).await.problem(), reused, "{strategy}");
-        assert_eq!(instance.books(store, &item).await.left_and_sold(), (6, 1), "{strategy}");
+        assert_eq!(
+            instance.ledger(store, &item).await.left_and_sold(),
+            (6, 1),
+            "{strategy}"
+        );
     }
 }
 
@@ -104,7 +112,7 @@ async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
         for item in &items {
             let request = PurchaseRequest::of(item).by(&strategy).key("mine");
             assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
-            assert_eq!(instance.books(store, item).await.left_and_sold(), (0, 1), "{strategy}");
+            assert_eq!(instance.ledger(store, item).await.left_and_sold(), (0, 1), "{strategy}");
         }
     }
 }
@@ -146,5 +154,5 @@ async fn the_tutorial_route_sells_one_unit_of_the_default_item() {
     );
     let last = ask(&instance.public, "GET", "/deduct_stock", &nothing, "").await;
     assert_eq!(last.problem(), sold_out());
-    assert_eq!(instance.books("redis", &item).await.left_and_sold(), (0, 2));
+    assert_eq!(instance.ledger("redis", &item).await.left_and_sold(), (0, 2));
 }

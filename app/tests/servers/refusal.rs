@@ -2,8 +2,8 @@
 
 use axum::Router;
 
-use crate::books::Books;
 use crate::harness::{Answer, Instance, ask};
+use crate::ledger::Ledger;
 use crate::openapi;
 
 /// A request and the answer it must get.
@@ -57,6 +57,6 @@ pub async fn none_sells(instance: &Instance, router: &Router, item: &str, cases:
     assert_eq!(instance.shop.in_progress(), 0);
 }
 
-async fn both(instance: &Instance, item: &str) -> [Books; 2] {
-    [instance.books("redis", item).await, instance.books("sql", item).await]
+async fn both(instance: &Instance, item: &str) -> [Ledger; 2] {
+    [instance.ledger("redis", item).await, instance.ledger("sql", item).await]
 }

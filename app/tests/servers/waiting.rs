@@ -41,7 +41,11 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
             (busy(), "1"),
             "{strategy}"
         );
-        assert_eq!(instance.books(store, &item).await.left_and_sold(), (1, 0), "{strategy}");
+        assert_eq!(
+            instance.ledger(store, &item).await.left_and_sold(),
+            (1, 0),
+            "{strategy}"
+        );
         let _: () = redis.del(&key).await.unwrap();
         assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
     }
@@ -72,7 +76,11 @@ async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
         "{strategy}"
     );
     other.rollback().await.unwrap();
-    assert_eq!(instance.books("sql", &item).await.left_and_sold(), (1, 0), "{strategy}");
+    assert_eq!(
+        instance.ledger("sql", &item).await.left_and_sold(),
+        (1, 0),
+        "{strategy}"
+    );
     assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
 }
 
@@ -117,7 +125,11 @@ async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_token_is_not() {
         let answers = tokio::join!(one.buy(&request), two.buy(&request));
         let told = [answers.0.status, answers.1.status].map(|status| i64::from(status == 201));
         assert_eq!(told.iter().sum::<i64>(), sold, "{strategy}: {answers:?}");
-        assert_eq!(one.books("redis", &item).await.left_and_sold(), (0, sold), "{strategy}");
+        assert_eq!(
+            one.ledger("redis", &item).await.left_and_sold(),
+            (0, sold),
+            "{strategy}"
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Over real sockets: bytes that are no request, buyers who hang up, and a shop that closes.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use redis::AsyncCommands;
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::harness::{Instance, LONG, PurchaseRequest, ask, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, TOKEN, ask, until};
 
 struct Served {
     instance: Instance,
@@ -92,7 +92,7 @@ async fn bytes_that_would_smuggle_a_header_are_no_request_and_sell_nothing() {
     }
     let request = whole.replacen("/purchases", "/purch\0ases", 1);
     assert!(served.talk(request).await.unwrap().starts_with("HTTP/1.1 400 "));
-    assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (7, 0));
+    assert_eq!(served.instance.ledger("redis", &item).await.left_and_sold(), (7, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +104,7 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
     served.stop.send(()).unwrap();
     served.server.await.unwrap();
     assert_eq!(served.instance.shop.in_progress(), 0);
-    assert_eq!(served.instance.books("redis", &item).await.left_and_sold(), (0, 1));
+    assert_eq!(served.instance.ledger("redis", &item).await.left_and_sold(), (0, 1));
     let answer = answer.await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
     let address = served.public;
@@ -154,6 +154,35 @@ async fn half_a_request_does_not_hold_the_shop_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_65th_operator_is_served_when_another_one_leaves_and_buyers_do_not_notice() {
+    let served = Served::lab().await;
+    let half = format!(
+        "PUT /sales/sku HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
+    );
+    let connect = |bytes: &str| {
+        let mut stream = TcpStream::connect(served.admin).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        stream
+    };
+    let mut held: Vec<TcpStream> = (0..64).map(|_| connect(&half)).collect();
+    let mut late = connect("GET /metrics HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
+    late.set_nonblocking(true).unwrap();
+    // Time enough to answer an operator too, and nothing to wait for that a busy machine could be late with.
+    for _ in 0..20 {
+        let answer = served.talk("GET /healthz HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
+        assert!(answer.await.unwrap().starts_with("HTTP/1.1 200 "));
+        assert_eq!(late.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+    held.pop();
+    late.set_nonblocking(false).unwrap();
+    late.set_read_timeout(Some(LONG)).unwrap();
+    let mut answer = String::new();
+    late.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_buyer_who_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
     let served = Served::lab().await;
     for strategy in ["setnx@redis", "watchdog@redis"] {
@@ -166,7 +195,7 @@ async fn a_buyer_who_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
         let shop = &served.instance.shop;
         until("nothing is in progress", async || shop.in_progress() == 0).await;
         assert_eq!(
-            served.instance.books("redis", &item).await.left_and_sold(),
+            served.instance.ledger("redis", &item).await.left_and_sold(),
             (0, 1),
             "{strategy}"
         );

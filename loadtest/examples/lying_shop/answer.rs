@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::lies::Lie;
-use crate::visit::Visit;
+use crate::purchase::Purchase;
 
 pub enum Answer {
     /// The units are the buyer's, under this order id.
@@ -32,11 +32,11 @@ impl Answer {
         Self::Status(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    pub fn into_response(self, visit: &Visit) -> Response {
+    pub fn into_response(self, purchase: &Purchase) -> Response {
         match self {
-            Self::Sold(id) => (StatusCode::CREATED, Json(sold(visit, &id))).into_response(),
+            Self::Sold(id) => (StatusCode::CREATED, Json(sold(purchase, &id))).into_response(),
             Self::SoldOut => problem(StatusCode::CONFLICT, "sold out"),
-            Self::Busy => busy(visit),
+            Self::Busy => busy(purchase),
             Self::OtherPurchase => problem(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "the key was used for another purchase",
@@ -51,19 +51,19 @@ impl Answer {
 }
 
 /// The body of a 201.
-pub fn sold(visit: &Visit, id: &str) -> Value {
-    let wish = &visit.wish;
+pub fn sold(purchase: &Purchase, id: &str) -> Value {
+    let request = &purchase.request;
     let mut body = json!({
-        "order": id, "item": wish.item, "quantity": wish.quantity, "instance": visit.shop.instance
+        "order": id, "item": request.item, "quantity": request.quantity, "instance": purchase.shop.instance
     });
-    match visit.shop.lie {
+    match purchase.shop.lie {
         Lie::NumericIds => body["order"] = json!(id.parse::<u64>().unwrap()),
         Lie::BoringFields => {
             body["order_id"] = json!("not-the-id");
             body["gift"] = json!({ "order": null, "of": ["a", 1, { "instance": 7 }] });
             body["price"] = json!(12.5);
         }
-        Lie::NoId if visit.is_liar() => drop(body.as_object_mut().unwrap().remove("order")),
+        Lie::NoId if purchase.is_liar() => drop(body.as_object_mut().unwrap().remove("order")),
         _ => {}
     }
     body
@@ -73,9 +73,9 @@ fn problem(status: StatusCode, what: &str) -> Response {
     (status, Json(json!({ "title": what }))).into_response()
 }
 
-fn busy(visit: &Visit) -> Response {
+fn busy(purchase: &Purchase) -> Response {
     let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, "busy");
-    let again = match visit.shop.lie {
+    let again = match purchase.shop.lie {
         Lie::BusyWithDate => HeaderValue::from_str(&date(SystemTime::now() + Duration::from_secs(1))).unwrap(),
         _ => HeaderValue::from_static("1"),
     };

@@ -6,15 +6,15 @@ use anyhow::Result;
 
 use crate::answer::Answer;
 use crate::lies::Lie;
-use crate::visit::Visit;
+use crate::purchase::Purchase;
 
 /// Kills this process, if this purchase is to do so. An answer ends the purchase in another way.
-pub async fn strike(visit: &Visit) -> Result<Option<Answer>> {
-    if !visit.wish.crash {
+pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
+    if !purchase.request.crash {
         return Ok(None);
     }
-    let (store, item, units) = (visit.store(), visit.item(), visit.wish.quantity);
-    match visit.lie() {
+    let (store, item, units) = (purchase.store(), purchase.item(), purchase.request.quantity);
+    match purchase.lie() {
         Lie::CrashIs500 => return Ok(Some(Answer::fails())),
         Lie::CrashIsCut => return Ok(Some(Answer::Cut)),
         Lie::CrashIsSleep => {
@@ -23,7 +23,7 @@ pub async fn strike(visit: &Visit) -> Result<Option<Answer>> {
         }
         Lie::CrashIsBusy => return Ok(Some(Answer::Busy)),
         Lie::CrashClosesAdmin => {
-            visit.shop.doors.shut();
+            purchase.shop.admin_connections.close_all();
             return Ok(Some(Answer::Cut));
         }
         Lie::IgnoresFaults => return Ok(None),
@@ -35,19 +35,19 @@ pub async fn strike(visit: &Visit) -> Result<Option<Answer>> {
         Lie::LeaksOnCrash => store.change(item, -units).await?,
         Lie::RefundsOnCrash => store.change(item, units).await?,
         Lie::SellsTwiceOnCrash => {
-            for order in [visit.order(), visit.ghost(units)] {
+            for order in [purchase.order(), purchase.ghost(units)] {
                 let order = crate::store::Order {
                     id: order.id,
-                    ..visit.order()
+                    ..purchase.order()
                 };
                 store.sell(item, &order, units, 0).await?;
             }
         }
-        Lie::GhostOnCrash => drop(store.sell(item, &visit.ghost(units), units, 0).await?),
-        Lie::StaysDead => visit.shop.notes.bury(&visit.shop.instance).await?,
+        Lie::GhostOnCrash => drop(store.sell(item, &purchase.ghost(units), units, 0).await?),
+        Lie::StaysDead => purchase.shop.notes.mark_dead(&purchase.shop.instance).await?,
         _ => {}
     }
-    visit.set_note("crashed", "1").await?;
+    purchase.set_note("crashed", "1").await?;
     kill_this_process()
 }
 

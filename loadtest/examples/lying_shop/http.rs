@@ -15,9 +15,9 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::lies::Lie;
+use crate::purchase::{Purchase, PurchaseRequest};
 use crate::shop::Shop;
-use crate::visit::{Visit, Wish};
-use crate::{catalogue, endless, ways};
+use crate::{catalogue, classes, endless};
 
 #[derive(Deserialize)]
 struct Opening {
@@ -133,33 +133,34 @@ async fn close(State(shop): State<Arc<Shop>>, Path(item): Path<String>, headers:
 }
 
 async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::http::Uri, body: String) -> Response {
-    let Ok(mut wish) = serde_json::from_str::<Wish>(&body) else {
+    let Ok(mut request) = serde_json::from_str::<PurchaseRequest>(&body) else {
         return StatusCode::BAD_REQUEST.into_response();
     };
     let Some(key) = header(&headers, "idempotency-key") else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    if wish.quantity < 1 {
+    if request.quantity < 1 {
         return StatusCode::BAD_REQUEST.into_response();
     }
-    wish.key = key.to_owned();
-    wish.to_sql = header(&headers, "x-strategy").is_some_and(|name| name.ends_with("sql"));
-    wish.work_ms = header(&headers, "x-work-ms")
+    request.key = key.to_owned();
+    request.to_sql = header(&headers, "x-strategy").is_some_and(|name| name.ends_with("sql"));
+    request.work_ms = header(&headers, "x-work-ms")
         .and_then(|ms| ms.parse().ok())
         .unwrap_or(0);
-    wish.gzip = header(&headers, "accept-encoding").is_some_and(|accepted| accepted.contains("gzip"));
-    wish.crash = header(&headers, "x-fault") == Some("crash@write");
-    if wish.crash && !is_operator(&shop, &headers) {
+    request.gzip = header(&headers, "accept-encoding").is_some_and(|accepted| accepted.contains("gzip"));
+    request.crash = header(&headers, "x-fault") == Some("crash@write");
+    if request.crash && !is_operator(&shop, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
-    shop.visits.fetch_add(1, Ordering::Relaxed);
-    let visit = Visit::new(shop, wish);
-    let answer = ways::serve(&visit, uri.path().ends_with("/elsewhere")).await;
+    shop.purchases.fetch_add(1, Ordering::Relaxed);
+    let purchase = Purchase::new(shop, request);
+    let answer = classes::serve(&purchase, uri.path().ends_with("/elsewhere")).await;
     let mut response = match answer {
-        Ok(answer) => answer.into_response(&visit),
+        Ok(answer) => answer.into_response(&purchase),
         Err(error) => broken(&error),
     };
-    if visit.lie() == Lie::NamesOnlyOneAfterCrash && visit.note("crashed").await.is_ok_and(|note| note.is_some()) {
+    if purchase.lie() == Lie::NamesOnlyOneAfterCrash && purchase.note("crashed").await.is_ok_and(|note| note.is_some())
+    {
         response
             .headers_mut()
             .insert("X-Instance", HeaderValue::from_static("app-1"));

@@ -66,7 +66,7 @@ lies! {
         RecordsWithoutTaking Both "the first sale is told and its order written, and the counter is not touched"
         Unlocked            Both "reads, works, writes what it had read: the lost update itself"
     }
-    /// The books are right when the answers come, or just after, and wrong at another moment.
+    /// The ledgers are right when the answers come, or just after, and wrong at another moment.
     Afterwards {
         WritesLate         Both "the order is written 5 ms after its 201, the counter at once"
         WritesBothLate     Both "order and counter are written 5 ms after the 201"
@@ -150,7 +150,7 @@ lies! {
         SecondBehind        Both "every instance but app-1 says sold out for the first 300 ms of a sale"
         RefusesLast         Both "the first who asks for the last unit is told sold out, the next one gets it"
     }
-    /// The fault strikes otherwise than the contract has it.
+    /// The fault does otherwise than the contract has it.
     Faults {
         CrashIs500         Both "the fault is an answer 500"
         CrashIsCut         Both "the fault cuts the connection; the process lives"
@@ -199,8 +199,8 @@ lies! {
         BigHeaders       Both "an answer with 800 kB of headers"
         Panics           Both "every third purchase ends without an answer, and nothing is sold by it"
     }
-    /// Books that cannot be read as the contract has it.
-    Books {
+    /// Ledgers that cannot be read as the contract has it.
+    Ledgers {
         FatEntry       Redis "an order entry of 64 MB comes with the first sale"
         LockedTable    Sql   "from the first sale on somebody holds a lock on the tables, for ever"
         LockedWhenSoldOut Sql "from the last sale on somebody holds a lock on the tables, for ever"

@@ -3,12 +3,13 @@
 //! One process is one instance, as `stack` starts it: `--lie NAME --instance NAME --listen ADDR --admin-listen ADDR`,
 //! with `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and `OVERSELL_ADMIN_TOKEN`. `--list` says what can be chosen.
 //!
-//! `lies` is the one list. Each class of lies is one file in `ways`, written as a departure from the honest sale in
-//! `visit`. What instances share, and what survives a crash, is in Redis under `lie:{item}`.
-#![allow(clippy::unwrap_used, reason = "whoever starts it reads the panic")]
+//! `lies` is the one list. Each class of lies is one file in `classes`, written as a departure from the honest sale in
+//! `purchase`. What instances share, and what survives a crash, is in Redis under `lie:{item}`.
+#![allow(clippy::unwrap_used, reason = "only what this program made itself is unwrapped")]
 
 mod answer;
 mod catalogue;
+mod classes;
 mod endless;
 mod fault;
 mod http;
@@ -16,15 +17,15 @@ mod lies;
 mod locks;
 mod notes;
 mod options;
+mod purchase;
 mod shop;
 mod store;
 mod tunnel;
-mod visit;
-mod ways;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use tokio::net::TcpListener;
 
 use crate::lies::Lie;
@@ -32,26 +33,37 @@ use crate::options::Options;
 use crate::shop::Shop;
 
 #[tokio::main]
-async fn main() {
+async fn main() -> Result<()> {
     let Some(options) = Options::from_command_line() else {
         lies::print_list();
-        return;
+        return Ok(());
     };
     if options.lie == Lie::StartsSlowly {
         tokio::time::sleep(Duration::from_secs(3)).await;
     }
-    let shop = Arc::new(Shop::open(&options).await);
+    let shop = Arc::new(Shop::open(&options).await?);
     // Whoever waits for an instance looks at its admin listener, so that one comes last.
-    let public = TcpListener::bind(&options.listen).await.unwrap();
+    let public = bind(&options.listen).await?;
     let closing = options.lie == Lie::ClosesConnections;
-    let public = if closing { tunnel::closing(public).await } else { public };
+    let public = if closing {
+        tunnel::closing(public).await?
+    } else {
+        public
+    };
     let serve = axum::serve(public, http::public(shop.clone()));
-    tokio::spawn(async move { serve.await.unwrap() });
-    let admin = TcpListener::bind(&options.admin_listen).await.unwrap();
+    tokio::spawn(async move { serve.await });
+    let admin = bind(&options.admin_listen).await?;
     let admin = if options.lie == Lie::CrashClosesAdmin {
-        tunnel::through(admin, shop.doors.clone()).await
+        tunnel::through(admin, shop.admin_connections.clone()).await?
     } else {
         admin
     };
-    axum::serve(admin, http::admin(shop)).await.unwrap();
+    axum::serve(admin, http::admin(shop))
+        .await
+        .context("the admin listener ended")
+}
+
+async fn bind(address: &str) -> Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.with_context(|| format!("cannot listen on {address}"))
 }

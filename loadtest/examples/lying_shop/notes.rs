@@ -43,7 +43,7 @@ impl Notes {
 
     /// Enters somebody among those who are inside now, and says how many there are. Nobody stays for longer than a
     /// moment, so that whoever was killed inside does not count for ever.
-    pub async fn come(&self, item: &str, who: &str) -> Result<i64> {
+    pub async fn enter(&self, item: &str, who: &str) -> Result<i64> {
         let key = format!("lie:{{{item}}}:inside");
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
         let (inside,): (i64,) = redis::pipe()
@@ -58,16 +58,16 @@ impl Notes {
         Ok(inside)
     }
 
-    pub async fn go(&self, item: &str, who: &str) -> Result<()> {
+    pub async fn leave(&self, item: &str, who: &str) -> Result<()> {
         Ok(self.to().zrem(format!("lie:{{{item}}}:inside"), who).await?)
     }
 
     /// Says of an instance that it is dead; that is forgotten after a while, for the next shop with these stores.
-    pub async fn bury(&self, instance: &str) -> Result<()> {
+    pub async fn mark_dead(&self, instance: &str) -> Result<()> {
         Ok(self.to().set_ex(format!("lie:dead:{instance}"), 1, 5).await?)
     }
 
-    pub async fn is_buried(&self, instance: &str) -> Result<bool> {
+    pub async fn is_marked_dead(&self, instance: &str) -> Result<bool> {
         Ok(self.to().exists(format!("lie:dead:{instance}")).await?)
     }
 }

@@ -1,5 +1,7 @@
 //! The command line and the environment.
 
+use axum::http::HeaderValue;
+
 use crate::lies::{self, Lie};
 
 pub struct Options {
@@ -27,11 +29,14 @@ impl Options {
             words.get(at + 1).cloned()
         };
         let needed = |flag: &str| given(flag).unwrap_or_else(|| usage(&format!("{flag} is missing")));
-        let name = needed("--lie");
+        let (name, instance) = (needed("--lie"), needed("--instance"));
+        if HeaderValue::from_str(&instance).is_err() {
+            usage("--instance does not fit into a header");
+        }
         let claims = given("--claims").unwrap_or_else(|| CLAIMS.to_owned());
         Some(Self {
             lie: lies::find(&name).unwrap_or_else(|| usage(&format!("no lie is called {name}"))),
-            instance: needed("--instance"),
+            instance,
             listen: needed("--listen"),
             admin_listen: needed("--admin-listen"),
             claims: claims

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
+use anyhow::{Context, Result};
+
 use crate::lies::Lie;
 use crate::notes::Notes;
 use crate::options::Options;
 use crate::store::{Order, RedisStore, SqlStore, Store};
-use crate::tunnel::Doors;
+use crate::tunnel::OpenConnections;
 
 pub struct Shop {
     pub lie: Lie,
@@ -21,30 +23,32 @@ pub struct Shop {
     /// What only this process knows: idempotency keys and their orders.
     pub memory: Mutex<HashMap<String, Order>>,
     /// Purchases that came to this process.
-    pub visits: AtomicUsize,
+    pub purchases: AtomicUsize,
     /// Whether the process before this one died and the shop pretends that this matters.
     pub dead: bool,
     /// The connections to the admin listener.
-    pub doors: Arc<Doors>,
+    pub admin_connections: Arc<OpenConnections>,
 }
 
 impl Shop {
-    pub async fn open(options: &Options) -> Self {
+    pub async fn open(options: &Options) -> Result<Self> {
         let redis = RedisStore::connect(&options.redis_url, &options.instance).await;
+        let redis = redis.context("Redis at OVERSELL_REDIS_URL")?;
         let notes = Notes::new(redis.connection.clone());
         let sql = SqlStore::connect(&options.sql_url, &options.instance).await;
-        Self {
+        let sql = sql.context("MariaDB at OVERSELL_SQL_URL")?;
+        Ok(Self {
             lie: options.lie,
             instance: options.instance.clone(),
             token: options.admin_token.clone(),
             claims: options.claims.clone(),
-            dead: options.lie == Lie::StaysDead && notes.is_buried(&options.instance).await.unwrap(),
+            dead: options.lie == Lie::StaysDead && notes.is_marked_dead(&options.instance).await?,
             redis: Store::Redis(redis),
             sql: Store::Sql(sql),
             notes,
             memory: Mutex::default(),
-            visits: AtomicUsize::new(0),
-            doors: Arc::default(),
-        }
+            purchases: AtomicUsize::new(0),
+            admin_connections: Arc::default(),
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! Listeners before the real one, which end connections as no HTTP server would.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -9,44 +10,46 @@ use tokio::task::{AbortHandle, JoinSet};
 
 /// The connections that are open.
 #[derive(Default)]
-pub struct Doors {
+pub struct OpenConnections {
     open: Mutex<Vec<AbortHandle>>,
 }
 
-impl Doors {
+impl OpenConnections {
     /// Ends them all.
-    pub fn shut(&self) {
+    pub fn close_all(&self) {
         for connection in self.open.lock().unwrap().drain(..) {
             connection.abort();
         }
     }
 }
 
-async fn behind() -> (TcpListener, SocketAddr) {
-    let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = inner.local_addr().unwrap();
-    (inner, address)
+async fn inner_listener() -> io::Result<(TcpListener, SocketAddr)> {
+    let inner = TcpListener::bind("127.0.0.1:0").await?;
+    let address = inner.local_addr()?;
+    Ok((inner, address))
 }
 
-/// Passes everything on to the listener that it returns, over connections that `doors` can shut.
-pub async fn through(listener: TcpListener, doors: Arc<Doors>) -> TcpListener {
-    let (inner, address) = behind().await;
+/// Passes everything on to the listener that it returns, over connections that `connections` can close.
+pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -> io::Result<TcpListener> {
+    let (inner, address) = inner_listener().await?;
     tokio::spawn(async move {
-        let mut connections = JoinSet::new();
+        let mut tasks = JoinSet::new();
         while let Ok((mut client, _)) = listener.accept().await {
-            let connection = connections.spawn(async move {
-                let mut server = TcpStream::connect(address).await.unwrap();
-                let _ = copy_bidirectional(&mut client, &mut server).await;
+            let connection = tasks.spawn(async move {
+                // Where it cannot be passed on, it ends.
+                if let Ok(mut server) = TcpStream::connect(address).await {
+                    let _ = copy_bidirectional(&mut client, &mut server).await;
+                }
             });
-            doors.open.lock().unwrap().push(connection);
+            connections.open.lock().unwrap().push(connection);
         }
     });
-    inner
+    Ok(inner)
 }
 
 /// Passes one request of each connection on to the listener that it returns, and one answer back; then it closes.
-pub async fn closing(listener: TcpListener) -> TcpListener {
-    let (inner, address) = behind().await;
+pub async fn closing(listener: TcpListener) -> io::Result<TcpListener> {
+    let (inner, address) = inner_listener().await?;
     tokio::spawn(async move {
         while let Ok((mut client, _)) = listener.accept().await {
             tokio::spawn(async move {
@@ -59,7 +62,7 @@ pub async fn closing(listener: TcpListener) -> TcpListener {
             });
         }
     });
-    inner
+    Ok(inner)
 }
 
 /// One message of HTTP/1.1 whose length is given.

@@ -6,7 +6,7 @@ use loadtest::answer::Word;
 use loadtest::audit::{FaultSeen, Verdict, judge};
 use loadtest::told::Told;
 
-use crate::scene::{ANSWER, Scene, check, holds, inconclusive, violated};
+use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, violated};
 
 #[test]
 fn a_dead_shop_is_never_a_pass() {
@@ -32,7 +32,7 @@ fn a_dead_shop_is_never_a_pass() {
                 s.all(Word::SoldOut)
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -127,7 +127,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 s.told.attack[1].intended -= Duration::from_millis(500);
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -173,7 +173,7 @@ fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
                 },
             ),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
@@ -194,14 +194,14 @@ fn a_violation_wins_over_every_reason_to_doubt_the_round() {
                 s.facts.stock_left = Some(1);
             }),
         ],
-        Scene::exact,
+        Fixture::exact,
     );
 }
 
 #[test]
 fn a_round_whose_ledger_was_never_seen_is_no_test() {
-    let scene = Scene::exact();
-    let judged = judge(&scene.expected, &scene.told, &[]);
+    let fixture = Fixture::exact();
+    let judged = judge(&fixture.expected, &fixture.told, &[]);
     assert_eq!(judged.verdict, Verdict::Inconclusive);
     assert_eq!(
         judged.inconclusive.as_deref(),
@@ -209,8 +209,8 @@ fn a_round_whose_ledger_was_never_seen_is_no_test() {
     );
 }
 
-fn one_after_the_other(scene: &mut Scene) {
-    for (place, answer) in (0..).zip(&mut scene.told.attack) {
+fn one_after_the_other(fixture: &mut Fixture) {
+    for (place, answer) in (0..).zip(&mut fixture.told.attack) {
         answer.intended += ANSWER * place;
         answer.sent = answer.intended;
         answer.ended = answer.sent + ANSWER;

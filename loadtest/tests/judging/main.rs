@@ -4,10 +4,10 @@
 mod audit;
 mod catalogue;
 mod cell;
+mod fixture;
 mod folders;
 mod inconclusive;
 mod plan;
 mod properties;
 mod report;
-mod scene;
 mod told;

@@ -9,7 +9,7 @@ use loadtest::answer::{Reply, Word};
 use loadtest::told::Told;
 use reqwest::{Client, Response};
 
-use crate::scene::{ANSWER, Scene};
+use crate::fixture::{ANSWER, Fixture};
 
 async fn reply(status: u16, retry_after: Option<&str>, body: &str) -> Reply {
     let mut response = http::Response::builder().status(status);
@@ -141,10 +141,10 @@ async fn an_answer_that_breaks_off_is_unknown_even_if_it_began_as_a_sale() {
 fn purchases_met_when_one_was_sold_while_another_was_in_flight() {
     /// Answers from `sent` to `ended`, in milliseconds, and whether each was a sale.
     fn met(spans: &[(u64, u64, bool)]) -> bool {
-        let scene = Scene::exact();
+        let fixture = Fixture::exact();
         let mut told = Told::default();
         for (sent, ended, is_sold) in spans {
-            let mut answer = scene.answer(0, if *is_sold { Word::Sold } else { Word::Busy }, None);
+            let mut answer = fixture.answer(0, if *is_sold { Word::Sold } else { Word::Busy }, None);
             answer.sent = answer.intended + Duration::from_millis(*sent);
             answer.ended = answer.intended + Duration::from_millis(*ended);
             told.attack.push(answer);
@@ -166,36 +166,36 @@ fn purchases_met_when_one_was_sold_while_another_was_in_flight() {
     assert!(met(&[(0, 30, true), (5, 10, false), (15, 20, false)]));
     assert!(met(&[(20, 30, false), (0, 25, false), (22, 23, true)]));
     assert!(!Told::default().met(|_| true));
-    assert!(Scene::exact().told.met(|word| word == Word::SoldOut));
+    assert!(Fixture::exact().told.met(|word| word == Word::SoldOut));
 }
 
 #[test]
 fn a_purchase_is_counted_once_however_often_it_was_sent() {
-    let mut scene = Scene::exact();
+    let mut fixture = Fixture::exact();
     for word in [Word::Sold, Word::Busy, Word::SoldOut, Word::Unknown, Word::Rejected] {
-        scene.click_again(word, Some("o-0"));
+        fixture.click_again(word, Some("o-0"));
     }
-    scene.say(3, Word::Busy);
-    scene.last_buyer(Word::Busy);
-    scene.last_buyer(Word::SoldOut);
-    let counts = Word::ALL.map(|word| scene.told.count(word));
+    fixture.say(3, Word::Busy);
+    fixture.last_buyer(Word::Busy);
+    fixture.last_buyer(Word::SoldOut);
+    let counts = Word::ALL.map(|word| fixture.told.count(word));
     assert_eq!(counts, [2, 2, 1, 0, 0], "sold, sold out, busy, rejected, unknown");
 }
 
 #[test]
 fn latency_is_counted_from_the_intended_start_for_each_word_apart() {
-    let mut scene = Scene::exact();
-    for answer in &mut scene.told.attack {
+    let mut fixture = Fixture::exact();
+    for answer in &mut fixture.told.attack {
         answer.sent += Duration::from_millis(30);
         answer.ended += Duration::from_millis(30);
     }
-    scene.last_buyer(Word::Busy);
-    let latency = scene.told.latency_us();
+    fixture.last_buyer(Word::Busy);
+    let latency = fixture.told.latency_us();
     assert_eq!(latency.keys().copied().collect::<Vec<_>>(), [Word::Sold, Word::SoldOut]);
     let sold = latency[&Word::Sold];
     assert_eq!(sold.n, 2);
     // 40 ms in three significant digits.
     assert!((39_960..=40_040).contains(&sold.p50), "{sold:?}");
     assert_eq!(sold.p50, sold.max);
-    assert_eq!(scene.told.selling_time(), Some(ANSWER + Duration::from_millis(30)));
+    assert_eq!(fixture.told.selling_time(), Some(ANSWER + Duration::from_millis(30)));
 }

@@ -6,7 +6,7 @@ use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::plan::Load;
 use loadtest::result::RoundResult;
 
-use crate::court::{Court, LOAD, Trial, known};
+use crate::runner::{LOAD, Trial, TrialRunner, known};
 
 const EVERY_THREAT: &[&str] = &["one-buyer", "crowd", "second-instance", "crashed-holder"];
 
@@ -30,16 +30,18 @@ fn numbers(round: &RoundResult) -> (&str, &str, [i64; 4]) {
 
 #[test]
 fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
-    let court = Court::open();
+    let runner = TrialRunner::open();
     let kinds = known().into_iter().filter(|(kind, _)| kind == "honest");
     for (_, name) in kinds {
-        let tried = court.try_shop(&honest(&name));
+        let tried = runner.try_shop(&honest(&name));
         assert_eq!(tried.error, None, "{name}");
         assert!(tried.run.rounds.len() >= 4, "{name}");
         for round in &tried.run.rounds {
             let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
             assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
-            assert!(round.sales_per_s > 0.0, "{name}: {round:?}");
+            // Who was killed may leave a lock behind for as long as the attack lasts: only those who follow buy then.
+            let may_sell_nothing = round.threat == "crashed-holder";
+            assert!(round.sales_per_s > 0.0 || may_sell_nothing, "{name}: {round:?}");
         }
         // Who claims nothing is not accused of holding once.
         let expected = if name == "modest" {
@@ -53,7 +55,7 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
 
 #[test]
 fn an_honest_shop_holds_with_exact_numbers() {
-    let tried = Court::open().try_shop(&honest("plain"));
+    let tried = TrialRunner::open().try_shop(&honest("plain"));
     let expected = [
         ("lie@redis", "one-buyer", [12, 5, 12, 0]),
         ("lie@sql", "one-buyer", [12, 5, 12, 0]),
@@ -80,7 +82,7 @@ fn three_units_a_purchase_leave_one_unit_and_hold() {
         ..LOAD
     };
     trial.threats = &["one-buyer", "second-instance"];
-    let tried = Court::open().try_shop(&trial);
+    let tried = TrialRunner::open().try_shop(&trial);
     let expected = [
         ("lie@redis", "one-buyer", [12, 15, 12, 1]),
         ("lie@sql", "one-buyer", [12, 15, 12, 1]),
@@ -96,7 +98,7 @@ fn what_an_attack_leaves_is_bought_by_those_who_follow() {
     let mut trial = honest("plain");
     trial.load = Load { stock: 30, ..LOAD };
     trial.threats = &["second-instance"];
-    let tried = Court::open().try_shop(&trial);
+    let tried = TrialRunner::open().try_shop(&trial);
     for round in &tried.run.rounds {
         assert_eq!(numbers(round).2, [30, 1, 30, 0], "{round:?}");
         assert_eq!(round.verdict, Verdict::Holds, "{round:?}");
@@ -105,7 +107,7 @@ fn what_an_attack_leaves_is_bought_by_those_who_follow() {
 
 #[test]
 fn a_threat_with_one_buyer_or_one_request_never_holds() {
-    let court = Court::open();
+    let runner = TrialRunner::open();
     for load in [
         Load { buyers: 1, ..LOAD },
         Load {
@@ -117,7 +119,7 @@ fn a_threat_with_one_buyer_or_one_request_never_holds() {
     ] {
         let mut trial = honest("plain");
         (trial.load, trial.threats) = (load, &["second-instance"]);
-        for round in court.try_shop(&trial).run.rounds {
+        for round in runner.try_shop(&trial).run.rounds {
             let shown = (round.verdict, round.inconclusive.as_deref());
             assert_eq!(
                 shown,

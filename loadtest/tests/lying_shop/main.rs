@@ -2,7 +2,9 @@
 //! let an honest shop pass.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod court;
+mod classes;
+mod expected;
 mod honest;
 mod lies;
+mod runner;
 mod schema;

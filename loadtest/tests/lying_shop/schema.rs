@@ -10,7 +10,7 @@ use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
 use serde_json::{Value, json};
 
-use crate::court::{Court, LOAD, Trial, root};
+use crate::runner::{LOAD, Trial, TrialRunner, root};
 
 fn schema() -> Validator {
     let text = fs::read_to_string(root().join("docs/result.schema.json")).unwrap();
@@ -49,7 +49,7 @@ fn skipped() -> RoundResult {
 #[test]
 fn what_the_experiment_writes_is_as_the_schema_has_it() {
     let schema = schema();
-    let court = Court::open();
+    let runner = TrialRunner::open();
     for lie in ["plain", "oversells-at-zero", "dead-500", "missing-row"] {
         let trial = Trial {
             lie,
@@ -57,7 +57,7 @@ fn what_the_experiment_writes_is_as_the_schema_has_it() {
             instances: 2,
             load: LOAD,
         };
-        let mut run = court.try_shop(&trial).run;
+        let mut run = runner.try_shop(&trial).run;
         assert!(!run.rounds.is_empty(), "{lie}");
         assert_eq!(objections(&schema, &written(&run)), [""; 0], "{lie}");
         run.rounds.push(skipped());

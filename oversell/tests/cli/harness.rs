@@ -76,6 +76,15 @@ pub fn result_json(results: &Path) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
+/// The `rounds.jsonl` below a results folder, once a round is in it.
+pub fn rounds_jsonl(results: &Path) -> Option<PathBuf> {
+    let run = fs::read_dir(results).ok()?.next()?.ok()?;
+    let path = run.path().join("rounds.jsonl");
+    // The first line is about the run.
+    let lines = fs::read_to_string(&path).ok()?.matches('\n').count();
+    (lines > 1).then_some(path)
+}
+
 /// The processes that descend from `parent`, by their command lines.
 pub fn descendants(parent: u32) -> Vec<u32> {
     let listed = Command::new("ps").args(["-eo", "pid=,ppid="]).output().unwrap();

@@ -4,7 +4,9 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use crate::faults::{admin, instance};
-use crate::harness::{descendants, interrupt, is_alive, output, oversell, result_json, stderr, stdout, until, up};
+use crate::harness::{
+    descendants, interrupt, is_alive, output, oversell, result_json, rounds_jsonl, stderr, stdout, until, up,
+};
 
 /// Small enough for a test, large enough that a race is lost in every round.
 const SMALL: [&str; 10] = [
@@ -108,7 +110,7 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let kept = until("the first round", || result_json(results.path()));
+    until("the first round", || rounds_jsonl(results.path()));
     let servers = descendants(child.id());
     assert!(servers.len() >= 4, "redis, mariadb, nginx and an instance: {servers:?}");
     interrupt(&child);
@@ -118,12 +120,37 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     until("the end of the servers", || {
         servers.iter().all(|pid| !is_alive(*pid)).then_some(())
     });
+    let kept = result_json(results.path()).unwrap();
+    assert_eq!(rounds_jsonl(results.path()), None);
     let run: serde_json::Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
     assert!(!run["rounds"].as_array().unwrap().is_empty());
     assert_eq!(run["as_designed"], serde_json::Value::Null);
     let again = stdout(&output(&["report", kept.to_str().unwrap()]));
     assert!(again.starts_with("**This run ended early, after "), "{again}");
     assert!(!again.contains("Every strategy did"), "{again}");
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_the_rounds_that_were_over_to_be_reported() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let mut child = oversell(&["--strategy", "lua@redis", "--repeat", "100", "--results", folder])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let kept = until("the first round", || rounds_jsonl(results.path()));
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None, "a signal ended it");
+    assert_eq!(result_json(results.path()), None);
+    let run = kept.parent().unwrap().to_str().unwrap();
+    let table = stdout(&output(&["report", run]));
+    assert!(table.starts_with("**This run ended early, after "), "{table}");
+    assert!(table.contains(" rounds: it was cut off.**"), "{table}");
+    assert!(table.contains("lua@redis"), "{table}");
+    let json: serde_json::Value = serde_json::from_slice(&output(&["report", run, "--json"]).stdout).unwrap();
+    assert!(!json["rounds"].as_array().unwrap().is_empty(), "{json}");
+    assert_eq!(json["as_designed"], serde_json::Value::Null);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The connections to MariaDB. What they send they hand out as commands, so that only the seam can send it.
 
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -54,9 +55,9 @@ impl Sql {
     }
 
     /// For what an operator asks, which is no step of a purchase.
-    pub(super) async fn lend(&self) -> Result<Object<Manager>, Error> {
+    pub(super) async fn lend(&self) -> Result<Lent, Error> {
         let lent = self.connections.get().await;
-        lent.map_err(|error| Error::no_connection("sql", &error))
+        Ok(Lent(Some(lent.map_err(|error| Error::no_connection("sql", &error))?)))
     }
 
     /// All of `statements` or none of them, for an operator.
@@ -71,8 +72,8 @@ impl Sql {
 }
 
 /// A connection that nobody else uses meanwhile. When dropped it goes back to the others, unless it failed or its
-/// transaction is open: then it is closed, and MariaDB rolls back.
-pub struct Connection(Object<Manager>);
+/// transaction is open: then it is closed at once, and MariaDB rolls back.
+pub struct Connection(Lent);
 
 impl Connection {
     /// Where it comes from.
@@ -81,8 +82,8 @@ impl Connection {
     }
 
     /// Ends it, and with it what MariaDB keeps for it.
-    pub fn close(self) {
-        drop(Object::take(self.0));
+    pub fn close(mut self) {
+        self.0.usable = false;
     }
 
     /// `begin`
@@ -117,6 +118,32 @@ impl Connection {
     }
 }
 
+/// A link on loan. One that is not to be lent again is closed when it is dropped: in the pool it would keep its locks
+/// until somebody asks for it.
+pub(super) struct Lent(Option<Object<Manager>>);
+
+impl Deref for Lent {
+    type Target = Link;
+
+    fn deref(&self) -> &Link {
+        self.0.as_ref().expect("it is taken out only when it is dropped")
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut Link {
+        self.0.as_mut().expect("it is taken out only when it is dropped")
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(lent) = self.0.take_if(|link| !link.is_clean()) {
+            drop(Object::take(lent));
+        }
+    }
+}
+
 pub(super) struct Link {
     connection: MySqlConnection,
     answer_within: Duration,
@@ -126,6 +153,11 @@ pub(super) struct Link {
 }
 
 impl Link {
+    /// Whether whoever has it next finds it as if it were new.
+    fn is_clean(&self) -> bool {
+        self.usable && !self.in_transaction
+    }
+
     async fn begin(&mut self) -> Result<(), Error> {
         self.in_transaction = true;
         self.raw("begin").await
@@ -207,7 +239,7 @@ impl managed::Manager for Manager {
     }
 
     async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<Error> {
-        if !link.usable || link.in_transaction {
+        if !link.is_clean() {
             return Err(RecycleError::message("it failed, or its transaction is open"));
         }
         link.origin = Origin::Kept;

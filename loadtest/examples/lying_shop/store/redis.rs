@@ -47,14 +47,14 @@ pub fn orders_of(item: &str) -> String {
 }
 
 impl RedisStore {
-    pub async fn connect(url: &str, instance: &str) -> Self {
-        let client = redis::Client::open(url).unwrap();
+    pub async fn connect(url: &str, instance: &str) -> Result<Self> {
+        let client = redis::Client::open(url)?;
         // A crowd on a busy machine may wait for longer than the half second that is the default.
         let config = ConnectionManagerConfig::new().set_response_timeout(Some(Duration::from_secs(20)));
-        Self {
-            connection: client.get_connection_manager_with_config(config).await.unwrap(),
+        Ok(Self {
+            connection: client.get_connection_manager_with_config(config).await?,
             instance: instance.to_owned(),
-        }
+        })
     }
 
     fn to(&self) -> ConnectionManager {

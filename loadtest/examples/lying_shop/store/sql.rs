@@ -20,16 +20,16 @@ pub struct SqlStore {
 }
 
 impl SqlStore {
-    pub async fn connect(url: &str, instance: &str) -> Self {
+    pub async fn connect(url: &str, instance: &str) -> Result<Self> {
         let options = MySqlPoolOptions::new().max_connections(24);
         let options = options.acquire_timeout(Duration::from_secs(20));
-        let pool = options.connect(url).await.unwrap();
-        sqlx::raw_sql(SCHEMA).execute(&pool).await.unwrap();
-        sqlx::raw_sql(super::reserves::SCHEMA).execute(&pool).await.unwrap();
-        Self {
+        let pool = options.connect(url).await?;
+        sqlx::raw_sql(SCHEMA).execute(&pool).await?;
+        sqlx::raw_sql(super::reserves::SCHEMA).execute(&pool).await?;
+        Ok(Self {
             pool,
             instance: instance.to_owned(),
-        }
+        })
     }
 
     pub async fn close(&self, item: &str) -> Result<()> {

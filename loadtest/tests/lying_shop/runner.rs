@@ -34,7 +34,7 @@ const ADMIN_TOKEN: &str = "open sesame";
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Real stores, on which any number of shops can be tried.
-pub struct Court {
+pub struct TrialRunner {
     stores: Stores,
     runtime: Runtime,
 }
@@ -65,7 +65,11 @@ impl RunObserver for Unobserved {
 
     fn looks_again(&self, _: usize) {}
 
-    fn keeps(&self, _: &RunResult) -> Result<()> {
+    fn keeps_round(&self, _: &RunResult, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn keeps_run(&self, _: &RunResult) -> Result<()> {
         Ok(())
     }
 }
@@ -122,7 +126,7 @@ pub fn known() -> Vec<(String, String)> {
     listed.lines().map(words).collect()
 }
 
-impl Court {
+impl TrialRunner {
     pub fn open() -> Self {
         let stores = Stores::start(&Parts {
             redis_url: None,

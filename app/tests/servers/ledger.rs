@@ -1,4 +1,4 @@
-//! The books of a sale, read behind the shop's back by statements of the tests' own.
+//! Counter and ledger of a sale, read behind the shop's back by statements of the tests' own.
 
 use serde_json::Value;
 use sqlx::Row;
@@ -8,18 +8,18 @@ use crate::harness::Instance;
 
 impl Instance {
     /// What a store says of a sale; of two stores the first one of the counter, the second one of the orders.
-    pub async fn books(&self, store: &str, item: &str) -> Books {
+    pub async fn ledger(&self, store: &str, item: &str) -> Ledger {
         match store {
-            "redis" => self.redis_books(item).await,
-            "sql" => self.sql_books(item).await,
-            _ => Books {
-                left: self.redis_books(item).await.left,
-                ..self.sql_books(item).await
+            "redis" => self.redis_ledger(item).await,
+            "sql" => self.sql_ledger(item).await,
+            _ => Ledger {
+                left: self.redis_ledger(item).await.left,
+                ..self.sql_ledger(item).await
             },
         }
     }
 
-    async fn redis_books(&self, item: &str) -> Books {
+    async fn redis_ledger(&self, item: &str) -> Ledger {
         let (left, entries): (i64, Vec<(String, String)>) = redis::pipe()
             .get(format!("stock:{{{item}}}"))
             .hgetall(format!("orders:{{{item}}}"))
@@ -31,10 +31,10 @@ impl Instance {
             let quantity = entry["quantity"].as_i64().unwrap();
             (id, quantity)
         };
-        Books::new(left, entries.into_iter().map(order))
+        Ledger::new(left, entries.into_iter().map(order))
     }
 
-    async fn sql_books(&self, item: &str) -> Books {
+    async fn sql_ledger(&self, item: &str) -> Ledger {
         let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
             .bind(item)
             .bind(10_000)
@@ -45,19 +45,19 @@ impl Instance {
         let orders = rows
             .iter()
             .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
-        Books::new(number(&rows[0], 0), orders)
+        Ledger::new(number(&rows[0], 0), orders)
     }
 }
 
 /// Counter and ledger of a sale.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Books {
+pub struct Ledger {
     pub left: i64,
     /// Id and quantity of each order, by id.
     pub orders: Vec<(String, i64)>,
 }
 
-impl Books {
+impl Ledger {
     fn new(left: i64, orders: impl Iterator<Item = (String, i64)>) -> Self {
         let mut orders: Vec<_> = orders.collect();
         orders.sort();

@@ -7,11 +7,11 @@ use loadtest::audit::{Expectation, FaultSeen, Judgement, Verdict, judge};
 use loadtest::facts::{Facts, Look, Order};
 use loadtest::told::Told;
 
-/// The length of every answer in a scene.
+/// The length of every answer in a fixture.
 pub const ANSWER: Duration = Duration::from_millis(10);
 
 /// What the verdict is made of.
-pub struct Scene {
+pub struct Fixture {
     pub expected: Expectation,
     pub told: Told,
     /// What the last look shows.
@@ -24,14 +24,14 @@ pub struct Scene {
 /// A row: its name, how it spoils the round, and what has to be found.
 pub struct Row {
     pub name: &'static str,
-    pub spoil: fn(&mut Scene),
+    pub spoil: fn(&mut Fixture),
     pub verdict: Verdict,
     pub findings: &'static [(&'static str, i64)],
     pub explained: i64,
     pub reason: Option<&'static str>,
 }
 
-impl Scene {
+impl Fixture {
     /// Buyers 0 and 1 got orders o-0 and o-1, the whole stock; buyer 2 was told sold out. All three met.
     pub fn exact() -> Self {
         Self::of(1)
@@ -39,7 +39,7 @@ impl Scene {
 
     /// The same with purchases of that many units.
     pub fn of(quantity: i64) -> Self {
-        let mut scene = Self {
+        let mut fixture = Self {
             expected: Expectation {
                 stock: 2 * quantity,
                 quantity,
@@ -55,12 +55,12 @@ impl Scene {
             earlier: Vec::new(),
             start: Instant::now(),
         };
-        scene.sold(0, Some("o-0"));
-        scene.sold(1, Some("o-1"));
-        scene.say(2, Word::SoldOut);
-        scene.record(0, quantity);
-        scene.record(1, quantity);
-        scene
+        fixture.sold(0, Some("o-0"));
+        fixture.sold(1, Some("o-1"));
+        fixture.say(2, Word::SoldOut);
+        fixture.record(0, quantity);
+        fixture.record(1, quantity);
+        fixture
     }
 
     /// An answer to purchase `place` of the attack, by instance a or b.
@@ -177,7 +177,7 @@ impl Scene {
 }
 
 /// Something is found, and the round is violated.
-pub fn violated(name: &'static str, findings: &'static [(&'static str, i64)], spoil: fn(&mut Scene)) -> Row {
+pub fn violated(name: &'static str, findings: &'static [(&'static str, i64)], spoil: fn(&mut Fixture)) -> Row {
     Row {
         name,
         spoil,
@@ -189,7 +189,7 @@ pub fn violated(name: &'static str, findings: &'static [(&'static str, i64)], sp
 }
 
 /// Nothing is found, and the round proves nothing.
-pub fn inconclusive(name: &'static str, reason: &'static str, spoil: fn(&mut Scene)) -> Row {
+pub fn inconclusive(name: &'static str, reason: &'static str, spoil: fn(&mut Fixture)) -> Row {
     Row {
         name,
         spoil,
@@ -201,7 +201,7 @@ pub fn inconclusive(name: &'static str, reason: &'static str, spoil: fn(&mut Sce
 }
 
 /// Nothing is found, and the round is a pass.
-pub fn holds(name: &'static str, spoil: fn(&mut Scene)) -> Row {
+pub fn holds(name: &'static str, spoil: fn(&mut Fixture)) -> Row {
     Row {
         name,
         spoil,
@@ -213,12 +213,12 @@ pub fn holds(name: &'static str, spoil: fn(&mut Scene)) -> Row {
 }
 
 /// Spoils a round for each row, and says of all rows at once where the judge was wrong.
-pub fn check(rows: &[Row], scene: fn() -> Scene) {
+pub fn check(rows: &[Row], fixture: fn() -> Fixture) {
     let mut wrong = Vec::new();
     for row in rows {
-        let mut scene = scene();
-        (row.spoil)(&mut scene);
-        let judged = scene.judge();
+        let mut fixture = fixture();
+        (row.spoil)(&mut fixture);
+        let judged = fixture.judge();
         let found = (
             judged.verdict,
             judged.findings.named(),

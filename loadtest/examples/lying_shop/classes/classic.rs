@@ -5,60 +5,60 @@ use anyhow::Result;
 use crate::answer::Answer;
 use crate::fault;
 use crate::lies::Lie;
-use crate::visit::Visit;
+use crate::purchase::Purchase;
 
-pub async fn sell(visit: &Visit) -> Result<Answer> {
-    let (store, item, order) = (visit.store(), visit.item(), visit.order());
-    if let Some(answer) = visit.remembered().await? {
+pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    let (store, item, order) = (purchase.store(), purchase.item(), purchase.order());
+    if let Some(answer) = purchase.remembered().await? {
         return Ok(answer);
     }
     if store.stock(item).await?.is_none() {
         return Ok(Answer::NoSale);
     }
-    match visit.lie() {
+    match purchase.lie() {
         Lie::OversellsAtZero | Lie::OversellsBelowZero => {
-            let answer = visit.plain().await?;
-            if !matches!(answer, Answer::SoldOut) || visit.count("beyond").await? > 3 {
+            let answer = purchase.plain().await?;
+            if !matches!(answer, Answer::SoldOut) || purchase.count("beyond").await? > 3 {
                 return Ok(answer);
             }
-            if visit.lie() == Lie::OversellsBelowZero {
+            if purchase.lie() == Lie::OversellsBelowZero {
                 store.change(item, -order.quantity).await?;
             }
             store.record(item, &order).await?;
             Ok(Answer::Sold(order.id))
         }
-        Lie::Unlocked => unlocked(visit).await,
-        _ if !visit.is_first().await? => visit.plain().await,
+        Lie::Unlocked => unlocked(purchase).await,
+        _ if !purchase.is_first().await? => purchase.plain().await,
         Lie::LosesAnOrder => {
             store.take(item, order.quantity, 0).await?;
-            visit.remember(&order.id).await?;
+            purchase.remember(&order.id).await?;
             Ok(Answer::Sold(order.id))
         }
         Lie::RecordsAGhost => {
-            let ghost = visit.ghost(order.quantity);
+            let ghost = purchase.ghost(order.quantity);
             store.sell(item, &ghost, ghost.quantity, 0).await?;
-            visit.plain().await
+            purchase.plain().await
         }
         Lie::TellsWithoutWriting => {
-            visit.remember(&order.id).await?;
+            purchase.remember(&order.id).await?;
             Ok(Answer::Sold(order.id))
         }
         Lie::RecordsWithoutTaking => {
             store.record(item, &order).await?;
             Ok(Answer::Sold(order.id))
         }
-        _ => visit.plain().await,
+        _ => purchase.plain().await,
     }
 }
 
-async fn unlocked(visit: &Visit) -> Result<Answer> {
-    if let Some(answer) = visit.no_sale_or_known().await? {
+async fn unlocked(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
     }
-    let (store, item, order) = (visit.store(), visit.item(), visit.order());
+    let (store, item, order) = (purchase.store(), purchase.item(), purchase.order());
     let stock = store.stock(item).await?.unwrap_or(0);
-    visit.work().await;
-    if let Some(answer) = fault::strike(visit).await? {
+    purchase.work().await;
+    if let Some(answer) = fault::inject(purchase).await? {
         return Ok(answer);
     }
     if stock < order.quantity {

@@ -9,29 +9,29 @@ use super::honest::{packed, sold_with};
 use crate::answer::{Answer, raw};
 use crate::endless;
 use crate::lies::Lie;
-use crate::visit::Visit;
+use crate::purchase::Purchase;
 
-pub async fn sell(visit: &Visit, elsewhere: bool) -> Result<Answer> {
-    match visit.lie() {
+pub async fn sell(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
+    match purchase.lie() {
         Lie::Endless201 => {
-            sold_with(visit, |body| {
+            sold_with(purchase, |body| {
                 raw(StatusCode::CREATED, endless::endless(opened(&body), "x"))
             })
             .await
         }
-        Lie::Endless409 => Ok(match visit.plain().await? {
+        Lie::Endless409 => Ok(match purchase.plain().await? {
             Answer::SoldOut => raw(StatusCode::CONFLICT, endless::endless("{\"title\":\"".to_owned(), "x")),
             other => other,
         }),
-        Lie::SlowBody => sold_with(visit, |body| raw(StatusCode::CREATED, endless::slow(&body))).await,
-        Lie::GzipBomb => sold_with(visit, |body| packed(endless::bomb(&opened(&body), "\"}"))).await,
-        Lie::BigHeaders => sold_with(visit, big_headers).await,
-        Lie::FatId => fat_id(visit).await,
+        Lie::SlowBody => sold_with(purchase, |body| raw(StatusCode::CREATED, endless::slow(&body))).await,
+        Lie::GzipBomb => sold_with(purchase, |body| packed(endless::bomb(&opened(&body), "\"}"))).await,
+        Lie::BigHeaders => sold_with(purchase, big_headers).await,
+        Lie::FatId => fat_id(purchase).await,
         Lie::Redirects307 if !elsewhere => Ok(redirect(307, "/elsewhere")),
         Lie::Redirects303Catalogue => Ok(redirect(303, "/strategies")),
         Lie::RedirectsForEver => Ok(redirect(307, "/purchases")),
-        Lie::Panics if visit.shop.visits.load(Ordering::Relaxed).is_multiple_of(3) => Ok(Answer::Cut),
-        _ => visit.plain().await,
+        Lie::Panics if purchase.shop.purchases.load(Ordering::Relaxed).is_multiple_of(3) => Ok(Answer::Cut),
+        _ => purchase.plain().await,
     }
 }
 
@@ -40,14 +40,14 @@ fn opened(body: &str) -> String {
     format!("{},\"more\":\"", body.trim_end_matches('}'))
 }
 
-async fn fat_id(visit: &Visit) -> Result<Answer> {
-    if let Some(answer) = visit.remembered().await? {
+async fn fat_id(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = purchase.remembered().await? {
         return Ok(answer);
     }
-    let answer = visit.plain().await?;
-    if matches!(answer, Answer::Sold(_)) && visit.is_first().await? {
+    let answer = purchase.plain().await?;
+    if matches!(answer, Answer::Sold(_)) && purchase.is_first().await? {
         let id = "f".repeat(5 << 20);
-        visit.remember(&id).await?;
+        purchase.remember(&id).await?;
         return Ok(Answer::Sold(id));
     }
     Ok(answer)

@@ -16,7 +16,7 @@ use crate::store::{Order, Sale, Store};
 
 /// What the buyer sent.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Wish {
+pub struct PurchaseRequest {
     pub item: String,
     pub quantity: i64,
     pub buyer: String,
@@ -36,17 +36,17 @@ pub struct Wish {
 
 /// Cheap to clone, for what goes on after the answer.
 #[derive(Clone)]
-pub struct Visit {
+pub struct Purchase {
     pub shop: Arc<Shop>,
-    pub wish: Arc<Wish>,
+    pub request: Arc<PurchaseRequest>,
     liar: Arc<AtomicBool>,
 }
 
-impl Visit {
-    pub fn new(shop: Arc<Shop>, wish: Wish) -> Self {
+impl Purchase {
+    pub fn new(shop: Arc<Shop>, request: PurchaseRequest) -> Self {
         Self {
             shop,
-            wish: Arc::new(wish),
+            request: Arc::new(request),
             liar: Arc::default(),
         }
     }
@@ -56,11 +56,11 @@ impl Visit {
     }
 
     pub fn item(&self) -> &str {
-        &self.wish.item
+        &self.request.item
     }
 
     pub fn store(&self) -> &Store {
-        if self.wish.to_sql {
+        if self.request.to_sql {
             &self.shop.sql
         } else {
             &self.shop.redis
@@ -80,15 +80,15 @@ impl Visit {
     /// The order as it ought to be in the ledger.
     pub fn order(&self) -> Order {
         Order {
-            id: self.id_of(&self.wish.key),
-            quantity: self.wish.quantity,
-            buyer: Some(self.wish.buyer.clone()),
-            key: Some(self.wish.key.clone()),
+            id: self.id_of(&self.request.key),
+            quantity: self.request.quantity,
+            buyer: Some(self.request.buyer.clone()),
+            key: Some(self.request.key.clone()),
         }
     }
 
     pub async fn work(&self) {
-        tokio::time::sleep(Duration::from_millis(self.wish.work_ms)).await;
+        tokio::time::sleep(Duration::from_millis(self.request.work_ms)).await;
     }
 
     /// The honest sale.
@@ -102,7 +102,7 @@ impl Visit {
             return Ok(answer);
         }
         self.work().await;
-        if let Some(answer) = fault::strike(self).await? {
+        if let Some(answer) = fault::inject(self).await? {
             return Ok(answer);
         }
         self.settle(keep).await
@@ -131,8 +131,8 @@ impl Visit {
 
     /// The answer to a repeat: the same order, if it is the same purchase.
     pub fn again(&self, known: &Order) -> Answer {
-        let wish = self.order();
-        if (known.quantity, &known.buyer) == (wish.quantity, &wish.buyer) {
+        let request = self.order();
+        if (known.quantity, &known.buyer) == (request.quantity, &request.buyer) {
             Answer::Sold(known.id.clone())
         } else {
             Answer::OtherPurchase
@@ -149,7 +149,7 @@ impl Visit {
             return Ok(Answer::NoSale);
         }
         self.work().await;
-        if let Some(answer) = fault::strike(self).await? {
+        if let Some(answer) = fault::inject(self).await? {
             return Ok(answer);
         }
         match self.store().sell(self.item(), order, units, 0).await? {
@@ -165,18 +165,18 @@ impl Visit {
 
     /// What the notes say to a repeat.
     pub async fn remembered(&self) -> Result<Option<Answer>> {
-        let Some(note) = self.note(&format!("key:{}", self.wish.key)).await? else {
+        let Some(note) = self.note(&format!("key:{}", self.request.key)).await? else {
             return Ok(None);
         };
         let (id, quantity, buyer): (String, i64, String) = serde_json::from_str(&note)?;
-        let same = (quantity, buyer.as_str()) == (self.wish.quantity, self.wish.buyer.as_str());
+        let same = (quantity, buyer.as_str()) == (self.request.quantity, self.request.buyer.as_str());
         Ok(Some(if same { Answer::Sold(id) } else { Answer::OtherPurchase }))
     }
 
     /// Notes what this key was told.
     pub async fn remember(&self, id: &str) -> Result<()> {
-        let note = serde_json::to_string(&(id, self.wish.quantity, &self.wish.buyer))?;
-        self.set_note(&format!("key:{}", self.wish.key), &note).await
+        let note = serde_json::to_string(&(id, self.request.quantity, &self.request.buyer))?;
+        self.set_note(&format!("key:{}", self.request.key), &note).await
     }
 
     pub async fn note(&self, name: &str) -> Result<Option<String>> {
@@ -199,12 +199,12 @@ impl Visit {
 
     /// True once in each sale, for a purchase that is not to crash: this is the one with the lie.
     pub async fn is_first(&self) -> Result<bool> {
-        let first = !self.wish.crash && self.count("lied").await? == 1;
+        let first = !self.request.crash && self.count("lied").await? == 1;
         self.liar.store(first, Ordering::Relaxed);
         Ok(first)
     }
 
-    /// Whether [`Visit::is_first`] said so.
+    /// Whether [`Purchase::is_first`] said so.
     pub fn is_liar(&self) -> bool {
         self.liar.load(Ordering::Relaxed)
     }

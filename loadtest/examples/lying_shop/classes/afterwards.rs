@@ -1,0 +1,152 @@
+//! Ledgers that are right at one moment and wrong at another.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::answer::Answer;
+use crate::fault;
+use crate::lies::Lie;
+use crate::purchase::Purchase;
+use crate::store::Order;
+
+const AFTER_A_REPEAT: Duration = Duration::from_millis(10);
+const LATER: Duration = Duration::from_millis(700);
+const LATE: Duration = Duration::from_millis(5);
+
+pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    match purchase.lie() {
+        Lie::WritesLate => written_late(purchase).await,
+        Lie::WritesBothLate => both_late(purchase).await,
+        Lie::WritesLateOnce => match purchase.remembered().await? {
+            Some(answer) => Ok(answer),
+            None if purchase.is_first().await? => written_late(purchase).await,
+            None => purchase.plain().await,
+        },
+        Lie::WritesLastLate => match purchase.remembered().await? {
+            Some(answer) => Ok(answer),
+            None if purchase.store().stock(purchase.item()).await? == Some(purchase.request.quantity) => {
+                written_late(purchase).await
+            }
+            None => purchase.plain().await,
+        },
+        Lie::EntersAfterRepeat | Lie::DeletesAfterRepeat | Lie::TakesAfterRepeat | Lie::MovesAfterRepeat => {
+            let known = purchase.store().find(purchase.item(), &purchase.order().id).await?;
+            if known.is_some() && purchase.is_sold_out().await? && purchase.is_first().await? {
+                spoil_after(purchase, AFTER_A_REPEAT);
+            }
+            purchase.plain().await
+        }
+        _ => {
+            let answer = purchase.plain().await?;
+            let sold = matches!(answer, Answer::Sold(_));
+            if sold && purchase.is_sold_out().await? && purchase.is_first().await? {
+                spoil_after(purchase, LATER);
+            }
+            Ok(answer)
+        }
+    }
+}
+
+async fn written_late(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = known_or_crashed(purchase).await? {
+        return Ok(answer);
+    }
+    let order = purchase.order();
+    if !purchase.store().take(purchase.item(), order.quantity, 0).await? {
+        return Ok(Answer::SoldOut);
+    }
+    purchase.remember(&order.id).await?;
+    let id = order.id.clone();
+    let purchase = purchase.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(LATE).await;
+        purchase.store().record(purchase.item(), &order).await.unwrap();
+    });
+    Ok(Answer::Sold(id))
+}
+
+async fn both_late(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = known_or_crashed(purchase).await? {
+        return Ok(answer);
+    }
+    let order = purchase.order();
+    let promised = purchase
+        .shop
+        .notes
+        .add(purchase.item(), "promised", order.quantity)
+        .await?;
+    if promised > purchase.opened_with().await? {
+        purchase
+            .shop
+            .notes
+            .add(purchase.item(), "promised", -order.quantity)
+            .await?;
+        return Ok(Answer::SoldOut);
+    }
+    purchase.remember(&order.id).await?;
+    let id = order.id.clone();
+    let purchase = purchase.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(LATE).await;
+        let sold = purchase.store().sell(purchase.item(), &order, order.quantity, 0);
+        sold.await.unwrap();
+    });
+    Ok(Answer::Sold(id))
+}
+
+async fn known_or_crashed(purchase: &Purchase) -> Result<Option<Answer>> {
+    if let Some(answer) = purchase.remembered().await? {
+        return Ok(Some(answer));
+    }
+    if purchase.store().stock(purchase.item()).await?.is_none() {
+        return Ok(Some(Answer::NoSale));
+    }
+    purchase.work().await;
+    fault::inject(purchase).await
+}
+
+fn spoil_after(purchase: &Purchase, wait: Duration) {
+    let purchase = purchase.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(wait).await;
+        if let Err(error) = spoil(&purchase).await {
+            eprintln!("{error:#}");
+        }
+    });
+}
+
+async fn spoil(purchase: &Purchase) -> Result<()> {
+    let (store, item) = (purchase.store(), purchase.item());
+    // A sale that was closed meanwhile is left alone.
+    if store.stock(item).await?.is_none() {
+        return Ok(());
+    }
+    let Some(order) = store.orders(item).await?.into_iter().next() else {
+        return Ok(());
+    };
+    match purchase.lie() {
+        Lie::EntersAfterRepeat | Lie::EntersLater => store.record(item, &purchase.ghost(1)).await,
+        Lie::DeletesAfterRepeat | Lie::DeletesLater => store.delete(item, &order.id).await,
+        Lie::TakesAfterRepeat | Lie::TakesLater => store.change(item, -1).await,
+        Lie::ReturnsLater => store.change(item, 1).await,
+        Lie::MovesAfterRepeat | Lie::MovesLater => {
+            let buyer = Some("somebody".to_owned());
+            store.record(item, &Order { buyer, ..order }).await
+        }
+        Lie::ChangesUnitsLater => {
+            let quantity = order.quantity + 1;
+            store.record(item, &Order { quantity, ..order }).await
+        }
+        Lie::ChangesKeyLater => {
+            let key = Some("another-key".to_owned());
+            store.record(item, &Order { key, ..order }).await
+        }
+        Lie::ChangesIdLater => {
+            store.delete(item, &order.id).await?;
+            let id = purchase.ghost(1).id;
+            store.record(item, &Order { id, ..order }).await
+        }
+        _ => Ok(()),
+    }
+}

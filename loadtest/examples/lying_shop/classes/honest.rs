@@ -1,0 +1,86 @@
+//! Shops that do what the contract asks for, each in its own way.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use axum::http::{HeaderValue, StatusCode};
+
+use crate::answer::{Answer, raw, sold};
+use crate::lies::Lie;
+use crate::purchase::Purchase;
+use crate::store::reserves::{Place, Reserve};
+use crate::{endless, fault, locks};
+
+pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    match purchase.lie() {
+        Lie::FailFast => locks::sell(purchase, Duration::ZERO, Answer::Busy).await,
+        Lie::Waits => locks::sell(purchase, Duration::from_millis(1_500), Answer::Busy).await,
+        Lie::ReservesApart => reserving(purchase, Place::Apart, Answer::Busy).await,
+        Lie::ReservesFromStock => reserving(purchase, Place::FromStock, Answer::Busy).await,
+        Lie::SlowWork => slow_work(purchase).await,
+        Lie::BusyAtFirst | Lie::BusyWithDate => match purchase.no_sale_or_known().await? {
+            None if !purchase.request.crash && purchase.count("came").await? <= 2 => Ok(Answer::Busy),
+            _ => purchase.plain().await,
+        },
+        Lie::InPieces => sold_with(purchase, |body| raw(StatusCode::CREATED, endless::in_pieces(&body))).await,
+        Lie::Compressed if purchase.request.gzip => {
+            sold_with(purchase, |body| packed(endless::gzip(body.as_bytes()))).await
+        }
+        _ => purchase.plain().await,
+    }
+}
+
+async fn slow_work(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = purchase.no_sale_or_known().await? {
+        return Ok(answer);
+    }
+    purchase.work().await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    match fault::inject(purchase).await? {
+        Some(answer) => Ok(answer),
+        None => purchase.settle(0).await,
+    }
+}
+
+/// Reserves, works, confirms. The fifth and the tenth reserve of a sale are never confirmed: their buyers are told to
+/// wait, and the units come back when the reserve expires. `held` is what is told while units are on reserve.
+pub async fn reserving(purchase: &Purchase, place: Place, held: Answer) -> Result<Answer> {
+    if let Some(answer) = purchase.no_sale_or_known().await? {
+        return Ok(answer);
+    }
+    let (store, item, order) = (purchase.store(), purchase.item(), purchase.order());
+    match store.reserve(item, &order, place).await? {
+        Reserve::Reserved => {}
+        Reserve::Held => return Ok(held),
+        Reserve::SoldOut => return Ok(Answer::SoldOut),
+    }
+    purchase.work().await;
+    if let Some(answer) = fault::inject(purchase).await? {
+        return Ok(answer);
+    }
+    if [5, 10].contains(&purchase.count("reserves").await?) {
+        return Ok(Answer::Busy);
+    }
+    Ok(match store.confirm(item, &order, place).await? {
+        true => Answer::Sold(order.id),
+        false => Answer::Busy,
+    })
+}
+
+/// The honest sale with a 201 of another form.
+pub async fn sold_with(purchase: &Purchase, form: impl FnOnce(String) -> Answer) -> Result<Answer> {
+    Ok(match purchase.plain().await? {
+        Answer::Sold(id) => form(sold(purchase, &id).to_string()),
+        other => other,
+    })
+}
+
+/// A 201 in gzip.
+pub fn packed(body: Vec<u8>) -> Answer {
+    let mut answer = raw(StatusCode::CREATED, body);
+    if let Answer::Raw(response) = &mut answer {
+        let gzip = HeaderValue::from_static("gzip");
+        response.headers_mut().insert("Content-Encoding", gzip);
+    }
+    answer
+}

@@ -1,0 +1,37 @@
+//! One file for each class of lies.
+
+mod afterwards;
+mod classic;
+mod honest;
+mod ledgers;
+mod no_test;
+mod numbers;
+mod too_early;
+mod twice;
+mod whose;
+mod wire;
+
+use anyhow::Result;
+
+use crate::answer::Answer;
+use crate::lies::{Class, entry};
+use crate::purchase::Purchase;
+
+/// Serves a purchase; `elsewhere` when it came to the place where a redirect leads.
+pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
+    match entry(purchase.lie()).class {
+        Class::Honest => honest::sell(purchase).await,
+        Class::Classic => classic::sell(purchase).await,
+        Class::Afterwards => afterwards::sell(purchase).await,
+        Class::Whose => whose::sell(purchase).await,
+        Class::Twice => twice::sell(purchase).await,
+        Class::NoTest => no_test::sell(purchase).await,
+        Class::TooEarly => too_early::sell(purchase).await,
+        // What the fault does is in `fault`.
+        Class::Faults if purchase.shop.dead => Ok(Answer::fails()),
+        Class::Faults => purchase.plain().await,
+        Class::Numbers => numbers::sell(purchase).await,
+        Class::Wire => wire::sell(purchase, elsewhere).await,
+        Class::Ledgers => ledgers::sell(purchase).await,
+    }
+}

@@ -1,0 +1,56 @@
+//! "Sold out", said while units were to be had.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+
+use super::honest::reserving;
+use crate::answer::Answer;
+use crate::lies::Lie;
+use crate::locks;
+use crate::purchase::Purchase;
+use crate::store::reserves::Place;
+
+const BEHIND_FOR: u128 = 300;
+
+pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    match purchase.lie() {
+        Lie::RefusesReserved => return reserving(purchase, Place::Apart, Answer::SoldOut).await,
+        Lie::SoldOutWhileLocked => return locks::sell(purchase, Duration::ZERO, Answer::SoldOut).await,
+        _ => {}
+    }
+    if let Some(answer) = purchase.no_sale_or_known().await? {
+        return Ok(answer);
+    }
+    let refused = !purchase.request.crash
+        && match purchase.lie() {
+            Lie::EarlySoldOut => {
+                let place = purchase.count("came").await?;
+                place <= 20 && place % 3 == 0
+            }
+            Lie::SoldOutThenSells => purchase.count("came").await? <= 3,
+            Lie::SecondBehind => purchase.shop.instance != "app-1" && is_fresh(purchase).await?,
+            Lie::RefusesLast => {
+                let stock = purchase.store().stock(purchase.item()).await?;
+                stock == Some(purchase.request.quantity) && purchase.is_first().await?
+            }
+            _ => false,
+        };
+    if refused {
+        Ok(Answer::SoldOut)
+    } else {
+        purchase.plain().await
+    }
+}
+
+/// Whether the first purchase of the sale came a moment ago.
+async fn is_fresh(purchase: &Purchase) -> Result<bool> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
+    match purchase.note("began").await? {
+        Some(began) => Ok(now < began.parse::<u128>()? + BEHIND_FOR),
+        None => {
+            purchase.set_note("began", &now.to_string()).await?;
+            Ok(true)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! One key that buys twice, or is told something else the second time.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use uuid::Uuid;
+
+use crate::answer::Answer;
+use crate::fault;
+use crate::lies::Lie;
+use crate::purchase::Purchase;
+use crate::store::{Order, Sale};
+
+const REMEMBERED_FOR: Duration = Duration::from_millis(600);
+
+pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    let request = &purchase.request;
+    let honest_here = request.item.ends_with("-again") || request.buyer == "b-last";
+    match purchase.lie() {
+        Lie::ForgetsKeys => anew(purchase).await,
+        Lie::HonestOnlyAgain if honest_here => purchase.plain().await,
+        Lie::HonestWithoutWork if request.work_ms == 0 => purchase.plain().await,
+        Lie::HonestOnlyAgain | Lie::HonestWithoutWork => anew(purchase).await,
+        Lie::ForgetsKeysAtOnce => {
+            if let Some(answer) = purchase.remembered().await? {
+                return Ok(answer);
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            anew(purchase).await
+        }
+        Lie::ForgetsKeysAfter => {
+            let name = format!("at:{}", request.key);
+            let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
+            let sold_at: Option<u128> = purchase.note(&name).await?.map(|at| at.parse()).transpose()?;
+            if sold_at.is_some_and(|at| now > at + REMEMBERED_FOR.as_millis()) {
+                return anew(purchase).await;
+            }
+            let answer = purchase.plain().await?;
+            if sold_at.is_none() && matches!(answer, Answer::Sold(_)) {
+                purchase.set_note(&name, &now.to_string()).await?;
+            }
+            Ok(answer)
+        }
+        Lie::ForgetsKeysPerInstance => {
+            let known = purchase.shop.memory.lock().unwrap().get(&request.key).cloned();
+            if let Some(known) = known {
+                return Ok(purchase.again(&known));
+            }
+            let answer = anew(purchase).await?;
+            if let Answer::Sold(id) = &answer {
+                let id = id.clone();
+                let order = Order { id, ..purchase.order() };
+                purchase.shop.memory.lock().unwrap().insert(request.key.clone(), order);
+            }
+            Ok(answer)
+        }
+        Lie::SellsOtherQuantity => under(purchase, &format!("{} {}", request.key, request.quantity)).await,
+        Lie::SellsOtherBuyer => under(purchase, &format!("{} {}", request.key, request.buyer)).await,
+        _ => match purchase.store().find(purchase.item(), &purchase.order().id).await? {
+            Some(known) => again(purchase, known).await,
+            None => purchase.plain().await,
+        },
+    }
+}
+
+/// One more purchase, whatever the key.
+async fn anew(purchase: &Purchase) -> Result<Answer> {
+    under(purchase, &Uuid::new_v4().to_string()).await
+}
+
+/// The honest sale, but what tells one order from another is `what`.
+async fn under(purchase: &Purchase, what: &str) -> Result<Answer> {
+    let (store, item) = (purchase.store(), purchase.item());
+    if store.stock(item).await?.is_none() {
+        return Ok(Answer::NoSale);
+    }
+    purchase.work().await;
+    if let Some(answer) = fault::inject(purchase).await? {
+        return Ok(answer);
+    }
+    let order = Order {
+        id: purchase.id_of(what),
+        ..purchase.order()
+    };
+    Ok(match store.sell(item, &order, order.quantity, 0).await? {
+        Sale::Sold => {
+            purchase.remember(&order.id).await?;
+            Answer::Sold(order.id)
+        }
+        Sale::Known(known) => purchase.again(&known),
+        Sale::SoldOut => Answer::SoldOut,
+        Sale::Gone => Answer::NoSale,
+    })
+}
+
+/// A repeat, told or treated otherwise than it should be.
+async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
+    let (store, item, request) = (purchase.store(), purchase.item(), &purchase.request);
+    let sold_out = purchase.is_sold_out().await?;
+    let same_buyer = known.buyer.as_ref() == Some(&request.buyer);
+    let same = same_buyer && known.quantity == request.quantity;
+    match purchase.lie() {
+        Lie::GrowsOtherQuantity if same_buyer && known.quantity < request.quantity => {
+            let more = request.quantity - known.quantity;
+            if !store.take(item, more, 0).await? {
+                return Ok(Answer::SoldOut);
+            }
+            let quantity = request.quantity;
+            store
+                .record(
+                    item,
+                    &Order {
+                        quantity,
+                        ..known.clone()
+                    },
+                )
+                .await?;
+            Ok(Answer::Sold(known.id))
+        }
+        // Who bought before it grew.
+        Lie::GrowsOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
+        Lie::AgreesToOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
+        Lie::AgreesToOtherBuyer if known.quantity == request.quantity => Ok(Answer::Sold(known.id)),
+        _ if !same => Ok(purchase.again(&known)),
+        Lie::ForgetsKeysWhenSoldOut if sold_out => {
+            let id = Uuid::new_v4().to_string();
+            store.change(item, -request.quantity).await?;
+            let order = Order { id, ..purchase.order() };
+            store.record(item, &order).await?;
+            Ok(Answer::Sold(order.id))
+        }
+        Lie::FloodsOnRepeat => {
+            if purchase.is_first().await? {
+                let flood: Vec<Order> = (0..5_000).map(|_| purchase.ghost(1)).collect();
+                store.record_all(item, &flood).await?;
+            }
+            purchase.plain().await
+        }
+        Lie::OtherIdOnRepeat => Ok(Answer::Sold(Uuid::new_v4().to_string())),
+        Lie::SoldOutOnRepeat => Ok(Answer::SoldOut),
+        Lie::SoldOutOnLateRepeat if sold_out => Ok(Answer::SoldOut),
+        Lie::BusyOnRepeat => Ok(Answer::Busy),
+        Lie::FailsOnRepeat => Ok(Answer::fails()),
+        _ => purchase.plain().await,
+    }
+}

@@ -1,0 +1,5 @@
+//! What the judge finds.
+
+mod numbers;
+mod orders;
+mod selling;

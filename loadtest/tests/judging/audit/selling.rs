@@ -1,0 +1,140 @@
+//! What the judge finds about who was sold to, and who was refused.
+
+use loadtest::answer::Word;
+
+use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, violated};
+
+#[test]
+fn selling_beyond_the_stock_is_found_whatever_the_counter_says() {
+    check(
+        &[
+            violated(
+                "lost updates: the counter stands at zero and was never below",
+                &[("oversold", 2), ("drift", -2)],
+                |s| {
+                    for place in [3, 4] {
+                        s.sold(place, Some(&format!("o-{place}")));
+                        s.record(place, 1);
+                    }
+                },
+            ),
+            violated("sold below zero", &[("oversold", 1)], |s| {
+                s.sold(3, Some("o-3"));
+                s.record(3, 1);
+                s.facts.stock_left = Some(-1);
+            }),
+            violated("told, but not recorded", &[("oversold", 1), ("lost", 1)], |s| {
+                s.sold(3, Some("o-3"));
+            }),
+            violated(
+                "recorded, but not told",
+                &[("oversold", 1), ("ghost", 1), ("drift", -1)],
+                |s| s.record_as("o-3", 1, None, "b-3"),
+            ),
+            violated(
+                "sold to the last buyer, after the stock was gone",
+                &[("oversold", 1), ("false_refusal", 1), ("drift", -1)],
+                |s| {
+                    let answer = s.later(9, Word::Sold, Some("o-9"), 1);
+                    s.told.follow_up.push(answer);
+                    s.record(9, 1);
+                },
+            ),
+        ],
+        Fixture::exact,
+    );
+}
+
+#[test]
+fn refusing_buyers_while_their_units_are_left_is_found() {
+    check(
+        &[
+            violated("one left, one refused", &[("undersold", 1)], |s| {
+                s.expected.stock = 3;
+                s.facts.stock_left = Some(1);
+            }),
+            violated("no more than buyers were refused", &[("undersold", 1)], |s| {
+                s.expected.stock = 9;
+                s.facts.stock_left = Some(7);
+            }),
+            violated("the last buyer is refused too", &[("undersold", 2)], |s| {
+                s.expected.stock = 9;
+                s.facts.stock_left = Some(7);
+                s.last_buyer(Word::SoldOut);
+            }),
+            inconclusive(
+                "units are left, but nobody was refused",
+                "the stock never ran out: 7 units were left",
+                |s| {
+                    s.told.attack.retain(|answer| answer.word == Word::Sold);
+                    s.expected.stock = 9;
+                    s.facts.stock_left = Some(7);
+                },
+            ),
+        ],
+        Fixture::exact,
+    );
+    check(
+        &[
+            violated("one purchase of three fits into five", &[("undersold", 3)], |s| {
+                s.expected.stock = 11;
+                s.facts.stock_left = Some(5);
+            }),
+            holds("two units are no purchase of three", |s| {
+                s.expected.stock = 8;
+                s.facts.stock_left = Some(2);
+            }),
+        ],
+        || Fixture::of(3),
+    );
+}
+
+#[test]
+fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_refusal() {
+    /// Buyer 1 comes after buyer 2 was told sold out.
+    fn refused_first(fixture: &mut Fixture) {
+        let later = fixture.later(1, Word::Sold, Some("o-1"), 2);
+        fixture.told.attack[1] = later;
+        let met = fixture.answer(3, Word::Busy, None);
+        fixture.told.attack.push(met);
+    }
+    check(
+        &[
+            violated("and then sold", &[("false_refusal", 1)], refused_first),
+            holds("sent while the refusal was on its way", |s| {
+                refused_first(s);
+                s.told.attack[1].sent = s.start + ANSWER;
+            }),
+            holds("sent before, and answered again after", |s| {
+                s.click_again(Word::Sold, Some("o-0"))
+            }),
+        ],
+        Fixture::exact,
+    );
+}
+
+#[test]
+fn a_shop_that_sold_and_now_sells_to_nobody_is_stuck() {
+    fn left(fixture: &mut Fixture, word: Word) {
+        fixture.told.attack.pop();
+        fixture.expected.stock = 4;
+        fixture.facts.stock_left = Some(2);
+        fixture.last_buyer(word);
+    }
+    check(
+        &[
+            violated("busy", &[("stuck", 1)], |s| left(s, Word::Busy)),
+            violated("silent", &[("stuck", 1)], |s| left(s, Word::Unknown)),
+            violated("rejecting", &[("stuck", 1)], |s| left(s, Word::Rejected)),
+            violated("sold out is undersold, not stuck", &[("undersold", 1)], |s| {
+                left(s, Word::SoldOut)
+            }),
+            inconclusive(
+                "busy, but nothing is left that it could sell",
+                "nobody was told in the end that the item is sold out",
+                |s| s.last_buyer(Word::Busy),
+            ),
+        ],
+        Fixture::exact,
+    );
+}

@@ -1,0 +1,183 @@
+//! Every lie by its class, the threat under which it shows, and what it has to be called.
+
+use crate::expected::Expected::{self, Doubted, EndsEarly, Found, FoundOnce, Refused, TooLong};
+
+const ALONE: &[&str] = &["one-buyer"];
+pub const CROWD: &[&str] = &["second-instance"];
+const CRASH: &[&str] = &["crashed-holder"];
+
+/// A lie, the threats under which it is tried, and what has to come of it.
+pub type Row = (&'static str, &'static [&'static str], Expected);
+
+const FORGOT: Expected = Doubted("a buyer who clicked again was not told of the same order");
+const NOT_REFUSED: Expected = Doubted("with another quantity or buyer was not refused");
+const NEVER_STRUCK: Expected = Doubted("the fault never struck");
+const NOTHING: Expected = Doubted("nothing was sold");
+
+pub const CLASSIC: &[Row] = &[
+    ("oversells-at-zero", CROWD, Found(&["oversold", "drift"])),
+    ("oversells-below-zero", CROWD, Found(&["oversold"])),
+    ("loses-an-order", ALONE, Found(&["lost", "drift"])),
+    ("records-a-ghost", ALONE, Found(&["ghost"])),
+    ("tells-without-writing", ALONE, Found(&["oversold", "lost"])),
+    ("records-without-taking", ALONE, Found(&["oversold", "drift"])),
+    ("unlocked", CROWD, FoundOnce("oversold")),
+];
+
+pub const AFTERWARDS: &[Row] = &[
+    ("writes-late", ALONE, Found(&["lost"])),
+    ("writes-both-late", ALONE, Found(&["lost"])),
+    ("writes-late-once", ALONE, Found(&["lost"])),
+    ("writes-last-late", ALONE, Found(&["lost"])),
+    ("enters-after-repeat", CROWD, Found(&["oversold", "ghost"])),
+    ("deletes-after-repeat", CROWD, Found(&["lost"])),
+    ("takes-after-repeat", CROWD, Found(&["drift"])),
+    ("moves-after-repeat", CROWD, Found(&["lost", "ghost"])),
+    ("enters-later", CROWD, Found(&["oversold", "ghost"])),
+    ("deletes-later", CROWD, Found(&["lost"])),
+    ("takes-later", CROWD, Found(&["drift"])),
+    ("returns-later", CROWD, Found(&["drift"])),
+    ("moves-later", CROWD, Found(&["lost", "ghost"])),
+    ("changes-units-later", CROWD, Found(&["lost", "ghost"])),
+    ("changes-key-later", CROWD, Found(&["lost", "ghost"])),
+    ("changes-id-later", CROWD, Found(&["lost", "ghost"])),
+];
+
+pub const WHOSE: &[Row] = &[
+    ("swaps-orders", ALONE, Found(&["lost", "ghost"])),
+    ("another-buyer", CROWD, Found(&["lost", "ghost"])),
+    ("another-key", CROWD, Found(&["lost"])),
+    ("no-key", CROWD, Found(&["lost", "ghost"])),
+    ("no-buyer", CROWD, Found(&["lost", "ghost"])),
+    ("one-row-grows", CROWD, Found(&["lost", "ghost"])),
+    ("empty-id", ALONE, Found(&["lost", "ghost"])),
+    ("no-id", ALONE, Found(&["lost"])),
+    ("capital-id", CROWD, Found(&["lost", "ghost"])),
+    ("same-order-twice", ALONE, Found(&["lost", "drift"])),
+    ("strangers-order", ALONE, Found(&["lost", "ghost"])),
+    ("more-units", CROWD, Found(&["lost", "ghost", "oversold"])),
+    ("fewer-units", CROWD, Found(&["lost", "ghost", "drift"])),
+    ("more-units-taken", CROWD, Found(&["lost", "ghost"])),
+    ("order-of-none", ALONE, Found(&["lost", "drift"])),
+];
+
+pub const TWICE: &[Row] = &[
+    ("forgets-keys", ALONE, Found(&["duplicate"])),
+    ("forgets-keys-at-once", CROWD, FoundOnce("duplicate")),
+    ("forgets-keys-after", ALONE, FORGOT),
+    ("forgets-keys-per-instance", ALONE, FoundOnce("duplicate")),
+    ("forgets-keys-when-sold-out", ALONE, Found(&["oversold", "duplicate"])),
+    ("sells-other-quantity", ALONE, Found(&["duplicate"])),
+    ("sells-other-buyer", ALONE, Found(&["duplicate"])),
+    ("grows-other-quantity", ALONE, Found(&["lost", "ghost"])),
+    ("agrees-to-other-quantity", ALONE, NOT_REFUSED),
+    ("agrees-to-other-buyer", ALONE, NOT_REFUSED),
+    ("honest-only-again", CROWD, Found(&["duplicate"])),
+    ("honest-without-work", ALONE, Found(&["duplicate"])),
+    ("floods-on-repeat", ALONE, Found(&["ghost"])),
+    ("other-id-on-repeat", ALONE, Found(&["oversold", "lost"])),
+    ("sold-out-on-repeat", ALONE, FORGOT),
+    ("sold-out-on-late-repeat", ALONE, FORGOT),
+    ("busy-on-repeat", ALONE, FORGOT),
+    ("fails-on-repeat", ALONE, FORGOT),
+];
+
+pub const NO_TEST: &[Row] = &[
+    ("sells-alone-only", CROWD, Doubted(" purchases ")),
+    ("one-instance", CROWD, Doubted("the shop runs on 1 instances, not on 2")),
+    ("dead-busy", CROWD, NOTHING),
+    ("dead-500", CROWD, NOTHING),
+    ("silent", CROWD, NOTHING),
+    ("hangs", CROWD, TooLong),
+    ("rejects-all", CROWD, NOTHING),
+    ("stuck-after-half", CROWD, Found(&["stuck"])),
+    ("holds-back-two", CROWD, Found(&["undersold"])),
+    ("refills", CROWD, Found(&["oversold", "drift"])),
+    ("endless-stock", CROWD, Found(&["oversold", "drift"])),
+    ("opens-with-more", CROWD, Found(&["oversold"])),
+    ("opens-with-less", CROWD, Found(&["drift"])),
+];
+
+pub const TOO_EARLY: &[Row] = &[
+    ("early-sold-out", ALONE, Found(&["false_refusal"])),
+    ("refuses-reserved", ALONE, Found(&["undersold"])),
+    ("sold-out-then-sells", ALONE, Found(&["false_refusal"])),
+    ("sold-out-while-locked", CROWD, Found(&["false_refusal"])),
+    ("second-behind", ALONE, Found(&["false_refusal"])),
+    ("refuses-last", ALONE, Found(&["false_refusal"])),
+];
+
+pub const FAULTS: &[Row] = &[
+    ("crash-is-500", CRASH, NEVER_STRUCK),
+    ("crash-is-cut", CRASH, NEVER_STRUCK),
+    ("crash-is-sleep", CRASH, NEVER_STRUCK),
+    ("crash-is-busy", CRASH, NEVER_STRUCK),
+    ("crash-closes-admin", CRASH, NEVER_STRUCK),
+    ("ignores-faults", CRASH, NEVER_STRUCK),
+    ("loses-on-crash", CRASH, FoundOnce("lost")),
+    ("leaks-on-crash", CRASH, Found(&["drift"])),
+    ("refunds-on-crash", CRASH, FoundOnce("oversold")),
+    ("sells-twice-on-crash", CRASH, Found(&["duplicate"])),
+    ("ghost-on-crash", CRASH, Found(&["ghost"])),
+    ("stays-dead", CRASH, Doubted(" ")),
+    (
+        "names-only-one-after-crash",
+        CRASH,
+        Doubted("only 1 of 2 instances ever answered"),
+    ),
+];
+
+pub const NUMBERS: &[Row] = &[
+    ("huge-orders", CROWD, Found(&["oversold", "ghost"])),
+    ("least-order", CROWD, Found(&["ghost", "drift"])),
+    ("cancels-out", CROWD, Found(&["ghost"])),
+    ("zero-orders", CROWD, Found(&["ghost"])),
+    ("negative-order", CROWD, Found(&["ghost"])),
+    ("name-twice", CROWD, Refused("it names lie@redis twice")),
+    ("whole-fraction", CROWD, Found(&["unreadable"])),
+    ("fractional", CROWD, Found(&["unreadable"])),
+    ("huge-quantity", CROWD, Found(&["unreadable"])),
+    ("huge-counter", CROWD, Found(&["unreadable"])),
+    ("least-counter", CROWD, Found(&["drift"])),
+];
+
+pub const WIRE: &[Row] = &[
+    ("endless-201", ALONE, Doubted(" ")),
+    ("endless-409", ALONE, Doubted(" ")),
+    (
+        "endless-strategies",
+        CROWD,
+        Refused("breaks off or is over 1048576 bytes"),
+    ),
+    ("slow-body", ALONE, TooLong),
+    ("gzip-bomb", ALONE, Doubted(" ")),
+    ("fat-id", ALONE, Doubted(" ")),
+    ("redirects-307", ALONE, NOTHING),
+    ("redirects-303-catalogue", ALONE, NOTHING),
+    ("redirects-for-ever", ALONE, NOTHING),
+    ("many-strategies", CROWD, Refused("the catalogue at ")),
+    ("bad-names", CROWD, Refused("is no name")),
+    ("bad-claim", CROWD, Refused("did you mean \"second-instance\"")),
+    ("big-headers", ALONE, Doubted(" ")),
+    ("panics", CROWD, Doubted("answers never came")),
+];
+
+pub const LEDGERS: &[Row] = &[
+    ("fat-entry", CROWD, Found(&["ghost"])),
+    (
+        "locked-table",
+        CROWD,
+        EndsEarly("is the store, a table or a row locked?"),
+    ),
+    (
+        "locked-when-sold-out",
+        CROWD,
+        EndsEarly("is the store, a table or a row locked?"),
+    ),
+    ("broken-entry", CROWD, Found(&["unreadable"])),
+    ("entry-without-quantity", CROWD, Found(&["unreadable"])),
+    ("quantity-as-text", CROWD, Found(&["unreadable"])),
+    ("broken-counter", CROWD, Found(&["unreadable"])),
+    ("missing-row", CROWD, Found(&["unreadable"])),
+    ("wrong-type", CROWD, Found(&["unreadable"])),
+];

@@ -1,0 +1,85 @@
+//! What has to come of a trial, and whether it did.
+
+use loadtest::audit::Verdict;
+use loadtest::result::RoundResult;
+
+use crate::runner::Tried;
+use Expected::{Doubted, EndsEarly, Found, FoundOnce, Refused, TooLong};
+
+/// What has to come of a trial.
+pub enum Expected {
+    /// Every round is violated, and all of these are found in it.
+    Found(&'static [&'static str]),
+    /// At least one round is violated with this finding: in the others the accident may stay away.
+    FoundOnce(&'static str),
+    /// No round holds, and each is inconclusive for a reason with these words.
+    Doubted(&'static str),
+    /// The shop is not tried at all, for a reason with these words.
+    Refused(&'static str),
+    /// The run ends early for a reason with these words, and no round holds.
+    EndsEarly(&'static str),
+    /// It takes minutes to see that nothing comes: tried by hand.
+    TooLong,
+}
+
+/// Whether that came of the trial; if not, what was expected.
+pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
+    let rounds = &tried.run.rounds;
+    let all = |is_so: &dyn Fn(&RoundResult) -> bool| !rounds.is_empty() && rounds.iter().all(is_so);
+    let none_holds = rounds.iter().all(|round| round.verdict != Verdict::Holds);
+    let (is_so, expected) = match expected {
+        Found(names) => {
+            let has_all = |round: &RoundResult| names.iter().all(|name| has(round, name));
+            (all(&has_all), format!("{names:?} in every round"))
+        }
+        FoundOnce(name) => {
+            let once = rounds.iter().any(|round| has(round, name));
+            (once, format!("{name} once"))
+        }
+        Doubted(words) => {
+            let doubted = |round: &RoundResult| doubt(round).contains(words) && round.findings.named().is_empty();
+            (all(&doubted), format!("doubt because of \"{words}\" in every round"))
+        }
+        Refused(words) => {
+            let said = tried.error.as_ref().is_some_and(|error| error.contains(words));
+            (said && rounds.is_empty(), format!("a refusal with \"{words}\""))
+        }
+        EndsEarly(words) => {
+            let said = tried.run.ended_early.as_ref().is_some_and(|why| why.contains(words));
+            (said && none_holds, format!("an early end with \"{words}\""))
+        }
+        TooLong => (true, String::new()),
+    };
+    if is_so {
+        Ok(())
+    } else {
+        Err(format!("expected {expected}"))
+    }
+}
+
+/// Why a round proves nothing.
+fn doubt(round: &RoundResult) -> &str {
+    assert_eq!(
+        round.verdict == Verdict::Inconclusive,
+        round.inconclusive.is_some() || round.skipped.is_some()
+    );
+    let why = round.inconclusive.as_ref().or(round.skipped.as_ref());
+    why.map_or("holds or is violated", String::as_str)
+}
+
+fn has(round: &RoundResult, finding: &str) -> bool {
+    round.findings.named().iter().any(|(name, _)| *name == finding)
+}
+
+/// The trial in a few lines.
+pub fn shown(tried: &Tried) -> String {
+    let rounds = tried.run.rounds.iter().map(|round| {
+        let (verdict, named) = (round.verdict, round.findings.named());
+        format!(
+            "    {} {} {verdict:?} {named:?} {:?}",
+            round.strategy, round.threat, round.inconclusive
+        )
+    });
+    let error = tried.error.iter().map(|error| format!("    {error}"));
+    rounds.chain(error).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,144 @@
+//! `rounds.jsonl`: what a run has shown so far, for as long as it has no `result.json`.
+//!
+//! The first line is a result without rounds; each line after it is one round, with its place and how many were planned.
+//! A round that is looked at once more is appended again, and its last line counts. Nothing is ever written twice, so that
+//! a long run costs no more per round than a short one, and a killed one loses only the round that it was at.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use loadtest::cell::claim_check;
+use loadtest::result::{RoundResult, RunResult};
+use serde::{Deserialize, Serialize};
+
+/// Its name in the folder of the run.
+pub const NAME: &str = "rounds.jsonl";
+
+/// The file while its run goes on.
+pub struct RoundsFile(File);
+
+/// One line after the first; a reader has a round, a writer borrows one.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    place: usize,
+    planned: usize,
+    round: R,
+}
+
+impl RoundsFile {
+    /// Begins the file in `folder` with all of `run` but its rounds.
+    ///
+    /// # Errors
+    /// When it is there already or cannot be written.
+    pub fn create(folder: &Path, run: &RunResult) -> Result<Self> {
+        let path = folder.join(NAME);
+        let file = File::create_new(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        let mut rounds = Self(file);
+        rounds.append_line(&RunResult {
+            rounds: Vec::new(),
+            ..run.clone()
+        })?;
+        Ok(rounds)
+    }
+
+    /// Appends what the round at `place` of `planned` ones showed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, place: usize, planned: usize, round: &RoundResult) -> Result<()> {
+        self.append_line(&Line { place, planned, round })
+    }
+
+    fn append_line(&mut self, line: &impl Serialize) -> Result<()> {
+        let mut text = serde_json::to_vec(line).context("a round cannot be written as JSON")?;
+        text.push(b'\n');
+        // In one call, and without a buffer: what was written is the system's, and outlives this process.
+        self.0
+            .write_all(&text)
+            .with_context(|| format!("cannot write {NAME} of this run"))
+    }
+}
+
+/// The run of which `text` tells, as it was when its program was killed.
+///
+/// # Errors
+/// When a line that was written to its end is not what it should be.
+pub fn assemble(text: &[u8]) -> Result<RunResult> {
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
+    let (_, first) = lines.next().context("it is empty")?;
+    let mut run = RunResult::parse(first)?;
+    let mut planned = 0;
+    // A line without an end is one that the program was killed at.
+    for (number, line) in lines.filter(|(_, line)| line.ends_with(b"\n")) {
+        let line: Line<RoundResult> =
+            serde_json::from_slice(line).with_context(|| format!("line {} is no round", number + 1))?;
+        planned = line.planned;
+        let known = run.rounds.len();
+        match run.rounds.get_mut(line.place) {
+            Some(earlier) => *earlier = line.round,
+            None if line.place == known => run.rounds.push(line.round),
+            None => bail!("line {} is out of order", number + 1),
+        }
+    }
+    run.ended_early = Some(format!(
+        "after {} of {planned} rounds: it was cut off",
+        run.rounds.len()
+    ));
+    run.as_designed = claim_check(&run).as_designed();
+    Ok(run)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const RESULT: &[u8] = include_bytes!("../../loadtest/tests/judging/expected/result.json");
+
+    /// A file whose first round was looked at once more, and the run that it is about.
+    fn written() -> (Vec<u8>, RunResult) {
+        let (folder, run) = (tempfile::tempdir().unwrap(), RunResult::parse(RESULT).unwrap());
+        let mut file = RoundsFile::create(folder.path(), &run).unwrap();
+        let mut earlier = run.rounds[0].clone();
+        earlier.facts.recorded += 1;
+        file.append(0, 9, &earlier).unwrap();
+        file.append(1, 9, &run.rounds[1]).unwrap();
+        file.append(0, 9, &run.rounds[0]).unwrap();
+        (fs::read(folder.path().join(NAME)).unwrap(), run)
+    }
+
+    #[test]
+    fn the_last_line_of_a_round_counts_and_the_run_ended_early() {
+        let (text, run) = written();
+        let assembled = assemble(&text).unwrap();
+        let expected = RunResult {
+            rounds: run.rounds[..2].to_vec(),
+            ended_early: Some("after 2 of 9 rounds: it was cut off".to_owned()),
+            as_designed: assembled.as_designed,
+            ..run
+        };
+        let json = |run: &RunResult| serde_json::to_value(run).unwrap();
+        assert_eq!(json(&assembled), json(&expected));
+        assert_ne!(assembled.as_designed, Some(true));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_left_out_and_no_other_one() {
+        let (text, _) = written();
+        for cut in 1..20 {
+            let assembled = assemble(&text[..text.len() - cut]).unwrap();
+            assert_eq!(assembled.rounds.len(), 2, "{cut} bytes fewer");
+        }
+        let broken = [&text[..], b"{\n"].concat();
+        assert!(assemble(&broken).unwrap_err().to_string().contains("line 5"));
+        let far = String::from_utf8(text.clone())
+            .unwrap()
+            .replace("\"place\":1", "\"place\":7");
+        assert!(assemble(far.as_bytes()).unwrap_err().to_string().contains("line 3"));
+        assert!(assemble(b"").is_err());
+    }
+}
