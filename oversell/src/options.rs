@@ -29,6 +29,10 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Start the shop and leave it up until Ctrl-C
     Up(UpOptions),
+    /// Send a command to the Redis of the shop that is up, or read commands from stdin
+    Redis(ClientOptions),
+    /// Send a statement to the MariaDB of the shop that is up, or read statements from stdin
+    Sql(ClientOptions),
     /// Run one instance of the shop
     Serve(ServeOptions),
     /// Ask an instance whether it can sell: 0 yes, 69 no
@@ -199,6 +203,17 @@ pub struct HealthOptions {
     /// Its public listener
     #[arg(default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
+}
+
+/// What to ask a store.
+#[derive(Args)]
+pub struct ClientOptions {
+    /// The store's URL [default: OVERSELL_REDIS_URL or OVERSELL_SQL_URL, else that of the one shop that is up]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// What to send
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
 }
 
 /// Which strategy to explain.

@@ -72,15 +72,12 @@ fn next(run: &RunResult, place: &Path) -> String {
     let failed = run.rounds.iter().find(|round| round.verdict == Verdict::Violated);
     let strategy = failed.or(run.rounds.first()).map_or("NAME", |round| &round.strategy);
     let mechanism = strategy.split('@').next().unwrap_or(strategy);
+    let (program, place) = (say::program(), place.display());
     format!(
-        "\noversell report {0} --verbose   every trial\n\
-         oversell strategies {mechanism:<w$}   how it works, and what breaks it\n",
-        place.display(),
-        w = place.display().to_string().len() + 5
+        "\nEvery trial, and how {mechanism} works:\n  {program} report {place} --verbose\n  {program} strategies {mechanism}\n"
     )
 }
 
-/// A run that was killed has no result, but the rounds that were over are in its folder.
 fn read(path: &Path) -> Result<RunResult> {
     let (result, rounds) = (path.join("result.json"), path.join(rounds_file::NAME));
     if !path.is_dir() {

@@ -47,4 +47,4 @@ pub use ready::Ready;
 pub use server_kind::ServerKind;
 pub use service::Service;
 pub use shop::{Shop, ShopOptions};
-pub use stores::{Parts, Stores};
+pub use stores::{Parts, Stores, running};

@@ -5,6 +5,7 @@ mod closed_pipe;
 mod doctor;
 mod faults;
 mod harness;
+mod lesson;
 mod reachable;
 mod trials;
 mod usage;

@@ -176,20 +176,6 @@ fn ctrl_c_in_the_middle_of_an_attack_leaves_nothing_on_stdout() {
 }
 
 #[test]
-fn up_prints_a_curl_line_that_buys() {
-    let (mut child, said) = up(&[]);
-    let curl = said.iter().position(|line| line.contains("curl ")).unwrap();
-    let bought = Command::new("sh")
-        .args(["-c", &said[curl..].join("\n")])
-        .output()
-        .unwrap();
-    interrupt(&child);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let bought: serde_json::Value = serde_json::from_slice(&bought.stdout).unwrap();
-    assert_eq!((&bought["item"], &bought["remaining"]), (&"sku-1".into(), &99.into()));
-}
-
-#[test]
 fn a_strategy_that_the_shop_cannot_use_is_skipped_with_its_reason_and_the_run_is_no_success() {
     let (mut child, said) = up(&["--instances", "2"]);
     let word = |of: &str| {
