@@ -99,6 +99,9 @@ pub struct RunOptions {
     /// Print every trial, as files and pipes get it anyway
     #[arg(long)]
     pub verbose: bool,
+    /// Say nothing on stderr while it goes on
+    #[arg(long, short)]
+    pub quiet: bool,
     #[command(flatten)]
     pub foreign: ForeignOptions,
     #[command(flatten)]

@@ -39,7 +39,9 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let writer = Arc::new(ResultWriter::new(
         &options.results,
         &began.format("%Y%m%dT%H%M%S%3fZ").to_string(),
+        options.quiet,
     )?);
+    let quiet = options.quiet;
     let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
@@ -58,7 +60,9 @@ pub fn run(options: RunOptions) -> Result<u8> {
     writer.clear();
     let run = result?;
     say::result_to(&mut stdout, &shown(&run, form, writer.folder()))?;
-    say::aside(format_args!("kept in {}", writer.folder().display()));
+    if !quiet {
+        say::aside(format_args!("kept in {}", writer.folder().display()));
+    }
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,
         ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,

@@ -208,6 +208,10 @@ fn a_strategy_that_the_shop_cannot_use_is_skipped_with_its_reason_and_the_run_is
 #[test]
 fn a_service_that_a_strategy_needs_is_started_when_the_plan_names_it() {
     let results = tempfile::tempdir().unwrap();
-    let ran = run(&["--strategy", "redlock@redis", "--instances", "2"], &results);
+    let ran = run(
+        &["--strategy", "redlock@redis", "--instances", "2", "--quiet"],
+        &results,
+    );
     assert_eq!(ran.status.code(), Some(0), "{}{}", stdout(&ran), stderr(&ran));
+    assert_eq!(stderr(&ran), "", "asked to be quiet");
 }
