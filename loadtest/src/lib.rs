@@ -11,6 +11,7 @@
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
 //! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
+//! - [`compare`]: two runs side by side
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
 
 pub mod answer;
@@ -18,6 +19,7 @@ pub mod attack;
 pub mod audit;
 pub mod catalogue;
 pub mod cell;
+pub mod compare;
 pub mod deployment;
 pub mod environment;
 pub mod experiment;

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::serve(options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
+        Command::Compare(options) => report::compare(&options),
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Doctor(options) => doctor::doctor(&options),
     };

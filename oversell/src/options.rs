@@ -39,6 +39,8 @@ pub enum Command {
     Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
+    /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
+    Compare(CompareOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),
     /// Say what a run would use, what it would fetch, and what to do about what is missing
@@ -206,6 +208,15 @@ pub struct HealthOptions {
     /// Its public listener
     #[arg(default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
+}
+
+/// Which results to compare.
+#[derive(Args)]
+pub struct CompareOptions {
+    /// The older result.json, or the folder it is in
+    pub before: PathBuf,
+    /// The newer one
+    pub after: PathBuf,
 }
 
 /// What to ask a store.

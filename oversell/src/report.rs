@@ -9,8 +9,8 @@ use loadtest::report;
 use loadtest::result::RunResult;
 use loadtest::screen::screen;
 
-use crate::exit::{AS_DESIGNED, Usage};
-use crate::options::ReportOptions;
+use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
+use crate::options::{CompareOptions, ReportOptions};
 use crate::stdout::Terminal;
 use crate::{rounds_file, say};
 
@@ -28,6 +28,17 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
         }
     }
     Ok(AS_DESIGNED)
+}
+
+/// Prints what changed from one result to another; the status says whether a verdict did.
+pub fn compare(options: &CompareOptions) -> Result<u8> {
+    let comparison = loadtest::compare::compare(&read(&options.before)?, &read(&options.after)?);
+    say::result(&comparison.text)?;
+    Ok(if comparison.has_changed {
+        NOT_AS_DESIGNED
+    } else {
+        AS_DESIGNED
+    })
 }
 
 /// How a run is printed.
