@@ -46,6 +46,7 @@ fn start(stack: &StackOptions) -> Result<Local> {
         instances: 1,
         fetch: !stack.no_fetch,
         port: None,
+        relays: Vec::new(),
     };
     Ok(Local {
         stores,

@@ -144,6 +144,7 @@ impl Court {
             instances: trial.instances,
             fetch: true,
             port: None,
+            relays: Vec::new(),
         };
         let shop = Arc::new(self.stores.shop(&options).unwrap());
         let _supervisor = Supervisor::of(&shop);
