@@ -1,6 +1,7 @@
 //! From options to a shop: our own, started here, or one that runs elsewhere.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -49,7 +50,7 @@ fn start(stack: &StackOptions) -> Result<Local> {
         relays: Vec::new(),
     };
     Ok(Local {
-        stores,
+        stores: Arc::new(stores),
         options,
         admin_token,
         running: HashMap::new(),

@@ -10,8 +10,10 @@ use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::Experiment;
 use loadtest::facts::LedgerReader;
-use loadtest::plan::{self, Load, Wanted};
+use loadtest::load::Load;
+use loadtest::plan::{self, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::threats::{self, Threat};
 use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -88,10 +90,12 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     };
     let counts = counts(&options, &deployment);
     let first = counts.first().copied().unwrap_or(1);
-    let catalogue = deployment.running(first)?.client.strategies().await?;
+    let catalogue = deployment.running(first, &[])?.client.strategies().await?;
+    threats::check_claims(&catalogue)?;
     let rounds = plan::rounds(
         &chosen(&options, &catalogue)?,
         &Wanted {
+            threats: named_threats(&options),
             instances: counts,
             load: load(&options),
             repeats: options.repeat,
@@ -144,6 +148,14 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     counts.sort_unstable();
     counts.dedup();
     counts
+}
+
+/// In the order of the list, whatever the order of the options.
+fn named_threats(options: &RunOptions) -> Vec<&'static dyn Threat> {
+    let is_wanted = |threat: &&'static dyn Threat| {
+        options.threat.is_empty() || options.threat.iter().any(|name| name == threat.name())
+    };
+    threats::all().iter().copied().filter(is_wanted).collect()
 }
 
 fn load(options: &RunOptions) -> Load {

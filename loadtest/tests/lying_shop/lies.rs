@@ -1,7 +1,7 @@
 //! Each lie, the threat under which it shows, and what it has to be called.
 
 use loadtest::audit::Verdict;
-use loadtest::plan::Load;
+use loadtest::load::Load;
 use loadtest::result::RoundResult;
 
 use crate::court::{Court, LOAD, Trial, Tried, known};

@@ -8,6 +8,7 @@ use loadtest::catalogue::{Store, Strategy};
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::threats;
 use serde_json::{Value, json};
 
 use crate::court::{Court, LOAD, Trial, root};
@@ -42,6 +43,7 @@ fn skipped() -> RoundResult {
         claims: Vec::new(),
     };
     let wanted = Wanted {
+        threats: threats::all().to_vec(),
         instances: vec![1],
         load: LOAD,
         repeats: 1,

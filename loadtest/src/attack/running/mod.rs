@@ -1,18 +1,21 @@
 //! An attack while it goes on, shared by its buyers.
 
-mod fault;
+mod directed;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use goose::goose::{GooseRequest, GooseUser};
 use reqwest::Client;
-use tokio::sync::{Barrier, SetOnce};
+use tokio::sync::{Barrier, SetOnce, mpsc, watch};
 use tokio::time::sleep;
 
-use super::Attack;
+use self::directed::Progress;
+use super::scene::Parcel;
 use super::twice::Twice;
+use super::{Attack, Delivery};
 use crate::answer::{Answer, Reply, Word};
 use crate::facts::Look;
 use crate::shop::PurchaseRequest;
@@ -28,7 +31,7 @@ const COME_BACK: usize = 3;
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
 pub(in crate::attack) struct Running {
-    attack: Attack,
+    pub(in crate::attack) attack: Attack,
     client: Client,
     gate: Barrier,
     released: OnceLock<Instant>,
@@ -40,9 +43,10 @@ pub(in crate::attack) struct Running {
     /// When buyers who were told to wait come back together, if they shall.
     back_at: Mutex<Option<Instant>>,
     twice: Twice,
-    /// Whether the fault struck, when that is known.
-    pub(in crate::attack) struck: SetOnce<bool>,
-    /// Whether its damage was healed: if not, there is no second wave.
+    /// What the deed says to those whose purchases it sends.
+    directed: Mutex<HashMap<usize, mpsc::Receiver<Parcel>>>,
+    progress: watch::Sender<Progress>,
+    /// Whether the damage of the deed was healed: if not, there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
     told: Mutex<Told>,
     looks: Mutex<Vec<Look>>,
@@ -71,14 +75,16 @@ impl Running {
         let buyers = attack.sale.load.buyers;
         Self {
             client,
-            gate: Barrier::new(buyers),
+            // A deed opens it when it is prepared.
+            gate: Barrier::new(buyers + usize::from(attack.deed.is_some())),
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             sales: AtomicUsize::new(0),
             refused: AtomicBool::new(false),
             back_at: Mutex::default(),
             twice: Twice::draw(&attack),
-            struck: SetOnce::new(),
+            directed: Mutex::default(),
+            progress: watch::Sender::default(),
             healed: SetOnce::new(),
             told: Mutex::default(),
             looks: Mutex::default(),
@@ -96,13 +102,6 @@ impl Running {
         )
     }
 
-    /// Nobody has to be seen dying any more.
-    pub(in crate::attack) fn end_watch(&self) {
-        if let Some(fault) = &self.attack.fault {
-            fault.deaths.end();
-        }
-    }
-
     /// Purchases answered so far.
     pub(in crate::attack) fn answered(&self) -> usize {
         locked(&self.told).attack.len()
@@ -116,16 +115,15 @@ impl Running {
         let mut intended = *self.released.get_or_init(Instant::now);
         let load = &self.attack.sale.load;
         while let Some(place) = self.next_place() {
-            if self.attack.fault.is_some() && place >= load.buyers {
+            if self.attack.deed.is_some() && place >= load.buyers {
                 if !*self.healed.wait().await {
                     return;
                 }
                 intended = Instant::now();
             }
-            if let Some(fault) = self.attack.fault.as_ref().filter(|fault| fault.place == place) {
-                let struck = self.provoke(user, fault, intended).await;
-                // It is set by nobody else.
-                let _ = self.struck.set(struck);
+            let parcels = locked(&self.directed).remove(&place);
+            if let Some(parcels) = parcels {
+                self.follow(user, place, intended, parcels).await;
                 continue;
             }
             match self.purchase(user, place, intended).await {
@@ -143,15 +141,9 @@ impl Running {
     /// One purchase, and what is to be done after it. When the next one is meant to follow, unless there is to be none.
     async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
         let request = self.attack.sale.purchase(place);
-        let answer = if self.twice.at_once.contains(&place) {
-            let (answer, (copy, _)) = tokio::join!(self.send(user, &request, intended), self.attack.sale.buy(place));
-            locked(&self.told).repeats.push(copy);
-            answer
-        } else {
-            self.send(user, &request, intended).await
-        };
+        let answer = self.deliver(user, &request, self.twice.delivery(place), intended).await;
         let (word, ended) = (answer.word, answer.ended);
-        locked(&self.told).attack.push(answer);
+        self.keep(answer);
         let next = if self.after_answer(word, place).await {
             Instant::now()
         } else {
@@ -164,7 +156,7 @@ impl Running {
 
     /// When all buyers come back together: where all but one were told to wait, nobody has competed yet.
     async fn comes_back(&self) -> Option<Instant> {
-        if self.attack.one_at_a_time || self.attack.fault.is_some() {
+        if self.attack.one_at_a_time || self.attack.deed.is_some() {
             return None;
         }
         // All have their answers.
@@ -179,6 +171,11 @@ impl Running {
         // All know what was decided.
         self.gate.wait().await;
         *locked(&self.back_at)
+    }
+
+    fn keep(&self, answer: Answer) {
+        self.progress.send_modify(|progress| progress.count(answer.word));
+        locked(&self.told).attack.push(answer);
     }
 
     fn next_place(&self) -> Option<usize> {
@@ -250,6 +247,28 @@ impl Running {
         };
         let ((larger, _), (strangers, _)) = answers;
         locked(&self.told).altered.extend([larger, strangers]);
+    }
+
+    /// Sends one purchase as it is to be delivered: the answer to it, or to the first of its copies.
+    async fn deliver(
+        &self,
+        user: &mut GooseUser,
+        request: &PurchaseRequest<'_>,
+        delivery: Delivery,
+        intended: Instant,
+    ) -> Answer {
+        let (answer, copy) = match delivery {
+            Delivery::Once => return self.send(user, request, intended).await,
+            Delivery::HangUp(after) => return self.attack.hang_up(request, after).await,
+            Delivery::Twice => {
+                let again = self.attack.sale.client.buy(request);
+                let (answer, (copy, _)) = tokio::join!(self.send(user, request, intended), again);
+                (answer, copy)
+            }
+            Delivery::AtTwoInstances => self.attack.at_two_instances(request).await.into(),
+        };
+        locked(&self.told).repeats.push(copy);
+        answer
     }
 
     /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
