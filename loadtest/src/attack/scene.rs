@@ -120,7 +120,6 @@ impl DirectedPurchase<'_> {
     /// Sends it and waits for its answer; after the first time, another purchase is sent by the same buyer. `None` when
     /// the purchases of the round are spent.
     pub async fn send(&self, sending: Sending) -> Option<Word> {
-        self.scene.begin().await;
         let (heard, answer) = oneshot::channel();
         let parcel = Parcel {
             sending,
@@ -128,6 +127,8 @@ impl DirectedPurchase<'_> {
             heard,
         };
         self.parcels.send(parcel).await.ok()?;
+        // After that: its buyer, who is let loose with all others, has not to wait for it.
+        self.scene.begin().await;
         answer.await.ok()
     }
 }
