@@ -89,13 +89,23 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         _ = stop.wait() => bail!("interrupted"),
     };
     let counts = counts(&options, &deployment);
+    let threats = named_threats(&options);
+    if let Some(unplayed) = threats.iter().find(|threat| threat.instances(&counts).is_empty())
+        && !options.threat.is_empty()
+    {
+        let name = unplayed.name();
+        return Err(Usage(format!(
+            "{name} is not played on {counts:?} instances; --instances chooses others"
+        ))
+        .into());
+    }
     let first = counts.first().copied().unwrap_or(1);
     let catalogue = deployment.running(first, &[])?.client.strategies().await?;
     threats::check_claims(&catalogue)?;
     let rounds = plan::rounds(
         &chosen(&options, &catalogue)?,
         &Wanted {
-            threats: named_threats(&options),
+            threats,
             instances: counts,
             load: load(&options),
             repeats: options.repeat,

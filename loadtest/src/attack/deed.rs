@@ -11,7 +11,7 @@ use crate::load::Load;
 #[async_trait]
 pub trait Deed: Send + Sync {
     /// The purchases of the first wave that are sent as the deed says, by their places in the order of sending: from 0,
-    /// and less than the number of buyers. The first delivery of each comes from [`Scene::purchase`].
+    /// and less than the number of buyers. Each waits for [`Scene::send`].
     fn places(&self, _load: &Load) -> Vec<usize> {
         Vec::new()
     }

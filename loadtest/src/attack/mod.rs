@@ -13,7 +13,7 @@ mod twice;
 pub use crowd::{Attacked, Crowd};
 pub use deed::Deed;
 pub use delivery::Delivery;
-pub use scene::{DirectedPurchase, Scene, Sending};
+pub use scene::{Scene, Sending};
 
 use crate::sale::Sale;
 

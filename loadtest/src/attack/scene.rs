@@ -45,12 +45,6 @@ pub(super) struct Parcel {
     pub(super) heard: oneshot::Sender<Word>,
 }
 
-/// A purchase that is sent as a deed says.
-pub struct DirectedPurchase<'a> {
-    scene: &'a Scene<'a>,
-    parcels: &'a mpsc::Sender<Parcel>,
-}
-
 impl<'a> Scene<'a> {
     pub(super) fn new(shop: &'a RunningShop, running: &'a Running) -> Self {
         Self {
@@ -74,34 +68,45 @@ impl<'a> Scene<'a> {
         self.running.heard(sales, others).await
     }
 
-    /// The purchase at one of the places of the deed.
+    /// Sends the purchase at one of the places of the deed and waits for its answer; after the first time, another
+    /// purchase is sent by the same buyer. `None` when the purchases of the round are spent.
     ///
     /// # Errors
     /// When the deed has not named this place.
-    pub fn purchase(&'a self, place: usize) -> Result<DirectedPurchase<'a>> {
+    pub async fn send(&self, place: usize, sending: Sending) -> Result<Option<Word>> {
         let parcels = self.directed.get(&place);
         let parcels = parcels.with_context(|| format!("purchase {place} is none of those that the deed sends"))?;
-        Ok(DirectedPurchase { scene: self, parcels })
+        let (heard, answer) = oneshot::channel();
+        let parcel = Parcel {
+            sending,
+            since: Instant::now(),
+            heard,
+        };
+        if parcels.send(parcel).await.is_err() {
+            return Ok(None);
+        }
+        // After that: its buyer, who is let loose with all others, has not to wait for it.
+        self.begin().await;
+        Ok(answer.await.ok())
     }
 
     /// Sends purchases that carry the fault, the first of them at that place, until it strikes. `struck` is asked after
     /// each answer.
     ///
     /// # Errors
-    /// Those of [`Scene::purchase`].
+    /// Those of [`Scene::send`].
     pub async fn provoke<F: Future<Output = bool>>(
-        &'a self,
+        &self,
         place: usize,
         fault: &'static str,
         struck: impl Fn(Word) -> F,
     ) -> Result<bool> {
-        let purchase = self.purchase(place)?;
         let sending = Sending {
             delivery: Delivery::Once,
             fault: Some(fault),
         };
         for _ in 0..FAULT_TRIES {
-            let Some(word) = purchase.send(sending).await else {
+            let Some(word) = self.send(place, sending).await? else {
                 return Ok(false);
             };
             if struck(word).await {
@@ -113,22 +118,5 @@ impl<'a> Scene<'a> {
             sleep(FAULT_AGAIN).await;
         }
         Ok(false)
-    }
-}
-
-impl DirectedPurchase<'_> {
-    /// Sends it and waits for its answer; after the first time, another purchase is sent by the same buyer. `None` when
-    /// the purchases of the round are spent.
-    pub async fn send(&self, sending: Sending) -> Option<Word> {
-        let (heard, answer) = oneshot::channel();
-        let parcel = Parcel {
-            sending,
-            since: Instant::now(),
-            heard,
-        };
-        self.parcels.send(parcel).await.ok()?;
-        // After that: its buyer, who is let loose with all others, has not to wait for it.
-        self.scene.begin().await;
-        answer.await.ok()
     }
 }
