@@ -89,16 +89,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         _ = stop.wait() => bail!("interrupted"),
     };
     let counts = counts(&options, &deployment);
-    let threats = named_threats(&options);
-    if let Some(unplayed) = threats.iter().find(|threat| threat.instances(&counts).is_empty())
-        && !options.threat.is_empty()
-    {
-        let name = unplayed.name();
-        return Err(Usage(format!(
-            "{name} is not played on {counts:?} instances; --instances chooses others"
-        ))
-        .into());
-    }
+    let threats = named_threats(&options, &counts)?;
     let first = counts.first().copied().unwrap_or(1);
     let catalogue = deployment.running(first, &[])?.client.strategies().await?;
     threats::check_claims(&catalogue)?;
@@ -160,12 +151,20 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     counts
 }
 
-/// In the order of the list, whatever the order of the options.
-fn named_threats(options: &RunOptions) -> Vec<&'static dyn Threat> {
-    let is_wanted = |threat: &&'static dyn Threat| {
-        options.threat.is_empty() || options.threat.iter().any(|name| name == threat.name())
-    };
-    threats::all().iter().copied().filter(is_wanted).collect()
+/// In the order of the list, whatever the order of the options. One that is named is played, or refused.
+fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
+    if options.threat.is_empty() {
+        return Ok(threats::all().to_vec());
+    }
+    let is_named = |threat: &&'static dyn Threat| options.threat.iter().any(|name| name == threat.name());
+    let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
+    if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
+        let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
+        let (name, counts) = (unplayed.name(), counts.join(" or "));
+        let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
+        return Err(Usage(wrong).into());
+    }
+    Ok(named)
 }
 
 fn load(options: &RunOptions) -> Load {

@@ -112,7 +112,7 @@ fn a_threat_that_the_instance_counts_leave_out_is_refused_before_anything_is_pla
     let ran = run(&["--threat", "crowd", "--instances", "2"], &results);
     assert_eq!(ran.status.code(), Some(64));
     assert!(
-        stderr(&ran).contains("crowd is not played on [2] instances"),
+        stderr(&ran).contains("crowd is not played on 2 instances"),
         "{}",
         stderr(&ran)
     );
