@@ -29,6 +29,26 @@ fn visible(c: char) -> char {
     }
 }
 
+/// The known name that a wrong one was probably meant to be.
+pub fn nearest<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    known.min_by_key(|known| distance(known, name))
+}
+
+/// Levenshtein's distance, of a text no longer than a name.
+fn distance(known: &str, meant: &str) -> usize {
+    let meant: Vec<char> = meant.chars().take(MAX_NAME).collect();
+    let mut row: Vec<usize> = (0..=meant.len()).collect();
+    for (i, a) in known.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in meant.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[meant.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_name, one_line};
@@ -64,24 +84,4 @@ mod tests {
         assert_eq!(one_line("abcdef", 3), "abc...");
         assert_eq!(one_line("abc", 3), "abc");
     }
-}
-
-/// The known name that a wrong one was probably meant to be.
-pub fn nearest<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
-    known.min_by_key(|known| distance(known, name))
-}
-
-/// Levenshtein's distance, of a text no longer than a name.
-fn distance(known: &str, meant: &str) -> usize {
-    let meant: Vec<char> = meant.chars().take(MAX_NAME).collect();
-    let mut row: Vec<usize> = (0..=meant.len()).collect();
-    for (i, a) in known.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in meant.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[meant.len()]
 }

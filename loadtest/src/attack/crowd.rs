@@ -128,7 +128,7 @@ async fn break_and_heal(running: &Running, shop: &RunningShop) -> Result<Option<
     let struck = {
         let scene = Scene::new(shop, running);
         let struck = deed.act(&scene).await?;
-        scene.begin().await;
+        scene.begin();
         struck
     };
     shop.heal().await?;

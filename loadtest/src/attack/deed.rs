@@ -19,8 +19,7 @@ pub trait Deed: Send + Sync {
     /// Whether it explains that purchases which were sent before its damage was healed got no answer.
     fn excuses_silence(&self) -> bool;
 
-    /// Does the deed, and says whether it struck: seen, not believed. No buyer sends anything before it has called a
-    /// method of the scene that waits for the attack.
+    /// Does the deed, and says whether it struck: seen, not believed. No buyer sends anything before [`Scene::begin`].
     ///
     /// # Errors
     /// When it cannot be done: the run ends.

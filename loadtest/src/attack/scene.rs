@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use tokio::sync::{OnceCell, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use super::running::Running;
@@ -25,7 +25,6 @@ pub struct Scene<'a> {
     /// The attack: what is sold, by which strategy, to how many.
     pub attack: &'a Attack,
     running: &'a Running,
-    began: OnceCell<()>,
     directed: HashMap<usize, mpsc::Sender<Parcel>>,
 }
 
@@ -51,19 +50,19 @@ impl<'a> Scene<'a> {
             shop,
             attack: &running.attack,
             running,
-            began: OnceCell::new(),
             directed: running.direct(),
         }
     }
 
-    /// Lets the buyers loose, once. Whatever has to be there before the first purchase is sent comes before.
-    pub async fn begin(&self) {
-        self.began.get_or_init(|| self.running.open_gate()).await;
+    /// Lets the buyers loose; the other methods do so, too. Whatever has to be done before the first purchase is sent
+    /// comes before.
+    pub fn begin(&self) {
+        self.running.open_gate();
     }
 
     /// Waits until so many sales of the first wave were heard of. False when there are fewer of them in all.
     pub async fn after_sales(&self, sales: usize) -> bool {
-        self.begin().await;
+        self.begin();
         let others = self.attack.sale.load.buyers.saturating_sub(self.directed.len());
         self.running.heard(sales, others).await
     }
@@ -86,7 +85,7 @@ impl<'a> Scene<'a> {
             return Ok(None);
         }
         // After that: its buyer, who is let loose with all others, has not to wait for it.
-        self.begin().await;
+        self.begin();
         Ok(answer.await.ok())
     }
 

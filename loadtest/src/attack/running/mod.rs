@@ -1,24 +1,24 @@
 //! An attack while it goes on, shared by its buyers.
 
 mod directed;
+mod send;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use goose::goose::{GooseRequest, GooseUser};
+use goose::goose::GooseUser;
 use reqwest::Client;
 use tokio::sync::{Barrier, SetOnce, mpsc, watch};
 use tokio::time::sleep;
 
 use self::directed::Progress;
+use super::Attack;
 use super::scene::Parcel;
 use super::twice::Twice;
-use super::{Attack, Delivery};
-use crate::answer::{Answer, Reply, Word};
+use crate::answer::{Answer, Word};
 use crate::facts::Look;
-use crate::shop::PurchaseRequest;
 use crate::told::Told;
 
 /// Sales that it takes to sell one unit twice.
@@ -34,6 +34,8 @@ pub(in crate::attack) struct Running {
     pub(in crate::attack) attack: Attack,
     client: Client,
     gate: Barrier,
+    /// Set when whatever is done to the shop is prepared.
+    opened: SetOnce<()>,
     released: OnceLock<Instant>,
     next: AtomicUsize,
     /// Sales heard of so far.
@@ -75,8 +77,8 @@ impl Running {
         let buyers = attack.sale.load.buyers;
         Self {
             client,
-            // A deed opens it when it is prepared.
-            gate: Barrier::new(buyers + usize::from(attack.deed.is_some())),
+            gate: Barrier::new(buyers),
+            opened: SetOnce::new_with(attack.deed.is_none().then_some(())),
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             sales: AtomicUsize::new(0),
@@ -112,6 +114,7 @@ impl Running {
         let _present = Present(self);
         user.client = self.client.clone();
         self.gate.wait().await;
+        self.opened.wait().await;
         let mut intended = *self.released.get_or_init(Instant::now);
         let load = &self.attack.sale.load;
         while let Some(place) = self.next_place() {
@@ -248,56 +251,4 @@ impl Running {
         let ((larger, _), (strangers, _)) = answers;
         locked(&self.told).altered.extend([larger, strangers]);
     }
-
-    /// Sends one purchase as it is to be delivered: the answer to it, or to the first of its copies.
-    async fn deliver(
-        &self,
-        user: &mut GooseUser,
-        request: &PurchaseRequest<'_>,
-        delivery: Delivery,
-        intended: Instant,
-    ) -> Answer {
-        let (answer, copy) = match delivery {
-            Delivery::Once => return self.send(user, request, intended).await,
-            Delivery::HangUp(after) => return self.attack.hang_up(request, after).await,
-            Delivery::Twice => {
-                let again = self.attack.sale.client.buy(request);
-                let (answer, (copy, _)) = tokio::join!(self.send(user, request, intended), again);
-                (answer, copy)
-            }
-            Delivery::AtTwoInstances => self.attack.at_two_instances(request).await.into(),
-        };
-        locked(&self.told).repeats.push(copy);
-        answer
-    }
-
-    /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
-    /// purchase is then sent again with its key on a connection of its own, unless it is meant to break something.
-    async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Answer {
-        let sent = Instant::now();
-        let client = &self.attack.sale.client;
-        let goose_request = GooseRequest::builder()
-            .set_request_builder(request.fill(self.client.post(client.purchases())))
-            .name(request.strategy)
-            .build();
-        let response = user.request(goose_request).await.map(|answer| answer.response);
-        let reply = match response {
-            Ok(Err(error)) if request.fault.is_none() && was_cut(&error) => {
-                let (again, _) = client.buy(request).await;
-                return Answer {
-                    intended,
-                    sent,
-                    ..again
-                };
-            }
-            Ok(response) => Reply::read(response).await,
-            Err(_) => Reply::SILENCE,
-        };
-        request.answered(reply, intended, sent)
-    }
-}
-
-/// Whether the connection ended before the first byte of the answer.
-fn was_cut(error: &reqwest::Error) -> bool {
-    error.is_request() && !error.is_connect() && !error.is_timeout()
 }
