@@ -203,8 +203,15 @@ fn a_cut_ends_every_connection_and_the_next_one_is_served() {
     for client in &mut clients {
         assert_eq!(client.ask("PING"), "+PONG");
     }
+    world.relay.silence();
+    let mut kept_waiting = world.client();
+    kept_waiting.tell("SET a 1");
+    kept_waiting.hears_nothing();
     world.relay.cut();
+    assert_eq!(kept_waiting.hear(), "");
     assert_eq!(clients.each_mut().map(Client::hear), ["", ""]);
+    world.relay.pass();
+    assert_eq!(world.client().ask("EXISTS a"), ":0");
     assert_eq!(world.client().ask("PING"), "+PONG");
 }
 

@@ -38,31 +38,32 @@ struct Piece {
 impl Line {
     /// Carries a connection to its end.
     pub(super) async fn carry(mut self, client: UnixStream) {
-        let born = *self.treatment.borrow_and_update();
-        // A store that cannot be reached over a silent network is not refused either.
+        let cuts = self.treatment.borrow_and_update().cuts;
+        let has_gap = AtomicBool::new(false);
+        let mut treatment = self.treatment.clone();
+        let broken =
+            treatment.wait_for(|now| now.cuts != cuts || has_gap.load(Ordering::Relaxed) && !now.loses_replies);
+        let affected = self.affected.clone();
+        tokio::select! {
+            () = self.exchange(client, &has_gap) => {}
+            _ = broken => drop(affected.fetch_add(1, Ordering::SeqCst)),
+        }
+    }
+
+    async fn exchange(mut self, client: UnixStream, has_gap: &AtomicBool) {
+        // Over a silent network the store is not reached, and nobody is refused either.
         let number = self.number;
-        let is_open = |now: &Treatment| number >= now.silent_below;
-        if self.treatment.wait_for(is_open).await.is_err() {
+        if self.treatment.wait_for(|now| number >= now.silent_below).await.is_err() {
             return;
         }
         let Ok(store) = UnixStream::connect(&self.target).await else {
             return;
         };
         let ((from_client, to_client), (from_store, to_store)) = (client.into_split(), store.into_split());
-        let has_gap = AtomicBool::new(false);
-        let both = async {
-            tokio::join!(
-                self.clone().pump(from_client, to_store, Direction::ToStore, &has_gap),
-                self.clone().pump(from_store, to_client, Direction::FromStore, &has_gap),
-            )
-        };
-        let mut treatment = self.treatment.clone();
-        let broken =
-            treatment.wait_for(|now| now.cuts != born.cuts || has_gap.load(Ordering::Relaxed) && !now.loses_replies);
-        tokio::select! {
-            _ = both => {}
-            _ = broken => self.affects(),
-        }
+        tokio::join!(
+            self.clone().pump(from_client, to_store, Direction::ToStore, has_gap),
+            self.pump(from_store, to_client, Direction::FromStore, has_gap),
+        );
     }
 
     async fn pump(

@@ -14,13 +14,15 @@ use crate::attack::scene::Parcel;
 /// How far a wave is.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Progress {
+    /// To purchases that no deed sends.
     answers: usize,
     sales: usize,
 }
 
 impl Progress {
-    pub(super) fn count(&mut self, word: Word) {
-        self.answers += 1;
+    /// Counts an answer; how many there will be is known of those purchases alone that no deed sends.
+    pub(super) fn count(&mut self, word: Word, is_directed: bool) {
+        self.answers += usize::from(!is_directed);
         self.sales += usize::from(word == Word::Sold);
     }
 }
@@ -44,7 +46,8 @@ impl Running {
         let _ = self.opened.set(());
     }
 
-    /// Waits until so many sales were heard of, or so many answers in all: whether there were as many sales.
+    /// Waits until so many sales were heard of, or so many answers to purchases that no deed sends: whether there
+    /// were as many sales.
     pub(in crate::attack) async fn heard(&self, sales: usize, answers: usize) -> bool {
         let mut progress = self.progress.subscribe();
         let far_enough = progress
@@ -74,7 +77,7 @@ impl Running {
             let answer = self.deliver(user, &request, sending.delivery, intended).await;
             // The deed may have been given up.
             let _ = heard.send(answer.word);
-            self.keep(answer);
+            self.keep(answer, true);
         }
     }
 }

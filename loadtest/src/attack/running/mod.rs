@@ -146,7 +146,7 @@ impl Running {
         let request = self.attack.sale.purchase(place);
         let answer = self.deliver(user, &request, self.twice.delivery(place), intended).await;
         let (word, ended) = (answer.word, answer.ended);
-        self.keep(answer);
+        self.keep(answer, false);
         let next = if self.after_answer(word, place).await {
             Instant::now()
         } else {
@@ -176,8 +176,9 @@ impl Running {
         *locked(&self.back_at)
     }
 
-    fn keep(&self, answer: Answer) {
-        self.progress.send_modify(|progress| progress.count(answer.word));
+    fn keep(&self, answer: Answer, is_directed: bool) {
+        self.progress
+            .send_modify(|progress| progress.count(answer.word, is_directed));
         locked(&self.told).attack.push(answer);
     }
 
