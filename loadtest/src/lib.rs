@@ -4,8 +4,9 @@
 //!
 //! # Layout
 //!
-//! - [`plan`], [`threats`]: which rounds are played, strategy x threat x instances x repeat; one file for each threat
-//! - [`deployment`], [`instances`]: whose shop is on trial, who of it is there, and who has died
+//! - [`plan`], [`threats`], [`load`]: which rounds are played, strategy x threat x instances x repeat; one file for each
+//!   threat
+//! - [`deployment`], [`need`], [`instances`]: whose shop is on trial, what of it is ours, who is there, who has died
 //! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
 //! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
@@ -28,6 +29,8 @@ pub mod follow_up;
 pub mod http;
 pub mod instances;
 pub mod latency;
+pub mod load;
+pub mod need;
 mod open_sales;
 pub mod plan;
 pub mod report;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit;
-use crate::values::{between, work_ms};
+use crate::values::{between, threat_names, work_ms};
 
 /// The longest wait for a turn. Together with the longest work it leaves an instance time to answer before the proxy
 /// gives it up.
@@ -71,14 +71,17 @@ pub struct RunOptions {
     /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
+    /// Only these threats (may be repeated, or separated by commas); without it all that the instance counts allow
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = threat_names())]
+    pub threat: Vec<String>,
     /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: Vec<u8>,
     /// Buyers at once [default: 32, or as many as --requests if they are fewer]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::plan::MAX_BUYERS as u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_BUYERS as u64))]
     pub buyers: Option<u64>,
     /// Purchases in each round
-    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::plan::MAX_REQUESTS as u64))]
+    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_REQUESTS as u64))]
     pub requests: u64,
     /// Units for sale in each round
     #[arg(long, value_name = "UNITS", default_value_t = 48, allow_negative_numbers = true, value_parser = between::<i64>(1..=1_000_000_000))]

@@ -11,8 +11,10 @@ use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::Experiment;
 use loadtest::facts::LedgerReader;
-use loadtest::plan::{self, Load, Wanted};
+use loadtest::load::Load;
+use loadtest::plan::{self, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::threats::{self, Threat};
 use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -95,11 +97,14 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         _ = stop.wait() => bail!("interrupted"),
     };
     let counts = counts(&options, &deployment);
+    let threats = named_threats(&options, &counts)?;
     let first = counts.first().copied().unwrap_or(1);
-    let catalogue = deployment.running(first)?.client.strategies().await?;
+    let catalogue = deployment.running(first, &[])?.client.strategies().await?;
+    threats::check_claims(&catalogue)?;
     let rounds = plan::rounds(
         &chosen(&options, &catalogue)?,
         &Wanted {
+            threats,
             instances: counts,
             load: load(&options),
             repeats: options.repeat,
@@ -169,6 +174,22 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     counts.sort_unstable();
     counts.dedup();
     counts
+}
+
+/// In the order of the list, whatever the order of the options. One that is named is played, or refused.
+fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
+    if options.threat.is_empty() {
+        return Ok(threats::all().to_vec());
+    }
+    let is_named = |threat: &&'static dyn Threat| options.threat.iter().any(|name| name == threat.name());
+    let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
+    if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
+        let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
+        let (name, counts) = (unplayed.name(), counts.join(" or "));
+        let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
+        return Err(Usage(wrong).into());
+    }
+    Ok(named)
 }
 
 fn load(options: &RunOptions) -> Load {

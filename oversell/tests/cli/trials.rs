@@ -85,6 +85,42 @@ fn a_quantity_above_one_is_sold_to_the_last_whole_purchase() {
 }
 
 #[test]
+fn only_the_threats_that_are_named_are_played_and_the_control_only_if_it_is() {
+    for (threats, expected) in [
+        ("second-instance", &["second-instance"][..]),
+        ("crowd,one-buyer", &["one-buyer", "crowd"]),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let named = [
+            "--threat",
+            threats,
+            "--strategy",
+            "lua@redis",
+            "--instances",
+            "1,2",
+            "--json",
+        ];
+        let ran = run(&named, &results);
+        let run: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let rounds = run["rounds"].as_array().unwrap().iter();
+        let played: Vec<_> = rounds.map(|round| round["threat"].as_str().unwrap()).collect();
+        assert_eq!(played, expected, "{}", stderr(&ran));
+    }
+}
+
+#[test]
+fn a_threat_that_the_instance_counts_leave_out_is_refused_before_anything_is_played() {
+    let results = tempfile::tempdir().unwrap();
+    let ran = run(&["--threat", "crowd", "--instances", "2"], &results);
+    assert_eq!(ran.status.code(), Some(64));
+    assert!(
+        stderr(&ran).contains("crowd is not played on 2 instances"),
+        "{}",
+        stderr(&ran)
+    );
+}
+
+#[test]
 fn a_strategy_nobody_knows_is_refused_with_the_one_that_was_meant() {
     let results = tempfile::tempdir().unwrap();
     let ran = run(&["--strategy", "nope@redis"], &results);
