@@ -19,7 +19,10 @@ use crate::stores::MAX_SALES;
 pub(super) fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/sales/{item}", put(open_sale).delete(close_sale))
-        .route("/sales/{item}/trace", get(traces::read).delete(traces::delete))
+        .route(
+            "/sales/{item}/trace",
+            put(traces::start).get(traces::read).delete(traces::delete),
+        )
         .route("/faults", post(fault))
         .route("/metrics", get(metrics));
     with_manners(routes)
