@@ -9,6 +9,10 @@ pub const MAX_REQUESTS: usize = 1_000_000;
 /// The most buyers at once: each one is a connection.
 pub const MAX_BUYERS: usize = 5_000;
 
+/// Purchases up to which every round is traced: the trace costs less then than the rounds differ by themselves. Of larger
+/// rounds, which are played for the speed of a shop, it is the first repeat alone.
+const TRACED: usize = 2_000;
+
 /// How much is asked of a shop in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
@@ -50,6 +54,11 @@ impl Round {
     /// Whether the strategy promises to survive this. A control asks for no promise: everyone must be exact.
     pub fn is_claimed(&self) -> bool {
         self.threat.is_control() || self.strategy.claims.iter().any(|claim| claim == self.threat.name())
+    }
+
+    /// Whether the shop is asked to write down what it does.
+    pub fn is_traced(&self) -> bool {
+        self.repeat == 1 || self.load.requests <= TRACED
     }
 }
 

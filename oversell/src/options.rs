@@ -204,6 +204,9 @@ pub struct ReportOptions {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Tell how violations came about: the steps of those involved, side by side and in words
+    #[arg(long, conflicts_with_all = ["json", "into"])]
+    pub story: bool,
     /// Put the short table into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,

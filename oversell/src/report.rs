@@ -19,6 +19,7 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
         Some(file) => put_into(file, &report::matrix(&run))?,
+        None if options.story => say::result(&report::stories(&run))?,
         None => say::result(&rendered(&run, options.json))?,
     }
     Ok(AS_DESIGNED)

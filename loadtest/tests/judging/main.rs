@@ -10,4 +10,6 @@ mod plan;
 mod properties;
 mod report;
 mod scene;
+mod stories;
 mod told;
+mod trace;
