@@ -39,15 +39,15 @@ impl SaleTrace {
             instances,
         };
         let answers = begun.ask_all(Method::PUT).await;
-        let knows_how = |status: Option<StatusCode>| status.is_none_or(|status| status.is_success());
-        if !answers.iter().copied().all(knows_how) {
-            begun.end().await;
-            return None;
-        }
+        let is_refused = answers.iter().flatten().any(|status| !status.is_success());
         // One name may stand for addresses at which nobody listens.
         let mut answers = answers.into_iter();
         begun.urls.retain(|_| answers.next().flatten().is_some());
-        (begun.urls.len() >= instances).then_some(begun)
+        if is_refused || begun.urls.len() < instances {
+            begun.end().await;
+            return None;
+        }
+        Some(begun)
     }
 
     /// Reads what every instance wrote, and has it deleted there; `None` when that of one of them is missing, is not

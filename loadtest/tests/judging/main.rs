@@ -13,3 +13,4 @@ mod scene;
 mod stories;
 mod told;
 mod trace;
+mod tracing;

@@ -180,3 +180,18 @@ fn one_per_mechanism_is_the_first_of_each_in_the_order_of_the_catalogue() {
 fn demand_is_counted_in_units() {
     assert_eq!(Load { quantity: 3, ..ASKED }.demand(), 1_920);
 }
+
+#[test]
+fn every_round_is_traced_but_of_large_ones_only_the_first_repeat() {
+    let large = Load {
+        requests: 2_001,
+        ..ASKED
+    };
+    let traced = |load: Load| -> Vec<bool> {
+        let crowds = plan(&[strategy("none@sql", &[])], &[1], load, 3).into_iter();
+        let crowds = crowds.filter(|round| round.threat.name() == "crowd");
+        crowds.map(|round| round.is_traced()).collect()
+    };
+    assert_eq!(traced(ASKED), [true, true, true]);
+    assert_eq!(traced(large), [true, false, false]);
+}

@@ -67,16 +67,16 @@ fn two_who_read_and_write_the_same_tell_of_a_lost_update() {
     let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
     assert_eq!(
         told(&scene, story(&scene, two).unwrap()),
-        "     ms  A: b-0 at app-1                     B: b-1 at app-2
-  0.000  read begins
-  0.005                                      read begins
-  0.010  read: left 1
-  0.015                                      read: left 1
-  1.000  write begins
-  1.005                                      write begins
-  1.010  write: wrote 0
-  1.015                                      write: wrote 0
-         told sold                           told sold
+        "      ms  A: b-0 at app-1                     B: b-1 at app-2
+   0.000  read begins
+   0.005                                      read begins
+   0.010  read: left 1
+   0.015                                      read: left 1
+   1.000  write begins
+   1.005                                      write begins
+   1.010  write: wrote 0
+   1.015                                      write: wrote 0
+          told sold                           told sold
 
 A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
 "
@@ -148,13 +148,13 @@ fn a_holder_who_was_killed_and_one_who_waits_tell_why_nobody_can_buy() {
     scene.struck();
     assert_eq!(
         told(&scene, story(&scene, instances).unwrap()),
-        "     ms  A: b-1 at app-1                     B: b-2 at app-2
-  0.002  setnx: taken
-  0.005                                      setnx begins
-  0.020  read: left 1
-  0.020  ends here: its instance was killed
-  3.907                                      setnx: held by another, 40 times
-         got no answer                       told busy
+        "      ms  A: b-1 at app-1                     B: b-2 at app-2
+   0.002  setnx: taken
+   0.005                                      setnx begins
+   0.020  read: left 1
+   0.020  ends here: its instance was killed
+   3.907                                      setnx: held by another, 40 times
+          got no answer                       told busy
 
 A setnx: taken; A read 1; A ended there: its instance was killed; B setnx: held
 by another, 40 times: 1 unit is left, and nobody can buy it.

@@ -40,6 +40,9 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
             let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
             assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
             assert!(round.sales_per_s > 0.0, "{name}: {round:?}");
+            // None of them knows how to write a trace.
+            assert_eq!(round.findings.overlap, None, "{name}: {round:?}");
+            assert_eq!((round.longest_wait_us, round.jain), (None, None), "{name}: {round:?}");
         }
         // Who claims nothing is not accused of holding once.
         let expected = if name == "modest" {

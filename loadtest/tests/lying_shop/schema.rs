@@ -120,6 +120,15 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/rounds/0/latency_us/sold/p42", json!(1)),
         ("/rounds/0/inconclusive", json!("a reason, though it holds")),
         ("/rounds/0/note", json!("")),
+        ("/rounds/0/jain", json!(1.5)),
+        ("/rounds/0/longest_wait_us", json!(-1)),
+        ("/rounds/0/findings/overlap", json!(3)),
+        ("/rounds/1/verdict", json!("holds")),
+        ("/rounds/1/findings/overlap/pairs", json!(-1)),
+        ("/rounds/1/story/shows", json!("overlap")),
+        ("/rounds/1/story/purchases", json!([])),
+        ("/rounds/1/story/steps/0/role", json!("dance")),
+        ("/rounds/1/story/steps/0/times", json!(0)),
     ];
     for (place, value) in spoiled {
         let mut result = good.clone();
@@ -133,6 +142,9 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         "/rounds/0/findings/overlap",
         "/rounds/0/findings/false_refusal",
         "/rounds/0/facts/explained",
+        "/rounds/1/findings/overlap/longest_us",
+        "/rounds/1/story/purchases/0/told",
+        "/rounds/1/story/steps/0/said",
         "/environment/redis",
     ] {
         let mut result = good.clone();

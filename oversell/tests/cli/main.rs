@@ -6,5 +6,6 @@ mod doctor;
 mod faults;
 mod harness;
 mod reachable;
+mod stories;
 mod trials;
 mod usage;

@@ -6,7 +6,7 @@ use crate::text::one_line;
 use crate::trace::{Story, StoryStep};
 
 /// The width of the column of times.
-const TIME: usize = 9;
+const TIME: usize = 10;
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -31,7 +31,9 @@ pub(super) fn columns(story: &Story) -> String {
         if let Some(cell) = cells.get_mut(line.purchase) {
             *cell = wrapped(&line.text, width);
         }
-        row(&format!("{:.3}", line.at_us as f64 / 1_000.0), cells, width)
+        let time = format!("{:.3}", line.at_us as f64 / 1_000.0);
+        // After ten seconds nobody misses the last digit.
+        row(time.get(..TIME - GAP).unwrap_or(&time), cells, width)
     }));
     let fates = story.purchases.iter().map(|purchase| wrapped(fate(purchase), width));
     table.extend(row("", fates.collect(), width));
