@@ -14,3 +14,4 @@ mod stories;
 mod told;
 mod trace;
 mod tracing;
+mod turns;

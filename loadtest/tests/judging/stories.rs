@@ -135,6 +135,8 @@ fn stuck() -> (Scene, Vec<Vec<Event>>) {
         (60, 70, "del", Role::Release, "1 deleted"),
     ];
     let killed = events(1, &[held("taken", 90), (100, 110, "read", Role::Read, "left 1")]);
+    let killed_too = [held("held by another", 91), held("held by another", 130)];
+    let killed = [killed, events(3, &killed_too)].concat();
     let waits: Vec<Taken> = (0..40).map(|turn| held("held by another", 95 + turn * 100)).collect();
     let mut next_life = event(1, "setnx", Some(Role::Lock), 9_000, None);
     next_life.life = "life-2".to_owned();
@@ -168,6 +170,14 @@ fn nobody_was_killed_unless_a_death_was_seen() {
     let found = story(&scene, instances).unwrap();
     assert_eq!(buyers(&found), ["b-1", "b-2"]);
     assert!(!told(&scene, found).contains("killed"));
+}
+
+#[test]
+fn a_holder_who_was_killed_at_once_is_told_from_those_who_were_killed_while_they_waited() {
+    let (mut scene, mut instances) = stuck();
+    scene.struck();
+    instances[0].retain(|event| event.number != Some(1) || event.step != "read");
+    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-1", "b-2"]);
 }
 
 #[test]
@@ -213,6 +223,36 @@ fn a_round_in_which_nothing_is_wrong_has_no_story_and_a_violated_one_without_a_t
     assert_eq!(
         report::stories(&violated),
         "## lua@redis, crowd, 1 instance, repeat 1: oversold 3\n\nNo trace shows it.\n"
+    );
+}
+
+#[test]
+fn different_steps_with_the_same_end_are_different_steps() {
+    let sale = |number: u64| {
+        let rows = "1 rows";
+        let steps = [
+            (0, 1, "read", Role::Read, "left 1"),
+            (2, 3, "write", Role::Write, rows),
+            (4, 5, "record", Role::Record, rows),
+        ];
+        events(number, &steps)
+    };
+    let found = story(&oversold(), vec![sale(0), sale(1)]).unwrap();
+    let names: Vec<_> = found
+        .steps
+        .iter()
+        .map(|step| (step.step.as_str(), step.times))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("read", 1),
+            ("read", 1),
+            ("write", 1),
+            ("write", 1),
+            ("record", 1),
+            ("record", 1)
+        ]
     );
 }
 

@@ -99,18 +99,21 @@ fn lost_update<'a>(updates: Vec<Update<'a>>) -> Vec<&'a Purchase> {
 
 /// The last one who took the lock and never gave it back, and the first one who then asked for it in vain.
 fn stuck(purchases: &[Purchase]) -> Vec<&Purchase> {
-    let keeps = |purchase: &&Purchase| {
-        let holdings = Holding::all(purchase);
-        let is_inside = holdings.last().is_some_and(|holding| !holding.is_released);
-        let died_at_it =
-            purchase.is_life_over && purchase.steps.last().is_some_and(|step| step.role == Some(Role::Lock));
-        is_inside || died_at_it
-    };
-    let holder = purchases
+    let last_holding = |purchase: &Purchase| Holding::all(purchase).pop();
+    let inside = purchases
         .iter()
-        .filter(keeps)
+        .filter(|purchase| last_holding(purchase).is_some_and(|holding| !holding.is_released))
         .max_by_key(|purchase| (purchase.is_life_over, purchase.last_ns()));
-    let Some(holder) = holder else { return Vec::new() };
+    // Killed right after it had taken the lock; others who were killed while they asked for it did so later.
+    let died_at_it = || {
+        let at_lock = |step: &Step| step.role == Some(Role::Lock) && step.end.is_some();
+        let dead = purchases.iter().filter(|purchase| purchase.is_life_over);
+        let dead = dead.filter(|purchase| purchase.steps.last().is_some_and(at_lock));
+        dead.min_by_key(|purchase| purchase.last_ns())
+    };
+    let Some(holder) = inside.or_else(died_at_it) else {
+        return Vec::new();
+    };
     let asks_in_vain = |purchase: &&Purchase| {
         let asked = purchase.last(Role::Lock).map(|step| step.began_ns);
         !purchase.is_life_over && asked > Some(holder.last_ns()) && Holding::all(purchase).is_empty()
