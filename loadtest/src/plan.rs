@@ -9,10 +9,6 @@ pub const MAX_REQUESTS: usize = 1_000_000;
 /// The most buyers at once: each one is a connection.
 pub const MAX_BUYERS: usize = 5_000;
 
-/// Purchases up to which every round is traced: the trace costs less then than the rounds differ by themselves. Of larger
-/// rounds, which are played for the speed of a shop, it is the first repeat alone.
-const TRACED: usize = 2_000;
-
 /// How much is asked of a shop in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
@@ -56,9 +52,10 @@ impl Round {
         self.threat.is_control() || self.strategy.claims.iter().any(|claim| claim == self.threat.name())
     }
 
-    /// Whether the shop is asked to write down what it does.
+    /// Whether the shop is asked to write down what it does. The first repeat shows how, the others how fast and how often:
+    /// where buyers ask again and again for a lock, collecting a trace takes as long as the attack.
     pub fn is_traced(&self) -> bool {
-        self.repeat == 1 || self.load.requests <= TRACED
+        self.repeat == 1
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use reqwest::{Method, StatusCode};
+use tokio::task::spawn_blocking;
 
 use super::event::InstanceTrace;
 use super::purchase::Trace;
@@ -71,7 +72,9 @@ impl SaleTrace {
             .await
             .ok()
             .filter(|answer| answer.status() == StatusCode::OK)?;
-        InstanceTrace::parse(&http::body(answer, MAX_TRACE).await?)
+        let body = http::body(answer, MAX_TRACE).await?;
+        // Megabytes: other rounds may be measured meanwhile.
+        spawn_blocking(move || InstanceTrace::parse(&body)).await.ok()?
     }
 
     async fn end(&self) {

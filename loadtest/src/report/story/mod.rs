@@ -36,6 +36,7 @@ fn tell(cell: &Cell) -> Option<String> {
             columns(story),
             wrapped(&in_words(story, round), WIDTH).join("\n")
         ),
+        // Only the first repeat is traced, and it may have held.
         None => format!("{}\n\nNo trace shows it.\n", head(untold)),
     })
 }
