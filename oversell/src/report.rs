@@ -22,6 +22,7 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
         Some(file) => put_into(file, &report::matrix(&run))?,
+        None if options.story => say::result(&report::stories(&run))?,
         None => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
             say::result(&shown(&run, form, &options.result))?;

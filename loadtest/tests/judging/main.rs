@@ -10,4 +10,8 @@ mod inconclusive;
 mod plan;
 mod properties;
 mod report;
+mod stories;
 mod told;
+mod trace;
+mod tracing;
+mod turns;

@@ -7,5 +7,6 @@ mod faults;
 mod harness;
 mod lesson;
 mod reachable;
+mod stories;
 mod trials;
 mod usage;
