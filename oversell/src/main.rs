@@ -1,6 +1,7 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
 mod client;
+mod demo;
 mod deployment;
 mod doctor;
 mod exit;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let _ = open_files::raise_limit();
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
+        Command::Demo(options) => demo::demo(options),
         Command::Up(options) => up::up(options),
         Command::Redis(options) => client::redis(&options),
         Command::Sql(options) => client::sql(&options),
