@@ -7,6 +7,7 @@ mod doctor;
 mod exit;
 mod health;
 mod interrupt;
+mod markdown;
 mod open_files;
 mod options;
 mod reachable;
@@ -19,6 +20,7 @@ mod selection;
 mod serve;
 mod stdout;
 mod strategies;
+mod threats;
 mod up;
 mod values;
 
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),
         Command::Strategies(options) => strategies::strategies(&options),
+        Command::Threats(options) => threats::threats(&options),
         Command::Doctor(options) => doctor::doctor(&options),
     };
     exit::code(result)
