@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use app::strategies::Entry;
 use loadtest::audit::Verdict;
 use loadtest::report;
 use loadtest::result::RunResult;
@@ -21,7 +22,7 @@ const END: &str = "<!-- /results -->";
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match &options.into {
-        Some(file) => put_into(file, &report::matrix(&run))?,
+        Some(file) => put_into(file, &report::summary(&run, family))?,
         None if options.story => say::result(&report::stories(&run))?,
         None => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
@@ -40,6 +41,13 @@ pub fn compare(options: &CompareOptions) -> Result<u8> {
     } else {
         AS_DESIGNED
     })
+}
+
+/// The kind of mechanism of one of our own strategies.
+fn family(strategy: &str) -> Option<&'static str> {
+    let entries = Entry::all();
+    let entry = entries.iter().find(|entry| entry.name == strategy)?;
+    Some(entry.mechanism.family.words())
 }
 
 /// How a run is printed.
