@@ -3,6 +3,7 @@
 
 mod closed_pipe;
 mod doctor;
+mod example;
 mod faults;
 mod harness;
 mod reachable;
