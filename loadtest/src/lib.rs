@@ -12,6 +12,7 @@
 //! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
+//! - [`pictures`]: what a document shows of it, one file each in one list
 
 pub mod answer;
 pub mod attack;
@@ -27,6 +28,7 @@ pub mod http;
 pub mod instances;
 pub mod latency;
 mod open_sales;
+pub mod pictures;
 pub mod plan;
 pub mod report;
 pub mod result;

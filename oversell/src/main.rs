@@ -1,5 +1,6 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
+mod completions;
 mod deployment;
 mod doctor;
 mod exit;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::report(&options),
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Doctor(options) => doctor::doctor(&options),
+        Command::Completions(options) => completions::completions(&options),
     };
     exit::code(result)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use loadtest::audit::Verdict;
-use loadtest::report;
 use loadtest::result::RunResult;
 use loadtest::screen::screen;
+use loadtest::{pictures, report};
 
 use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::ReportOptions;
@@ -17,12 +17,13 @@ use crate::{rounds_file, say};
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- /results -->";
 
-/// Renders the result, onto stdout or into a Markdown file.
+/// Renders the result, onto stdout, into a Markdown file or as pictures.
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
-    match &options.into {
-        Some(file) => put_into(file, &report::matrix(&run))?,
-        None => {
+    match (&options.into, &options.pictures) {
+        (Some(file), _) => put_into(file, &report::matrix(&run))?,
+        (None, Some(folder)) => draw_into(folder, &run)?,
+        (None, None) => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
             say::result(&shown(&run, form, &options.result))?;
         }
@@ -106,4 +107,14 @@ fn put_into(file: &Path, table: &str) -> Result<()> {
     let (head, tail) = parts.ok_or_else(|| Usage(format!("{} has no lines {BEGIN} and {END}", file.display())))?;
     fs::write(file, format!("{head}{BEGIN}\n\n{table}\n\n{END}{tail}"))
         .with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Writes every picture of a run into `folder`, which is made if it is not there.
+fn draw_into(folder: &Path, run: &RunResult) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    for picture in pictures::all() {
+        let file = folder.join(picture.file_name());
+        fs::write(&file, picture.draw(run)).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
 }

@@ -19,4 +19,4 @@ pub fn all() -> [&'static dyn Report; 2] {
     [&json::Json, &markdown::Markdown]
 }
 
-pub use markdown::matrix;
+pub use markdown::{matrix, spread};

@@ -7,5 +7,6 @@ mod example;
 mod faults;
 mod harness;
 mod reachable;
+mod shown_again;
 mod trials;
 mod usage;

@@ -6,7 +6,7 @@ mod table;
 
 use std::collections::BTreeSet;
 
-pub use matrix::matrix;
+pub use matrix::{matrix, spread};
 
 use self::table::escaped;
 use super::Report;
