@@ -60,6 +60,8 @@ pub struct Answer {
     pub sent: Instant,
     /// When the last byte of the answer had come.
     pub ended: Instant,
+    /// Whether the buyer closed the connection before it came.
+    pub hung_up: bool,
 }
 
 impl Answer {

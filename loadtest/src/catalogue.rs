@@ -1,11 +1,10 @@
 //! What is on trial: the strategies that a shop names, checked before anything else is asked of it.
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, ensure};
 use serde::Deserialize;
 
 use crate::facts::Place;
 use crate::text::{MAX_NAME, is_name, one_line};
-use crate::threats;
 
 /// The most strategies a shop may name: each of them is played in every trial.
 pub const MAX_STRATEGIES: usize = 500;
@@ -45,8 +44,7 @@ impl Strategy {
 /// Reads a catalogue.
 ///
 /// # Errors
-/// When it is no catalogue, is empty or too long, names a strategy twice or with characters that no name has, or claims
-/// to survive something that is no threat.
+/// When it is no catalogue, is empty or too long, or names a strategy twice or with characters that no name has.
 pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
     // What cannot be read is quoted in the error.
     let no_catalogue = |error: serde_json::Error| anyhow!("it is no catalogue: {}", one_line(&error.to_string(), 200));
@@ -68,36 +66,9 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
             strategies[..place].iter().all(|other| other.name != *name),
             "it names {name} twice"
         );
-        strategy.claims.iter().try_for_each(|claim| check(name, claim))?;
     }
     for strategy in &mut strategies {
         strategy.missing = strategy.missing.as_deref().map(|why| one_line(why, MAX_REASON));
     }
     Ok(strategies)
-}
-
-fn check(strategy: &str, claim: &str) -> Result<()> {
-    let known = || threats::all().into_iter().filter(|threat| !threat.is_control());
-    if known().any(|threat| threat.name() == claim) {
-        return Ok(());
-    }
-    let nearest = known().min_by_key(|threat| distance(threat.name(), claim));
-    let hint = nearest.map_or("", |threat| threat.name());
-    let claim = one_line(claim, MAX_NAME);
-    bail!("{strategy} claims to survive \"{claim}\", which is no threat; did you mean \"{hint}\"?")
-}
-
-/// Levenshtein's distance, of a claim no longer than a name.
-fn distance(known: &str, claim: &str) -> usize {
-    let claim: Vec<char> = claim.chars().take(MAX_NAME).collect();
-    let mut row: Vec<usize> = (0..=claim.len()).collect();
-    for (i, a) in known.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in claim.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[claim.len()]
 }

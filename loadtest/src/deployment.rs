@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use stack::ServerKind;
 use tokio::time::{sleep, timeout};
 
 use crate::facts::Urls;
 use crate::instances::{DeathWatch, Instances};
-use crate::plan::Round;
+use crate::need::Need;
 use crate::shop::{Address, BACK_WITHIN, ShopClient};
 
 /// How often a foreign shop's missing instances are looked for.
@@ -27,13 +28,13 @@ pub enum Deployment {
 /// Our own shops, over one pair of stores.
 pub struct Local {
     /// The stores that all shops share.
-    pub stores: stack::Stores,
+    pub stores: Arc<stack::Stores>,
     /// How an instance is started.
     pub options: stack::ShopOptions,
     /// The token that the instances were given.
     pub admin_token: String,
-    /// The shops started so far, by number of instances.
-    pub running: HashMap<usize, RunningShop>,
+    /// The shops started so far, by number of instances and by the stores that relays stand before.
+    pub running: HashMap<(usize, Vec<ServerKind>), RunningShop>,
 }
 
 /// A shop that somebody else runs.
@@ -52,10 +53,18 @@ pub struct RunningShop {
     /// How many instances it has.
     pub count: usize,
     instances: Instances,
-    /// The instances that we started; `None` where somebody else looks after them.
-    ours: Option<Arc<stack::Shop>>,
+    ours: Option<Ours>,
     /// As many instances as ever named themselves behind the public listener at one time.
     named: Arc<AtomicUsize>,
+}
+
+/// What of a shop was started here, with all that can be done to it.
+#[derive(Clone)]
+pub struct Ours {
+    /// The instances, the proxy, and the relays that were asked for.
+    pub shop: Arc<stack::Shop>,
+    /// The stores; some of them may run elsewhere.
+    pub stores: Arc<stack::Stores>,
 }
 
 impl Deployment {
@@ -85,39 +94,49 @@ impl Deployment {
         }
     }
 
-    /// Why a round cannot be played here, if it cannot.
-    pub fn why_not(&self, round: &Round) -> Option<String> {
-        if round.strategy.missing.is_some() {
-            return round.strategy.missing.clone();
-        }
-        let wanted = round.instances;
-        match self {
+    /// Why no round can be played on that many instances, with all that it needs, if none can.
+    pub fn why_not(&self, wanted: usize, needs: &[Need]) -> Option<String> {
+        let missing = match self {
             Self::Foreign(Foreign { running, .. }) if running.count != wanted => {
-                Some(format!("the shop runs on {} instances, not on {wanted}", running.count))
+                return Some(format!("the shop runs on {} instances, not on {wanted}", running.count));
             }
-            Self::Foreign(_) | Self::Local(_) => None,
-        }
+            Self::Foreign(_) => needs.first(),
+            Self::Local(local) => needs.iter().find(|need| !local.has(**need)),
+        };
+        missing.map(|need| format!("it needs {need}"))
     }
 
-    /// A shop of that many instances, started if it is not running yet. A foreign one is as it is.
+    /// A shop of that many instances, with the relays that are needed, started if it is not running yet. A foreign one is
+    /// as it is.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn running(&mut self, wanted: usize) -> Result<RunningShop> {
+    pub fn running(&mut self, wanted: usize, needs: &[Need]) -> Result<RunningShop> {
         match self {
-            Self::Local(local) => local.running(wanted),
+            Self::Local(local) => local.running(wanted, needs),
             Self::Foreign(foreign) => Ok(foreign.running.clone()),
         }
     }
 }
 
 impl Local {
-    fn running(&mut self, count: usize) -> Result<RunningShop> {
-        if let Some(running) = self.running.get(&count) {
-            return Ok(running.clone());
+    fn has(&self, need: Need) -> bool {
+        match need {
+            Need::Instances => true,
+            Need::Service(kind) | Need::Relay(kind) => service(&self.stores, kind).is_some(),
         }
+    }
+
+    fn running(&mut self, count: usize, needs: &[Need]) -> Result<RunningShop> {
         let mut options = self.options.clone();
         options.instances = count;
+        // Always in one order, each once: it is what the shop is found by.
+        let is_relayed = |kind: &ServerKind| needs.iter().any(|need| need.relay() == Some(*kind));
+        options.relays = ServerKind::ALL.into_iter().filter(is_relayed).collect();
+        let key = (count, options.relays.clone());
+        if let Some(running) = self.running.get(&key) {
+            return Ok(running.clone());
+        }
         let shop = self.stores.shop(&options)?;
         let admins = shop.admins();
         let client = ShopClient::new(Address {
@@ -125,14 +144,41 @@ impl Local {
             admin: admins.first().cloned().context("a shop without instances")?,
             admin_token: self.admin_token.clone(),
         })?;
-        let running = RunningShop::new(client, count, Instances::at(admins)?, Some(Arc::new(shop)));
-        self.running.insert(count, running.clone());
+        let ours = Ours {
+            shop: Arc::new(shop),
+            stores: self.stores.clone(),
+        };
+        let running = RunningShop::new(client, count, Instances::at(admins)?, Some(ours));
+        self.running.insert(key, running.clone());
         Ok(running)
     }
 }
 
+impl Ours {
+    fn heal(&self) -> Result<()> {
+        self.shop.pass_all();
+        let stores = ServerKind::ALL
+            .into_iter()
+            .filter_map(|kind| service(&self.stores, kind));
+        for store in stores.filter(|store| store.has_exited()) {
+            store.restart()?;
+            store.wait_ready(BACK_WITHIN)?;
+        }
+        self.shop.revive().map(drop)
+    }
+}
+
+/// The process of a store, if it was started here.
+fn service(stores: &stack::Stores, kind: ServerKind) -> Option<&stack::Service> {
+    match kind {
+        ServerKind::Redis => stores.redis(),
+        ServerKind::MariaDb => stores.mariadb(),
+        ServerKind::Nginx => None,
+    }
+}
+
 impl RunningShop {
-    fn new(client: ShopClient, count: usize, instances: Instances, ours: Option<Arc<stack::Shop>>) -> Self {
+    fn new(client: ShopClient, count: usize, instances: Instances, ours: Option<Ours>) -> Self {
         Self {
             client,
             count,
@@ -142,22 +188,40 @@ impl RunningShop {
         }
     }
 
+    /// What of it was started here: nothing where somebody else runs it.
+    pub fn ours(&self) -> Option<&Ours> {
+        self.ours.as_ref()
+    }
+
+    /// Where each instance is bought at, past the proxy; the proxy alone where somebody else runs the shop.
+    pub fn publics(&self) -> Vec<String> {
+        match &self.ours {
+            Some(ours) => ours.shop.publics(),
+            None => vec![self.client.at.host.clone()],
+        }
+    }
+
+    /// How many instances answer at their admin listeners at this moment.
+    pub async fn answering(&self) -> usize {
+        self.instances.answering().await
+    }
+
     /// Begins to watch for the death of an instance.
     pub async fn watch(&self) -> DeathWatch {
         self.instances.watch().await
     }
 
-    /// Waits until all instances are there and buyers reach them. Those of our own that died are started again; a
-    /// foreign shop has its own supervisor for that.
+    /// Waits until all instances are there and buyers reach them. Of our own, instances and stores that died are started
+    /// again, and relays pass everything; a foreign shop has its own supervisor for that.
     ///
     /// # Errors
     /// When one does not come back in time.
     pub async fn heal(&self) -> Result<()> {
         if let Some(ours) = self.ours.clone() {
-            tokio::task::spawn_blocking(move || ours.revive()).await??;
+            tokio::task::spawn_blocking(move || ours.heal()).await??;
         }
         let all = async {
-            while self.instances.answering().await < self.count {
+            while self.answering().await < self.count {
                 sleep(LOOK_EVERY).await;
             }
         };

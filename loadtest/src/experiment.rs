@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use tokio::sync::SetOnce;
 
-use crate::attack::{Attack, Crowd, Fault};
+use crate::attack::{Attack, Crowd};
 use crate::audit::Expectation;
 use crate::cell;
-use crate::deployment::{Deployment, RunningShop};
+use crate::deployment::Deployment;
 use crate::facts::LedgerReader;
 use crate::follow_up::FollowUp;
 use crate::open_sales::OpenSales;
@@ -112,7 +112,10 @@ impl Session<'_> {
         let (rounds, observer) = (self.experiment.rounds, self.experiment.observer);
         for (number, round) in rounds.iter().enumerate() {
             observer.begins(round, number, rounds.len());
-            match self.experiment.deployment.why_not(round) {
+            let needs = round.threat.needs(&round.strategy);
+            let missing = round.strategy.missing.clone();
+            let why_not = missing.or_else(|| self.experiment.deployment.why_not(round.instances, &needs));
+            match why_not {
                 Some(why) => {
                     run.rounds.push(RoundResult::skipped(round, why));
                     observer.keeps_round(run, number)?;
@@ -132,7 +135,10 @@ impl Session<'_> {
     }
 
     async fn attack(&mut self, number: usize, round: &Round) -> Result<FollowUp> {
-        let shop = self.experiment.deployment.running(round.instances)?;
+        let shop = self
+            .experiment
+            .deployment
+            .running(round.instances, &round.threat.needs(&round.strategy))?;
         let sale = Sale {
             client: shop.client.clone(),
             reader: self.experiment.reader.clone(),
@@ -146,13 +152,11 @@ impl Session<'_> {
         let is_control = round.threat.is_control();
         let attack = Attack {
             sale: sale.clone(),
+            publics: shop.publics(),
             one_at_a_time: is_control,
-            fault: fault(&shop, round).await,
+            deed: round.threat.deed(),
         };
-        let attacked = suitable(&mut self.crowd, &attack)
-            .await?
-            .attack(attack, shop.heal())
-            .await?;
+        let attacked = suitable(&mut self.crowd, &attack).await?.attack(attack, &shop).await?;
         let expected = Expectation {
             stock: sale.load.stock,
             quantity: i64::from(sale.load.quantity),
@@ -169,12 +173,6 @@ impl Session<'_> {
             since: Instant::now(),
         })
     }
-}
-
-async fn fault(shop: &RunningShop, round: &Round) -> Option<Fault> {
-    let (place, text) = round.threat.fault(&round.load)?;
-    let deaths = shop.watch().await;
-    Some(Fault { place, text, deaths })
 }
 
 /// The crowd that was here last, or another one where that does not suit.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -108,8 +108,7 @@ impl Instances {
                 held.spawn(self.clone().hold(at, connection, known, died.clone()));
             }
         }
-        let held = Mutex::new(held);
-        DeathWatch { died, held }
+        DeathWatch { died, _held: held }
     }
 
     /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
@@ -136,20 +135,16 @@ async fn connect(at: SocketAddr) -> Option<TcpStream> {
     timeout(ANSWERS_WITHIN, TcpStream::connect(at)).await.ok()?.ok()
 }
 
-/// Notices the death of an instance, until it is told to end or is dropped.
+/// Notices the death of an instance, until it is dropped: an instance that serves one at a time answers nobody else as
+/// long as a connection to it is held.
 pub struct DeathWatch {
     died: Arc<SetOnce<()>>,
-    held: Mutex<JoinSet<()>>,
+    _held: JoinSet<()>,
 }
 
 impl DeathWatch {
     /// Whether an instance has died, or does so within that time.
     pub async fn died(&self, within: Duration) -> bool {
         timeout(within, self.died.wait()).await.is_ok()
-    }
-
-    /// Lets the connections go: an instance that serves one at a time answers nobody else as long as one is held.
-    pub fn end(&self) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }

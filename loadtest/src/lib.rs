@@ -4,13 +4,15 @@
 //!
 //! # Layout
 //!
-//! - [`plan`], [`threats`]: which rounds are played, strategy x threat x instances x repeat; one file for each threat
-//! - [`deployment`], [`instances`]: whose shop is on trial, who of it is there, and who has died
+//! - [`plan`], [`threats`], [`load`]: which rounds are played, strategy x threat x instances x repeat; one file for each
+//!   threat
+//! - [`deployment`], [`need`], [`instances`]: whose shop is on trial, what of it is ours, who is there, who has died
 //! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
 //! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
 //! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
+//! - [`compare`]: two runs side by side
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
 //! - [`pictures`]: what a document shows of it, one file each in one list
 
@@ -19,6 +21,7 @@ pub mod attack;
 pub mod audit;
 pub mod catalogue;
 pub mod cell;
+pub mod compare;
 pub mod deployment;
 pub mod environment;
 pub mod experiment;
@@ -27,6 +30,8 @@ pub mod follow_up;
 pub mod http;
 pub mod instances;
 pub mod latency;
+pub mod load;
+pub mod need;
 mod open_sales;
 pub mod pictures;
 pub mod plan;

@@ -1,35 +1,8 @@
 //! Which rounds are played.
 
 use crate::catalogue::Strategy;
-use crate::threats::{self, Threat};
-
-/// The most purchases one round may send: every answer is kept in memory.
-pub const MAX_REQUESTS: usize = 1_000_000;
-
-/// The most buyers at once: each one is a connection.
-pub const MAX_BUYERS: usize = 5_000;
-
-/// How much is asked of a shop in one round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Load {
-    /// Buyers who act at the same time.
-    pub buyers: usize,
-    /// Purchases in all.
-    pub requests: usize,
-    /// Units for sale.
-    pub stock: i64,
-    /// Units of each purchase.
-    pub quantity: u32,
-    /// Business time between read and write, in milliseconds.
-    pub work_ms: u64,
-}
-
-impl Load {
-    /// Units asked for in all.
-    pub fn demand(&self) -> i64 {
-        self.requests as i64 * i64::from(self.quantity)
-    }
-}
+use crate::load::Load;
+use crate::threats::Threat;
 
 /// One strategy under one threat, once.
 #[derive(Clone)]
@@ -54,8 +27,10 @@ impl Round {
 }
 
 /// What to play.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Wanted {
+    /// The threats, in the order of the columns.
+    pub threats: Vec<&'static dyn Threat>,
     /// Instance counts.
     pub instances: Vec<usize>,
     /// The load where a threat does not set its own.
@@ -69,7 +44,7 @@ pub struct Wanted {
 pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     let mut rounds = Vec::new();
     for repeat in 1..=wanted.repeats {
-        for threat in threats::all() {
+        for &threat in &wanted.threats {
             for instances in threat.instances(&wanted.instances) {
                 rounds.extend(strategies.iter().map(|strategy| Round {
                     strategy: strategy.clone(),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::answer::Answer;
 use crate::catalogue::Strategy;
 use crate::facts::{LedgerReader, Look};
-use crate::plan::Load;
+use crate::load::Load;
 use crate::shop::{PurchaseRequest, ShopClient};
 
 /// A sale that is open for one round, and stays open until the end of the run.

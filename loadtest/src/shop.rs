@@ -238,6 +238,7 @@ impl PurchaseRequest<'_> {
             intended,
             sent,
             ended: Instant::now(),
+            hung_up: false,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Text that a stranger wrote: a shop, a store, or whoever edited a result.
 
+use strsim::jaro_winkler;
+
 /// The longest name that is taken from a shop, in characters.
 pub const MAX_NAME: usize = 64;
 
@@ -27,6 +29,13 @@ fn visible(c: char) -> char {
         c if c.is_ascii_graphic() || c == ' ' => c,
         _ => '?',
     }
+}
+
+/// The known name that a wrong one was probably meant to be.
+pub fn nearest<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    // A stranger's name may be as long as it likes.
+    let name: String = name.chars().take(MAX_NAME).collect();
+    known.max_by(|one, other| jaro_winkler(one, &name).total_cmp(&jaro_winkler(other, &name)))
 }
 
 #[cfg(test)]

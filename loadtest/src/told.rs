@@ -33,6 +33,8 @@ pub struct Purchase<'a> {
     pub word: Word,
     /// When it was first told sold out.
     pub refused: Option<Instant>,
+    /// Whether a delivery got no answer though its buyer waited for one.
+    pub unanswered: bool,
 }
 
 impl Told {
@@ -52,7 +54,9 @@ impl Told {
                 sent: answer.sent,
                 word: answer.word,
                 refused,
+                unanswered: false,
             });
+            purchase.unanswered |= answer.word == Word::Unknown && !answer.hung_up;
             purchase.sent = purchase.sent.min(answer.sent);
             purchase.word = std::cmp::max_by_key(purchase.word, answer.word, |word| weight(*word));
             purchase.refused = [purchase.refused, refused].into_iter().flatten().min();

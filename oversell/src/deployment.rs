@@ -1,6 +1,7 @@
 //! From options to a shop: our own, started here, or one that runs elsewhere.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -56,9 +57,10 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
         instances: 1,
         fetch: !stack.no_fetch,
         port: None,
+        relays: Vec::new(),
     };
     Ok(Local {
-        stores,
+        stores: Arc::new(stores),
         options,
         admin_token,
         running: HashMap::new(),

@@ -1,5 +1,6 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
+mod client;
 mod completions;
 mod deployment;
 mod doctor;
@@ -35,9 +36,12 @@ fn main() -> ExitCode {
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
         Command::Up(options) => up::up(options),
+        Command::Redis(options) => client::redis(&options),
+        Command::Sql(options) => client::sql(&options),
         Command::Serve(options) => serve::serve(options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
+        Command::Compare(options) => report::compare(&options),
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Doctor(options) => doctor::doctor(&options),
         Command::Completions(options) => completions::completions(&options),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit;
-use crate::values::{between, work_ms};
+use crate::values::{between, threat_names, work_ms};
 
 /// The longest wait for a turn. Together with the longest work it leaves an instance time to answer before the proxy
 /// gives it up.
@@ -29,12 +29,18 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Start the shop and leave it up until Ctrl-C
     Up(UpOptions),
+    /// Send a command to the Redis of the shop that is up, or read commands from stdin
+    Redis(ClientOptions),
+    /// Send a statement to the MariaDB of the shop that is up, or read statements from stdin
+    Sql(ClientOptions),
     /// Run one instance of the shop
     Serve(ServeOptions),
     /// Ask an instance whether it can sell: 0 yes, 69 no
     Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
+    /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
+    Compare(CompareOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),
     /// Say what a run would use, what it would fetch, and what to do about what is missing
@@ -67,14 +73,17 @@ pub struct RunOptions {
     /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
+    /// Only these threats (may be repeated, or separated by commas); without it all that the instance counts allow
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = threat_names())]
+    pub threat: Vec<String>,
     /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: Vec<u8>,
     /// Buyers at once [default: 32, or as many as --requests if they are fewer]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::plan::MAX_BUYERS as u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_BUYERS as u64))]
     pub buyers: Option<u64>,
     /// Purchases in each round
-    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::plan::MAX_REQUESTS as u64))]
+    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_REQUESTS as u64))]
     pub requests: u64,
     /// Units for sale in each round
     #[arg(long, value_name = "UNITS", default_value_t = 48, allow_negative_numbers = true, value_parser = between::<i64>(1..=1_000_000_000))]
@@ -97,6 +106,9 @@ pub struct RunOptions {
     /// Print every trial, as files and pipes get it anyway
     #[arg(long)]
     pub verbose: bool,
+    /// Say nothing on stderr while it goes on
+    #[arg(long, short)]
+    pub quiet: bool,
     #[command(flatten)]
     pub foreign: ForeignOptions,
     #[command(flatten)]
@@ -201,6 +213,26 @@ pub struct HealthOptions {
     /// Its public listener
     #[arg(default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
+}
+
+/// Which results to compare.
+#[derive(Args)]
+pub struct CompareOptions {
+    /// The older result.json, or the folder it is in
+    pub before: PathBuf,
+    /// The newer one
+    pub after: PathBuf,
+}
+
+/// What to ask a store.
+#[derive(Args)]
+pub struct ClientOptions {
+    /// The store's URL [default: OVERSELL_REDIS_URL or OVERSELL_SQL_URL, else that of the one shop that is up]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// What to send
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
 }
 
 /// Which strategy to explain.

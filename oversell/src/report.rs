@@ -9,8 +9,8 @@ use loadtest::result::RunResult;
 use loadtest::screen::screen;
 use loadtest::{pictures, report};
 
-use crate::exit::{AS_DESIGNED, Usage};
-use crate::options::ReportOptions;
+use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
+use crate::options::{CompareOptions, ReportOptions};
 use crate::stdout::Terminal;
 use crate::{rounds_file, say};
 
@@ -29,6 +29,17 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
         }
     }
     Ok(AS_DESIGNED)
+}
+
+/// Prints what changed from one result to another; the status says whether a verdict did.
+pub fn compare(options: &CompareOptions) -> Result<u8> {
+    let comparison = loadtest::compare::compare(&read(&options.before)?, &read(&options.after)?);
+    say::result(&comparison.text)?;
+    Ok(if comparison.has_changed {
+        NOT_AS_DESIGNED
+    } else {
+        AS_DESIGNED
+    })
 }
 
 /// How a run is printed.
@@ -73,15 +84,12 @@ fn next(run: &RunResult, place: &Path) -> String {
     let failed = run.rounds.iter().find(|round| round.verdict == Verdict::Violated);
     let strategy = failed.or(run.rounds.first()).map_or("NAME", |round| &round.strategy);
     let mechanism = strategy.split('@').next().unwrap_or(strategy);
+    let (program, place) = (say::program(), place.display());
     format!(
-        "\noversell report {0} --verbose   every trial\n\
-         oversell strategies {mechanism:<w$}   how it works, and what breaks it\n",
-        place.display(),
-        w = place.display().to_string().len() + 5
+        "\nEvery trial, and how {mechanism} works:\n  {program} report {place} --verbose\n  {program} strategies {mechanism}\n"
     )
 }
 
-/// A run that was killed has no result, but the rounds that were over are in its folder.
 fn read(path: &Path) -> Result<RunResult> {
     let (result, rounds) = (path.join("result.json"), path.join(rounds_file::NAME));
     if !path.is_dir() {

@@ -1,10 +1,12 @@
 //! Writes down what a run shows as soon as it is shown, and tells how far it has come.
 
+use std::fmt::Display;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,6 +25,8 @@ pub struct ResultWriter {
     rounds: Mutex<Option<RoundsFile>>,
     planned: AtomicUsize,
     bar: ProgressBar,
+    quiet: bool,
+    began: Instant,
     last_line: Mutex<String>,
 }
 
@@ -31,20 +35,22 @@ impl ResultWriter {
     ///
     /// # Errors
     /// When it cannot be made: better now than after the run.
-    pub fn new(results: &Path, run_id: &str) -> Result<Self> {
+    pub fn new(results: &Path, run_id: &str, quiet: bool) -> Result<Self> {
         let folder = new_folder(results, run_id)?;
-        let bar = if io::stderr().is_terminal() {
+        let bar = if io::stderr().is_terminal() && !quiet {
             ProgressBar::new(0)
         } else {
             ProgressBar::hidden()
         };
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {msg}");
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}");
         bar.set_style(style.context("the form of the progress bar")?);
         Ok(Self {
             folder,
             rounds: Mutex::default(),
             planned: AtomicUsize::default(),
             bar,
+            quiet,
+            began: Instant::now(),
             last_line: Mutex::default(),
         })
     }
@@ -59,6 +65,22 @@ impl ResultWriter {
         self.bar.finish_and_clear();
         // It fails where something was kept, and that is what is wanted.
         let _ = fs::remove_dir(&self.folder);
+    }
+
+    /// A line for whoever sees no bar and has not asked for silence.
+    fn tell(&self, line: impl Display) {
+        if self.bar.is_hidden() && !self.quiet {
+            say::aside(line);
+        }
+    }
+
+    /// How long the rest will take, if it goes on like this.
+    fn left(&self, done: usize, all: usize) -> String {
+        if done == 0 {
+            return String::new();
+        }
+        let seconds = self.began.elapsed().as_secs_f64() / done as f64 * (all - done) as f64;
+        format!(", about {seconds:.0} s left")
     }
 
     /// Written beside the old file and then put in its place: whoever reads never sees half a result.
@@ -94,21 +116,17 @@ impl RunObserver for ResultWriter {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
         self.bar.set_message(format!("{} ({trial})", round.strategy.name));
-        if self.bar.is_hidden() {
-            let line = format!("repeat {}: {trial}", round.repeat);
-            let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
-            if *last != line {
-                say::aside(format_args!("{done}/{all} {line}"));
-                *last = line;
-            }
+        let line = format!("repeat {}: {trial}", round.repeat);
+        let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != line {
+            self.tell(format_args!("{done}/{all} {line}{}", self.left(done, all)));
+            *last = line;
         }
     }
 
     fn looks_again(&self, sales: usize) {
         self.bar.set_message(format!("looking at {sales} ledgers once more"));
-        if self.bar.is_hidden() {
-            say::aside(format_args!("looking at {sales} ledgers once more"));
-        }
+        self.tell(format_args!("looking at {sales} ledgers once more"));
     }
 
     fn keeps_round(&self, run: &RunResult, place: usize) -> Result<()> {
@@ -153,7 +171,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_round_late_in_a_run_costs_as_many_bytes_as_an_early_one() {
         let results = tempfile::tempdir().unwrap();
-        let writer = ResultWriter::new(results.path(), "run").unwrap();
+        let writer = ResultWriter::new(results.path(), "run", true).unwrap();
         let mut run = RunResult::parse(RESULT).unwrap();
         run.rounds.truncate(1);
         writer.keeps_round(&run, 0).unwrap();
@@ -171,7 +189,7 @@ mod tests {
     #[test]
     fn what_was_kept_round_by_round_goes_when_the_whole_result_is_there() {
         let results = tempfile::tempdir().unwrap();
-        let writer = ResultWriter::new(results.path(), "run").unwrap();
+        let writer = ResultWriter::new(results.path(), "run", true).unwrap();
         let run = RunResult::parse(RESULT).unwrap();
         let names = || {
             let listed = fs::read_dir(writer.folder()).unwrap();
@@ -188,7 +206,7 @@ mod tests {
     #[test]
     fn two_runs_that_began_in_the_same_millisecond_have_a_folder_each() {
         let results = tempfile::tempdir().unwrap();
-        let folders = ["run"; 3].map(|id| ResultWriter::new(results.path(), id).unwrap().folder().to_owned());
+        let folders = ["run"; 3].map(|id| ResultWriter::new(results.path(), id, true).unwrap().folder().to_owned());
         let names = folders.map(|folder| folder.file_name().unwrap().to_owned());
         assert_eq!(names, ["run", "run-2", "run-3"]);
     }

@@ -11,8 +11,10 @@ use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::Experiment;
 use loadtest::facts::LedgerReader;
-use loadtest::plan::{self, Load, Wanted};
+use loadtest::load::Load;
+use loadtest::plan::{self, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::threats::{self, Threat};
 use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -39,7 +41,9 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let writer = Arc::new(ResultWriter::new(
         &options.results,
         &began.format("%Y%m%dT%H%M%S%3fZ").to_string(),
+        options.quiet,
     )?);
+    let quiet = options.quiet;
     let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
@@ -58,7 +62,9 @@ pub fn run(options: RunOptions) -> Result<u8> {
     writer.clear();
     let run = result?;
     say::result_to(&mut stdout, &shown(&run, form, writer.folder()))?;
-    say::aside(format_args!("kept in {}", writer.folder().display()));
+    if !quiet {
+        say::aside(format_args!("kept in {}", writer.folder().display()));
+    }
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,
         ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,
@@ -91,11 +97,14 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         _ = stop.wait() => bail!("interrupted"),
     };
     let counts = counts(&options, &deployment);
+    let threats = named_threats(&options, &counts)?;
     let first = counts.first().copied().unwrap_or(1);
-    let catalogue = deployment.running(first)?.client.strategies().await?;
+    let catalogue = deployment.running(first, &[])?.client.strategies().await?;
+    threats::check_claims(&catalogue)?;
     let rounds = plan::rounds(
         &chosen(&options, &catalogue)?,
         &Wanted {
+            threats,
             instances: counts,
             load: load(&options),
             repeats: options.repeat,
@@ -165,6 +174,22 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     counts.sort_unstable();
     counts.dedup();
     counts
+}
+
+/// In the order of the list, whatever the order of the options. One that is named is played, or refused.
+fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
+    if options.threat.is_empty() {
+        return Ok(threats::all().to_vec());
+    }
+    let is_named = |threat: &&'static dyn Threat| options.threat.iter().any(|name| name == threat.name());
+    let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
+    if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
+        let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
+        let (name, counts) = (unplayed.name(), counts.join(" or "));
+        let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
+        return Err(Usage(wrong).into());
+    }
+    Ok(named)
 }
 
 fn load(options: &RunOptions) -> Load {

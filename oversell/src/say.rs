@@ -29,3 +29,13 @@ pub fn aside(line: impl Display) {
     // When stderr is gone there is nowhere left to say so.
     let _ = writeln!(io::stderr(), "{line}");
 }
+
+/// The program as it was called, for commands that can be pasted.
+pub fn program() -> String {
+    let called = std::env::args().next().unwrap_or_default();
+    if called.is_empty() {
+        "oversell".to_owned()
+    } else {
+        called
+    }
+}

@@ -68,6 +68,18 @@ impl Folder {
     }
 }
 
+/// The folders of this user whose owners are alive.
+pub(crate) fn owned() -> Vec<PathBuf> {
+    let mut parents = vec![std::env::temp_dir(), PathBuf::from("/tmp")];
+    parents.dedup();
+    let entries = parents.iter().filter_map(|parent| fs::read_dir(parent).ok());
+    let ours = entries
+        .flatten()
+        .flatten()
+        .filter(|entry| is_ours(&entry.file_name(), &entry.path()));
+    ours.map(|entry| entry.path()).filter(|path| has_owner(path)).collect()
+}
+
 /// The file gets its name only once it is locked: a sweep never sees a lock that is free because it is new.
 fn lock(folder: &Path) -> std::io::Result<File> {
     let fresh = folder.join("lock.new");

@@ -7,6 +7,7 @@
 //! - `stores`: [`Stores`], the two stores every shop sells from (`redis`, `mariadb`: one program each)
 //! - `services`: what only some strategies need besides, one file each
 //! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
+//! - `relay`: [`Relay`], the way of one instance to a store, which can be slow, silent or cut
 //! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
 //! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
 //! - `spawner`, `child_setup`: the thread that starts every child, and what a child does before it becomes its program
@@ -31,6 +32,7 @@ mod ports;
 mod program;
 mod ready;
 mod redis;
+mod relay;
 mod server_kind;
 mod service;
 mod services;
@@ -44,7 +46,8 @@ pub use locate::{fetched_to, find, locate};
 pub use log::Log;
 pub use program::{Origin, Program};
 pub use ready::Ready;
+pub use relay::{Direction, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;
 pub use shop::{Shop, ShopOptions};
-pub use stores::{Parts, Stores};
+pub use stores::{Parts, Stores, running};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A program of the world that somebody else wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServerKind {
     /// The store in memory; Valkey will do.
     Redis,

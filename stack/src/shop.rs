@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
 use crate::instance::{Ports, StoreUrls};
+use crate::relay::{InstanceRelays, Relay};
 use crate::{Folder, Program, ServerKind, Service, instance, locate, nginx, ports};
 
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -30,6 +31,8 @@ pub struct ShopOptions {
     pub fetch: bool,
     /// The port buyers come to; a free one if none is given, or 0.
     pub port: Option<u16>,
+    /// The stores that each instance reaches by a relay of its own; they have to be started here.
+    pub relays: Vec<ServerKind>,
 }
 
 impl ShopOptions {
@@ -43,6 +46,7 @@ impl ShopOptions {
 pub struct Shop {
     nginx: Service,
     instances: Vec<Service>,
+    relays: Vec<InstanceRelays>,
     front: u16,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
@@ -79,9 +83,20 @@ impl Shop {
             .expect("one more port than twice the instances was asked for");
         let front = options.asked_port().unwrap_or(*spare);
         let addresses: Vec<Ports> = found.chunks_exact(2).map(|pair| Ports::new(pair[0], pair[1])).collect();
-        let started = addresses.iter().zip(1..);
+        let relays = addresses
+            .iter()
+            .map(|_| InstanceRelays::start(&options.relays, urls, folder.path()));
+        let relays = relays.collect::<Result<Vec<_>>>()?;
+        let started = addresses.iter().zip(&relays).zip(1..);
         let instances = started
-            .map(|(&ports, number)| instance::start(options, number, ports, urls, content.path()))
+            .map(|((&ports, relays), number)| {
+                let relayed = [ServerKind::Redis, ServerKind::MariaDb].map(|kind| relays.url(kind));
+                let urls = StoreUrls {
+                    redis: relayed[0].as_deref().unwrap_or(urls.redis),
+                    sql: relayed[1].as_deref().unwrap_or(urls.sql),
+                };
+                instance::start(options, number, ports, urls, content.path())
+            })
             .collect::<Result<Vec<_>>>()?;
         let upstream: Vec<SocketAddr> = addresses.iter().map(|ports| ports.public).collect();
         let nginx = nginx::start(nginx, content.path(), front, &upstream)?;
@@ -94,6 +109,7 @@ impl Shop {
         Ok(Shop {
             nginx,
             instances,
+            relays,
             front,
             publics: upstream,
             admins,
@@ -120,6 +136,18 @@ impl Shop {
     /// The instances `app-1`, `app-2` and so on.
     pub fn instances(&self) -> &[Service] {
         &self.instances
+    }
+
+    /// The relays before that store, in the order of [`Shop::instances`]; none where none was asked for.
+    pub fn relays(&self, before: ServerKind) -> impl Iterator<Item = &Relay> {
+        self.relays.iter().filter_map(move |relays| relays.before(before))
+    }
+
+    /// Lets everything pass at every relay.
+    pub fn pass_all(&self) {
+        for relay in self.relays.iter().flat_map(InstanceRelays::all) {
+            relay.pass();
+        }
     }
 
     /// The proxy before them.

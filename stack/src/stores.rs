@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::instance::StoreUrls;
 use crate::services::{self, Running};
-use crate::{Folder, ServerKind, Service, Shop, ShopOptions, address, locate, mariadb, redis};
+use crate::{Folder, ServerKind, Service, Shop, ShopOptions, address, folder, locate, mariadb, redis};
 
 /// A cold start takes tenths of a second; this is for a machine that is busy with something else.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -23,6 +23,15 @@ pub struct Parts {
     pub sql_url: Option<String>,
     /// Whether a missing server may be fetched, see [`locate()`].
     pub fetch: bool,
+}
+
+/// Where the stores are of a run of this user that goes on just now, in whatever process: URLs of Redis and of MariaDB.
+pub fn running() -> Vec<(String, String)> {
+    let folders = folder::owned().into_iter();
+    let sockets = folders.map(|folder| (redis::socket(&folder, redis::NAME), mariadb::socket(&folder)));
+    let both = sockets.filter(|(redis, mariadb)| redis.exists() && mariadb.exists());
+    both.map(|(redis, sql)| (address::redis(&redis), address::mysql(&sql, mariadb::DATABASE)))
+        .collect()
 }
 
 /// Redis and MariaDB, up and empty. Those started here stop on drop, and their data goes with them.

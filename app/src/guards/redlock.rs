@@ -90,7 +90,11 @@ impl Nodes {
     /// At how many servers the key was set.
     async fn set(&self, key: &str, token: &str, lease: Duration, probe: &Probe) -> usize {
         let mut set = cmd("SET");
-        set.arg(key).arg(token).arg("NX").arg("PX").arg(lease.as_millis() as u64);
+        set.arg(key)
+            .arg(token)
+            .arg("NX")
+            .arg("PX")
+            .arg(lease.as_millis() as u64);
         let mut taken = 0;
         for node in &self.nodes {
             let set = probe.step(&SET_NX, &key, node.send(&set), taken_or_held).await;

@@ -37,13 +37,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     },
     store: "sql",
     steps: &[CONNECT, BEGIN, TAKE, RECORD, READ_LEFT, COMMIT, ROLLBACK, READ],
-    open: |world| {
-        Box::pin(async {
-            opened(Conditional {
-                sql: world.store()?,
-            })
-        })
-    },
+    open: |world| Box::pin(async { opened(Conditional { sql: world.store()? }) }),
 };
 
 struct Conditional {

@@ -17,7 +17,6 @@ mod one_buyer;
 mod openapi;
 mod received;
 mod refusal;
-mod relay;
 mod seam;
 mod store_gone;
 mod traces;

@@ -6,11 +6,10 @@ use std::time::Duration;
 use app::shop::Settings;
 use app::timeouts::Timeouts;
 use redis::AsyncCommands;
-use stack::Folder;
+use stack::{Folder, Relay};
 use tokio::time::timeout;
 
 use crate::harness::{Answer, Instance, LONG, PurchaseRequest, ask, stores, stores_of_its_own, until};
-use crate::relay::Relay;
 
 /// How long a store may take to answer: a buyer must not wait longer for one that is gone.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -82,8 +81,11 @@ fn socket(url: &str) -> PathBuf {
 async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance, Relay) {
     let stores = stores();
     let direct = if redis { stores.redis_url() } else { stores.sql_url() }.to_owned();
-    let relay = Relay::start(folder.path(), socket(&direct));
-    let url = relay.url(&direct, &socket(&direct));
+    let socket = socket(&direct);
+    let relay = Relay::start(folder.path(), socket.clone()).unwrap();
+    let [to_store, to_relay] = [&socket, relay.socket()].map(|path| path.to_str().unwrap());
+    let url = direct.replace(to_store, to_relay);
+    assert_ne!(url, direct);
     let instance = Instance::on(stores, |settings| {
         settings.timeouts = timeouts;
         let name = if redis { "redis" } else { "sql" };
@@ -102,7 +104,7 @@ async fn a_way_to_redis_that_goes_silent_costs_one_purchase_its_answer_and_the_n
         instance
             .buy(&PurchaseRequest::of(&item).by(strategy).key("first"))
             .await;
-        relay.silence();
+        relay.silence_open();
         let answer = timeout(LONG, instance.buy(&request)).await.expect(strategy);
         assert_eq!(answer.problem(), (500, "store-failed".to_owned()), "{strategy}");
         let answer = instance.buy(&request).await;
@@ -116,7 +118,7 @@ async fn a_way_to_mariadb_that_goes_silent_costs_one_purchase_its_answer_and_the
     let (instance, relay) = relayed(&folder, false, HASTY).await;
     let item = instance.sale(1).await;
     let request = PurchaseRequest::of(&item).by("conditional@sql").key("k");
-    relay.silence();
+    relay.silence_open();
     let answer = timeout(LONG, instance.buy(&request)).await.expect("the purchase hangs");
     assert_eq!(answer.problem(), (500, "store-failed".to_owned()));
     let answer = instance.buy(&request).await;
@@ -136,7 +138,7 @@ async fn a_waiter_is_woken_after_the_subscription_went_silent() {
     let elsewhere = Instance::open(|settings| settings.timeouts = timeouts).await;
     let item = instance.sale(2).await;
     let request = PurchaseRequest::of(&item).by("watchdog@redis");
-    relay.silence();
+    relay.silence_open();
     // The shared connection is silent too, until a command has found it out.
     until("commands come through again", async || {
         ready(&instance).await.status == 200

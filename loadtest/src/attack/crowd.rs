@@ -18,9 +18,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::Attack;
 use super::running::Running;
+use super::{Attack, Scene};
 use crate::audit::FaultSeen;
+use crate::deployment::RunningShop;
 use crate::facts::Look;
 use crate::http;
 use crate::shop::ANSWER_WITHIN;
@@ -52,7 +53,7 @@ pub struct Attacked {
     pub told: Told,
     /// What was seen of the ledger meanwhile.
     pub looks: Vec<Look>,
-    /// Whether the fault struck, if there was to be one.
+    /// Whether the deed struck, if there was to be one.
     pub fault: Option<FaultSeen>,
 }
 
@@ -78,33 +79,21 @@ impl Crowd {
         self.host == attack.sale.client.at.host && self.buyers == attack.sale.load.buyers
     }
 
-    /// Lets the buyers loose and comes back when each purchase of the round has its answer. If one of them carries a
-    /// fault, `heal` is run between the two waves.
+    /// Lets the buyers loose and comes back when each purchase of the round has its answer. Where there is a deed, the
+    /// shop is healed between the two waves.
     ///
     /// # Errors
-    /// When goose has ended, the damage cannot be healed, or nothing is answered any more. An answer that does not come
-    /// is an answer, not an error.
-    pub async fn attack(&mut self, attack: Attack, heal: impl Future<Output = Result<()>>) -> Result<Attacked> {
-        let has_fault = attack.fault.is_some();
+    /// When goose has ended, the deed cannot be done or its damage not be healed, or nothing is answered any more. An
+    /// answer that does not come is an answer, not an error.
+    pub async fn attack(&mut self, attack: Attack, shop: &RunningShop) -> Result<Attacked> {
         let limit = STANDSTILL + attack.sale.purchase(0).patience();
         let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
         let attacked = async {
-            let mut fault = None;
-            if has_fault {
-                let struck = *running.struck.wait().await;
-                running.end_watch();
-                let healed = heal.await;
-                // It is set by nobody else.
-                let _ = running.healed.set(healed.is_ok());
-                healed?;
-                let healed = Instant::now();
-                fault = Some(if struck {
-                    FaultSeen::Struck { healed }
-                } else {
-                    FaultSeen::Missed
-                });
-            }
+            let fault = break_and_heal(&running, shop).await;
+            // It is set by nobody else.
+            let _ = running.healed.set(fault.is_ok());
+            let fault = fault?;
             running.over.wait().await;
             let (told, looks) = running.results();
             Ok(Attacked { told, looks, fault })
@@ -128,6 +117,29 @@ impl Crowd {
             .context("goose ended badly")?;
         Ok(())
     }
+}
+
+/// The deed of the first wave, if there is one, and what makes the second one possible.
+async fn break_and_heal(running: &Running, shop: &RunningShop) -> Result<Option<FaultSeen>> {
+    let Some(deed) = running.attack.deed else {
+        return Ok(None);
+    };
+    // Dropped before the shop is healed: those who were told by it what to send are free.
+    let struck = {
+        let scene = Scene::new(shop, running);
+        let struck = deed.act(&scene).await?;
+        scene.begin();
+        struck
+    };
+    shop.heal().await?;
+    Ok(Some(if struck {
+        FaultSeen::Struck {
+            healed: Instant::now(),
+            excuses_silence: deed.excuses_silence(),
+        }
+    } else {
+        FaultSeen::Missed
+    }))
 }
 
 /// Comes back when nothing was answered for `limit`.

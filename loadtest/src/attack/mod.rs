@@ -4,31 +4,34 @@
 //! anew for each round.
 
 mod crowd;
+mod deed;
+mod delivery;
 mod running;
+mod scene;
 mod twice;
 
 pub use crowd::{Attacked, Crowd};
+pub use deed::Deed;
+pub use delivery::Delivery;
+pub use scene::{Scene, Sending};
 
-use crate::instances::DeathWatch;
 use crate::sale::Sale;
 
 /// What the buyers of one round are after.
 pub struct Attack {
     /// What is sold, and where.
     pub sale: Sale,
+    /// Where each instance is bought at, past the proxy; the proxy alone where no more is known.
+    pub publics: Vec<String>,
     /// Whether each buyer waits for the answer of the one before: a control, in which nothing may meet.
     pub one_at_a_time: bool,
-    /// What is broken on the way, if anything.
-    pub fault: Option<Fault>,
+    /// What is done to the shop on the way, if anything.
+    pub deed: Option<&'static dyn Deed>,
 }
 
-/// A fault that one purchase of the first wave carries. Every buyer's first purchase is the first wave; the second begins
-/// when the fault has struck and its damage is healed, so that neither misses the other.
-pub struct Fault {
-    /// The purchase's place in the order of sending.
-    pub place: usize,
-    /// The value of `X-Fault`.
-    pub text: &'static str,
-    /// Who sees an instance die.
-    pub deaths: DeathWatch,
+impl Attack {
+    /// The purchases that are sent as the deed says, by their places in the order of sending.
+    fn deed_places(&self) -> Vec<usize> {
+        self.deed.map_or_else(Vec::new, |deed| deed.places(&self.sale.load))
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Attack;
+use super::{Attack, Delivery};
 
 /// Purchases of a crowd that are sent twice at one moment.
 const AT_ONCE: usize = 2;
@@ -10,7 +10,7 @@ const AT_ONCE: usize = 2;
 /// What is done more than once, drawn for one round.
 pub(super) struct Twice {
     /// Places of purchases that are sent twice at one moment.
-    pub(super) at_once: HashSet<usize>,
+    at_once: HashSet<usize>,
     /// Which sale is sent again as soon as its answer has come, counted in the order of the answers.
     pub(super) repeated: usize,
     /// Which one is sent again with another quantity, and with another buyer.
@@ -30,14 +30,23 @@ impl Twice {
             let first_wave = load.buyers.min(load.requests);
             at_once.extend((0..AT_ONCE).map(|_| rand::random_range(0..first_wave)));
         }
-        if let Some(fault) = &attack.fault {
-            at_once.remove(&fault.place);
+        for place in attack.deed_places() {
+            at_once.remove(&place);
         }
         Self {
             at_once,
             repeated: rand::random_range(0..early),
             altered: rand::random_range(0..early),
             glanced: rand::random_range(0..early),
+        }
+    }
+
+    /// How the purchase at that place is delivered.
+    pub(super) fn delivery(&self, place: usize) -> Delivery {
+        if self.at_once.contains(&place) {
+            Delivery::Twice
+        } else {
+            Delivery::Once
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn doubt(expected: &Expectation, told: &Told, last: &Look) -> Option<
 
 /// Whether a fault explains that a delivery which was sent then got no answer: everything was back only later.
 fn explained(expected: &Expectation, sent: Instant) -> bool {
-    matches!(expected.fault, Some(FaultSeen::Struck { healed }) if sent < healed)
+    matches!(expected.fault, Some(FaultSeen::Struck { healed, excuses_silence }) if excuses_silence && sent < healed)
 }
 
 /// Answers that never came, but those that a fault explains.
@@ -56,9 +56,12 @@ fn silence(expected: &Expectation, told: &Told) -> Option<String> {
     let unknown = told
         .purchases()
         .into_iter()
-        .filter(|purchase| purchase.word == Word::Unknown);
+        .filter(|purchase| purchase.word == Word::Unknown && purchase.unanswered);
     let unexplained = unknown.filter(|purchase| !explained(expected, purchase.sent)).count();
     let although = match expected.fault {
+        Some(FaultSeen::Struck {
+            excuses_silence: false, ..
+        }) => "though what was broken explains none of that",
         Some(_) => "after everything was back",
         None => "though nothing was broken on purpose",
     };
@@ -93,7 +96,7 @@ fn forgetful(expected: &Expectation, told: &Told) -> Option<&'static str> {
         (Some(first), Word::Sold) => answer.order == first.order,
         // While the first delivery is being carried out, the second may be told to wait.
         (Some(first), Word::Busy) => answer.sent < first.ended || !is_last(told, answer),
-        (Some(_), Word::Unknown) => explained(expected, answer.sent),
+        (Some(_), Word::Unknown) => answer.hung_up || explained(expected, answer.sent),
         (Some(_), Word::SoldOut | Word::Rejected) => false,
         (None, _) => true,
     };
@@ -113,7 +116,7 @@ fn is_last(told: &Told, answer: &Answer) -> bool {
 /// How many instances took part: in the attack, and after a fault in all that came when everything was back.
 fn instances(expected: &Expectation, told: &Told) -> usize {
     let answers: Vec<&Answer> = match expected.fault {
-        Some(FaultSeen::Struck { healed }) => told.answers().filter(|answer| answer.sent >= healed).collect(),
+        Some(FaultSeen::Struck { healed, .. }) => told.answers().filter(|answer| answer.sent >= healed).collect(),
         Some(FaultSeen::Missed) | None => told.attack.iter().collect(),
     };
     let names: HashSet<&str> = answers.iter().filter_map(|answer| answer.instance.as_deref()).collect();

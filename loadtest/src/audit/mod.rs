@@ -30,7 +30,7 @@ pub struct Expectation {
     pub contended: bool,
     /// How many instances had to take part.
     pub instances: usize,
-    /// Whether something was broken on purpose; only then may an answer stay away.
+    /// Whether something was broken on purpose; only then may an answer stay away, unless its buyer hung up.
     pub fault: Option<FaultSeen>,
 }
 
@@ -41,6 +41,8 @@ pub enum FaultSeen {
     Struck {
         /// When it was.
         healed: Instant,
+        /// Whether it explains that purchases which were sent before got no answer.
+        excuses_silence: bool,
     },
     /// It did not: the round proves nothing.
     Missed,

@@ -32,7 +32,6 @@ impl Sql {
         self.idle.push(connection);
         facts(&rows, limit)
     }
-
 }
 
 #[async_trait]

@@ -1,11 +1,21 @@
 //! An instance is killed (SIGKILL, by itself) after it has taken its turn and before it writes the sale, while others
 //! buy. It comes back at once; what it held does not come back by itself.
 
+use std::time::Duration;
+
+use anyhow::Result;
+use async_trait::async_trait;
+
 use super::{Threat, smallest_crowd_of_instances};
-use crate::plan::Load;
+use crate::answer::Word;
+use crate::attack::{Deed, Scene};
+use crate::load::Load;
 
 /// Buyers of a crash: each of them may have to wait out a lease.
 const BUYERS: usize = 16;
+
+/// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
+const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
 pub(super) struct CrashedHolder;
 
@@ -33,7 +43,34 @@ impl Threat for CrashedHolder {
         }
     }
 
-    fn fault(&self, load: &Load) -> Option<(usize, &'static str)> {
-        Some((load.buyers / 2, "crash@write"))
+    fn deed(&self) -> Option<&dyn Deed> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Deed for CrashedHolder {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        vec![load.buyers / 2]
+    }
+
+    /// Those whom the instance was serving when it died.
+    fn excuses_silence(&self) -> bool {
+        true
+    }
+
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        let deaths = scene.shop.watch().await;
+        let has_died = |word| {
+            let [after_answer, after_silence] = DIES_WITHIN;
+            let within = if word == Word::Unknown {
+                after_silence
+            } else {
+                after_answer
+            };
+            deaths.died(within)
+        };
+        let place = scene.attack.sale.load.buyers / 2;
+        scene.provoke(place, "crash@write", has_died).await
     }
 }

@@ -1,11 +1,29 @@
-//! How the world turns against a strategy. One file each; [`all`] is the one list.
+//! How the world turns against a strategy. One file each; the list below is the one list.
 
-mod crashed_holder;
-mod crowd;
-mod one_buyer;
-mod second_instance;
+use anyhow::{Result, bail};
 
-use crate::plan::Load;
+use crate::attack::Deed;
+use crate::catalogue::Strategy;
+use crate::load::Load;
+use crate::need::Need;
+use crate::text::{MAX_NAME, nearest, one_line};
+
+/// Takes one line for each threat: its file and its type. `cargo fmt` does not reach the files from here, so `.ci/run`
+/// gives every file to `rustfmt` by name.
+macro_rules! threats {
+    ($($file:ident::$threat:ident,)+) => {
+        $(mod $file;)+
+        static ALL: &[&dyn Threat] = &[$(&$file::$threat),+];
+    };
+}
+
+// In the order of the columns.
+threats! {
+    one_buyer::OneBuyer,
+    crowd::Crowd,
+    second_instance::SecondInstance,
+    crashed_holder::CrashedHolder,
+}
 
 /// A condition under which a strategy is tried.
 pub trait Threat: Send + Sync {
@@ -28,26 +46,47 @@ pub trait Threat: Send + Sync {
         asked
     }
 
-    /// The fault that one purchase of the first wave carries, and which one: its place in the order of sending, from 0
-    /// and less than the number of buyers.
-    fn fault(&self, _load: &Load) -> Option<(usize, &'static str)> {
+    /// What has to be ours to try this strategy under it; where it is not, the round is skipped.
+    fn needs(&self, _strategy: &Strategy) -> Vec<Need> {
+        Vec::new()
+    }
+
+    /// What it does to the shop in the middle of the attack, if it does anything.
+    fn deed(&self) -> Option<&dyn Deed> {
         None
     }
 }
 
 /// Every threat, in the order of the columns.
-pub fn all() -> [&'static dyn Threat; 4] {
-    [
-        &one_buyer::OneBuyer,
-        &crowd::Crowd,
-        &second_instance::SecondInstance,
-        &crashed_holder::CrashedHolder,
-    ]
+pub fn all() -> &'static [&'static dyn Threat] {
+    ALL
 }
 
 /// The threat of that name.
 pub fn find(name: &str) -> Option<&'static dyn Threat> {
-    all().into_iter().find(|threat| threat.name() == name)
+    all().iter().copied().find(|threat| threat.name() == name)
+}
+
+/// Refuses a strategy that claims to survive something that is no threat.
+///
+/// # Errors
+/// The first such claim, with the name that was probably meant.
+pub fn check_claims(strategies: &[Strategy]) -> Result<()> {
+    let known = || {
+        all()
+            .iter()
+            .filter(|threat| !threat.is_control())
+            .map(|threat| threat.name())
+    };
+    for Strategy { name, claims, .. } in strategies {
+        let Some(claim) = claims.iter().find(|claim| known().all(|known| known != claim.as_str())) else {
+            continue;
+        };
+        let hint = nearest(known(), claim).unwrap_or_default();
+        let claim = one_line(claim, MAX_NAME);
+        bail!("{name} claims to survive \"{claim}\", which is no threat; did you mean \"{hint}\"?");
+    }
+    Ok(())
 }
 
 /// The smallest count of two or more.

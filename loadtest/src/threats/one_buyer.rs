@@ -1,7 +1,7 @@
 //! The control: one buyer at a time. Who is not exact here is a straw man, not a strategy.
 
 use super::{Threat, smallest_crowd_of_instances};
-use crate::plan::Load;
+use crate::load::Load;
 
 /// Units that one buyer may find: alone, more of them would show nothing more.
 const STOCK: i64 = 12;

@@ -76,6 +76,7 @@ impl Fixture {
             intended: self.start,
             sent: self.start,
             ended: self.start + ANSWER,
+            hung_up: false,
         }
     }
 
@@ -153,7 +154,10 @@ impl Fixture {
     /// The fault struck. Whoever got an answer came when everything was back, and whoever got none before that.
     pub fn struck(&mut self) {
         let healed = self.start + Duration::from_micros(1);
-        self.expected.fault = Some(FaultSeen::Struck { healed });
+        self.expected.fault = Some(FaultSeen::Struck {
+            healed,
+            excuses_silence: true,
+        });
         let told = &mut self.told;
         let answers = told
             .attack

@@ -47,9 +47,37 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 s.say(3, Word::Unknown);
                 s.struck();
             }),
+            inconclusive(
+                "silence under a fault that explains none",
+                "1 answers never came, though what was broken explains none of that",
+                |s| {
+                    s.say(3, Word::Unknown);
+                    s.struck();
+                    if let Some(FaultSeen::Struck { excuses_silence, .. }) = &mut s.expected.fault {
+                        *excuses_silence = false;
+                    }
+                },
+            ),
+            holds("a buyer hung up, which explains that no answer came", |s| {
+                s.say(3, Word::Unknown);
+                s.told.attack.last_mut().unwrap().hung_up = true;
+            }),
+            inconclusive(
+                "a buyer hung up, came again, and got no answer",
+                "1 answers never came, though nothing was broken on purpose",
+                |s| {
+                    s.say(3, Word::Unknown);
+                    let again = s.told.attack.last().unwrap().clone();
+                    s.told.repeats.push(again);
+                    s.told.attack.last_mut().unwrap().hung_up = true;
+                },
+            ),
             inconclusive("an instance stayed dead", "only 1 of 2 instances ever answered", |s| {
                 let healed = s.start + ANSWER * 2;
-                s.expected.fault = Some(FaultSeen::Struck { healed });
+                s.expected.fault = Some(FaultSeen::Struck {
+                    healed,
+                    excuses_silence: true,
+                });
                 let after = s.later(4, Word::SoldOut, None, 3);
                 s.told.attack.push(after);
             }),

@@ -80,6 +80,7 @@ prop_compose! {
                 intended: at(start, sent),
                 sent: at(start, sent),
                 ended: at(start, moment + back),
+                hung_up: false,
             };
             if sold {
                 left -= quantity;

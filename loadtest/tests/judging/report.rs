@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use loadtest::answer::Word;
 use loadtest::audit::{Finding, Findings, Verdict};
+use loadtest::compare;
 use loadtest::environment::Environment;
 use loadtest::latency::Latency;
 use loadtest::report;
@@ -104,7 +105,7 @@ fn every_kind() -> RunResult {
 }
 
 /// Compares with the file; a difference is shown as the file that was made.
-fn compare(name: &str, expected: &str) {
+fn assert_rendered(name: &str, expected: &str) {
     let report = report::all()
         .into_iter()
         .find(|report| report.file_name() == name)
@@ -115,7 +116,7 @@ fn compare(name: &str, expected: &str) {
 
 #[test]
 fn the_markdown_report_is_as_expected_to_the_letter() {
-    compare("result.md", include_str!("expected/result.md"));
+    assert_rendered("result.md", include_str!("expected/result.md"));
 }
 
 #[test]
@@ -137,7 +138,27 @@ fn the_screen_at_the_end_is_as_expected_to_the_letter_and_80_columns_wide() {
 
 #[test]
 fn the_json_report_is_as_expected_to_the_letter() {
-    compare("result.json", include_str!("expected/result.json"));
+    assert_rendered("result.json", include_str!("expected/result.json"));
+}
+
+#[test]
+fn two_runs_are_compared_verdict_by_verdict_and_their_costs_as_ratios_with_their_spread() {
+    let before = every_kind();
+    let mut after = every_kind();
+    assert!(!compare::compare(&before, &after).has_changed);
+    assert!(
+        compare::compare(&before, &after)
+            .text
+            .starts_with("No verdict changed.\n")
+    );
+    after.environment.cpus = 4;
+    (after.rounds[1].verdict, after.rounds[1].findings) = (Verdict::Holds, Findings::default());
+    after.rounds.retain(|round| round.threat != "crashed-holder");
+    after.rounds[0].sales_per_s = 600.8;
+    let compared = compare::compare(&before, &after);
+    assert!(compared.has_changed);
+    let expected = include_str!("expected/compared.txt");
+    assert!(compared.text == expected, "it is now:\n{}", compared.text);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use loadtest::answer::Word;
 use loadtest::audit::Verdict;
 use loadtest::cell::{ClaimCheck, claim_check};
-use loadtest::plan::Load;
+use loadtest::load::Load;
 use loadtest::result::RoundResult;
 
 use crate::runner::{LOAD, Trial, TrialRunner, known};

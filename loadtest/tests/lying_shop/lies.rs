@@ -1,7 +1,7 @@
 //! Every lie that the shop knows is tried, and seen through.
 
 use loadtest::audit::Verdict;
-use loadtest::plan::Load;
+use loadtest::load::Load;
 
 use crate::classes::{
     AFTERWARDS, CLASSIC, CROWD, FAULTS, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE,

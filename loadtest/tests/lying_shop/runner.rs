@@ -12,9 +12,11 @@ use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::{Experiment, RunObserver};
 use loadtest::facts::{LedgerReader, Urls};
-use loadtest::plan::{Load, Round, Wanted, rounds};
+use loadtest::load::Load;
+use loadtest::plan::{Round, Wanted, rounds};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
 use loadtest::shop::Address;
+use loadtest::threats;
 use stack::{Parts, Shop, ShopOptions, Stores};
 use tokio::runtime::Runtime;
 use tokio::sync::SetOnce;
@@ -148,6 +150,7 @@ impl TrialRunner {
             instances: trial.instances,
             fetch: true,
             port: None,
+            relays: Vec::new(),
         };
         let shop = Arc::new(self.stores.shop(&options).unwrap());
         let _supervisor = Supervisor::of(&shop);
@@ -184,14 +187,16 @@ impl TrialRunner {
             admin_token: ADMIN_TOKEN.to_owned(),
         };
         let mut deployment = Deployment::foreign(at, shop.admins(), urls.clone()).await?;
-        let catalogue = deployment.running(trial.instances)?.client.strategies().await?;
+        let catalogue = deployment.running(trial.instances, &[])?.client.strategies().await?;
+        threats::check_claims(&catalogue)?;
+        let named = trial.threats.iter().map(|name| threats::find(name).unwrap());
         let wanted = Wanted {
+            threats: named.collect(),
             instances: vec![trial.instances],
             load: trial.load,
             repeats: 1,
         };
-        let mut rounds = rounds(&catalogue, &wanted);
-        rounds.retain(|round| trial.threats.contains(&round.threat.name()));
+        let rounds = rounds(&catalogue, &wanted);
         let reader = Arc::new(LedgerReader::connect(&urls).await?);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
         let experiment = Experiment {

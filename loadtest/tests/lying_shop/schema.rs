@@ -8,6 +8,7 @@ use loadtest::catalogue::Strategy;
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::threats;
 use serde_json::{Value, json};
 
 use crate::runner::{LOAD, Trial, TrialRunner, root};
@@ -39,6 +40,7 @@ fn skipped() -> RoundResult {
     let strategy = json!({ "name": "lie@sql", "store": "sql", "claims": [] });
     let strategy: Strategy = serde_json::from_value(strategy).unwrap();
     let wanted = Wanted {
+        threats: threats::all().to_vec(),
         instances: vec![1],
         load: LOAD,
         repeats: 1,

@@ -6,6 +6,7 @@ mod doctor;
 mod example;
 mod faults;
 mod harness;
+mod lesson;
 mod reachable;
 mod shown_again;
 mod trials;

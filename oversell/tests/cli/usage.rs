@@ -34,6 +34,8 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
         (&["--buyers", "5000"], "add --requests 5000"),
         (&["--buyers", "50", "--requests", "49"], "add --requests 50"),
         (&["--all", "--strategy", "lua@redis"], "--strategy"),
+        (&["--threat", "crowd,crashed_holder"], "'crashed-holder'"),
+        (&["--threat", "weather"], "second-instance"),
     ] {
         let output = output(arguments);
         assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));
@@ -47,6 +49,15 @@ fn help_documents_every_exit_status() {
     assert_eq!(output.status.code(), Some(0));
     for status in ["0  ", "1  ", "2  ", "64 ", "69 ", "130 "] {
         assert!(stdout(&output).contains(&format!("\n  {status}")), "{status}");
+    }
+}
+
+#[test]
+fn help_lists_every_threat() {
+    let help = stdout(&output(&["--help"]));
+    let words: Vec<&str> = help.split(|c: char| c.is_whitespace() || "[],".contains(c)).collect();
+    for threat in loadtest::threats::all() {
+        assert!(words.contains(&threat.name()), "{}", threat.name());
     }
 }
 

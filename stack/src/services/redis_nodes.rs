@@ -21,6 +21,9 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
     let services = names.iter().map(|name| redis::start(&program, folder, name));
     Ok(Running {
         services: services.collect::<Result<_>>()?,
-        urls: names.iter().map(|name| address::redis(&redis::socket(folder, name))).collect(),
+        urls: names
+            .iter()
+            .map(|name| address::redis(&redis::socket(folder, name)))
+            .collect(),
     })
 }

@@ -40,6 +40,7 @@ pub fn options(instances: usize) -> ShopOptions {
         instances,
         fetch: true,
         port: None,
+        relays: Vec::new(),
     }
 }
 

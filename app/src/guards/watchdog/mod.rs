@@ -25,7 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use self::protocol::{LOCK, Protocol, RELEASE, RENEW};
-use self::wakeups::{RECEIVE, PING, SUBSCRIBE, Wakeups};
+use self::wakeups::{PING, RECEIVE, SUBSCRIBE, Wakeups};
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Step};

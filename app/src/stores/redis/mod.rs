@@ -212,7 +212,9 @@ impl Stock for Redis {
             .hvals(Self::orders_key(item));
         let (left, opened, entries): (Option<i64>, Option<i64>, Vec<String>) = self.operate(&look).await?;
         let orders = entries.iter().map(|entry| Self::order(entry));
-        let units: i64 = orders.map(|order| Ok(i64::from(order?.quantity))).sum::<Result<_, Error>>()?;
+        let units: i64 = orders
+            .map(|order| Ok(i64::from(order?.quantity)))
+            .sum::<Result<_, Error>>()?;
         Ok(left.map(|left| Ledger {
             // A sale that an older program opened does not say.
             opened: opened.unwrap_or(left + units),

@@ -1,21 +1,24 @@
 //! An attack while it goes on, shared by its buyers.
 
-mod fault;
+mod directed;
+mod send;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use goose::goose::{GooseRequest, GooseUser};
+use goose::goose::GooseUser;
 use reqwest::Client;
-use tokio::sync::{Barrier, SetOnce};
+use tokio::sync::{Barrier, SetOnce, mpsc, watch};
 use tokio::time::sleep;
 
+use self::directed::Progress;
 use super::Attack;
+use super::scene::Parcel;
 use super::twice::Twice;
-use crate::answer::{Answer, Reply, Word};
+use crate::answer::{Answer, Word};
 use crate::facts::Look;
-use crate::shop::PurchaseRequest;
 use crate::told::Told;
 
 /// Sales that it takes to sell one unit twice.
@@ -28,9 +31,11 @@ const COME_BACK: usize = 3;
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
 pub(in crate::attack) struct Running {
-    attack: Attack,
+    pub(in crate::attack) attack: Attack,
     client: Client,
     gate: Barrier,
+    /// Set when whatever is done to the shop is prepared.
+    opened: SetOnce<()>,
     released: OnceLock<Instant>,
     next: AtomicUsize,
     /// Sales heard of so far.
@@ -40,9 +45,10 @@ pub(in crate::attack) struct Running {
     /// When buyers who were told to wait come back together, if they shall.
     back_at: Mutex<Option<Instant>>,
     twice: Twice,
-    /// Whether the fault struck, when that is known.
-    pub(in crate::attack) struck: SetOnce<bool>,
-    /// Whether its damage was healed: if not, there is no second wave.
+    /// What the deed says to those whose purchases it sends.
+    directed: Mutex<HashMap<usize, mpsc::Receiver<Parcel>>>,
+    progress: watch::Sender<Progress>,
+    /// Whether the damage of the deed was healed: if not, there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
     told: Mutex<Told>,
     looks: Mutex<Vec<Look>>,
@@ -72,13 +78,15 @@ impl Running {
         Self {
             client,
             gate: Barrier::new(buyers),
+            opened: SetOnce::new_with(attack.deed.is_none().then_some(())),
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             sales: AtomicUsize::new(0),
             refused: AtomicBool::new(false),
             back_at: Mutex::default(),
             twice: Twice::draw(&attack),
-            struck: SetOnce::new(),
+            directed: Mutex::default(),
+            progress: watch::Sender::default(),
             healed: SetOnce::new(),
             told: Mutex::default(),
             looks: Mutex::default(),
@@ -96,13 +104,6 @@ impl Running {
         )
     }
 
-    /// Nobody has to be seen dying any more.
-    pub(in crate::attack) fn end_watch(&self) {
-        if let Some(fault) = &self.attack.fault {
-            fault.deaths.end();
-        }
-    }
-
     /// Purchases answered so far.
     pub(in crate::attack) fn answered(&self) -> usize {
         locked(&self.told).attack.len()
@@ -113,19 +114,19 @@ impl Running {
         let _present = Present(self);
         user.client = self.client.clone();
         self.gate.wait().await;
+        self.opened.wait().await;
         let mut intended = *self.released.get_or_init(Instant::now);
         let load = &self.attack.sale.load;
         while let Some(place) = self.next_place() {
-            if self.attack.fault.is_some() && place >= load.buyers {
+            if self.attack.deed.is_some() && place >= load.buyers {
                 if !*self.healed.wait().await {
                     return;
                 }
                 intended = Instant::now();
             }
-            if let Some(fault) = self.attack.fault.as_ref().filter(|fault| fault.place == place) {
-                let struck = self.provoke(user, fault, intended).await;
-                // It is set by nobody else.
-                let _ = self.struck.set(struck);
+            let parcels = locked(&self.directed).remove(&place);
+            if let Some(parcels) = parcels {
+                self.follow(user, place, intended, parcels).await;
                 continue;
             }
             match self.purchase(user, place, intended).await {
@@ -143,15 +144,9 @@ impl Running {
     /// One purchase, and what is to be done after it. When the next one is meant to follow, unless there is to be none.
     async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
         let request = self.attack.sale.purchase(place);
-        let answer = if self.twice.at_once.contains(&place) {
-            let (answer, (copy, _)) = tokio::join!(self.send(user, &request, intended), self.attack.sale.buy(place));
-            locked(&self.told).repeats.push(copy);
-            answer
-        } else {
-            self.send(user, &request, intended).await
-        };
+        let answer = self.deliver(user, &request, self.twice.delivery(place), intended).await;
         let (word, ended) = (answer.word, answer.ended);
-        locked(&self.told).attack.push(answer);
+        self.keep(answer, false);
         let next = if self.after_answer(word, place).await {
             Instant::now()
         } else {
@@ -164,7 +159,7 @@ impl Running {
 
     /// When all buyers come back together: where all but one were told to wait, nobody has competed yet.
     async fn comes_back(&self) -> Option<Instant> {
-        if self.attack.one_at_a_time || self.attack.fault.is_some() {
+        if self.attack.one_at_a_time || self.attack.deed.is_some() {
             return None;
         }
         // All have their answers.
@@ -179,6 +174,12 @@ impl Running {
         // All know what was decided.
         self.gate.wait().await;
         *locked(&self.back_at)
+    }
+
+    fn keep(&self, answer: Answer, is_directed: bool) {
+        self.progress
+            .send_modify(|progress| progress.count(answer.word, is_directed));
+        locked(&self.told).attack.push(answer);
     }
 
     fn next_place(&self) -> Option<usize> {
@@ -251,34 +252,4 @@ impl Running {
         let ((larger, _), (strangers, _)) = answers;
         locked(&self.told).altered.extend([larger, strangers]);
     }
-
-    /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
-    /// purchase is then sent again with its key on a connection of its own, unless it is meant to break something.
-    async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Answer {
-        let sent = Instant::now();
-        let client = &self.attack.sale.client;
-        let goose_request = GooseRequest::builder()
-            .set_request_builder(request.fill(self.client.post(client.purchases())))
-            .name(request.strategy)
-            .build();
-        let response = user.request(goose_request).await.map(|answer| answer.response);
-        let reply = match response {
-            Ok(Err(error)) if request.fault.is_none() && was_cut(&error) => {
-                let (again, _) = client.buy(request).await;
-                return Answer {
-                    intended,
-                    sent,
-                    ..again
-                };
-            }
-            Ok(response) => Reply::read(response).await,
-            Err(_) => Reply::SILENCE,
-        };
-        request.answered(reply, intended, sent)
-    }
-}
-
-/// Whether the connection ended before the first byte of the answer.
-fn was_cut(error: &reqwest::Error) -> bool {
-    error.is_request() && !error.is_connect() && !error.is_timeout()
 }

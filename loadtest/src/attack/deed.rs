@@ -1,0 +1,27 @@
+//! What is done to a shop in the middle of an attack.
+
+use anyhow::Result;
+use async_trait::async_trait;
+
+use super::Scene;
+use crate::load::Load;
+
+/// A deed of the first wave. Every buyer's first purchase is the first wave; the second begins when the deed is done and
+/// its damage is healed, so that neither misses the other.
+#[async_trait]
+pub trait Deed: Send + Sync {
+    /// The purchases of the first wave that are sent as the deed says, by their places in the order of sending: from 0,
+    /// and less than the number of buyers. Each waits for [`Scene::send`].
+    fn places(&self, _load: &Load) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Whether it explains that purchases which were sent before its damage was healed got no answer.
+    fn excuses_silence(&self) -> bool;
+
+    /// Does the deed, and says whether it struck: seen, not believed. No buyer sends anything before [`Scene::begin`].
+    ///
+    /// # Errors
+    /// When it cannot be done: the run ends.
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool>;
+}

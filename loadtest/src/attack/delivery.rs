@@ -1,0 +1,55 @@
+//! How a purchase reaches the shop: most of them once.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::timeout;
+
+use super::Attack;
+use crate::answer::{Answer, Reply};
+use crate::sale::Sale;
+use crate::shop::PurchaseRequest;
+
+/// How one purchase is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Once, and its answer is waited for.
+    Once,
+    /// Twice at one moment, as by a buyer who clicks twice.
+    Twice,
+    /// Twice at one moment at two instances, past the proxy. Where somebody else runs the shop the proxy is all that is
+    /// known, and may send both to one.
+    AtTwoInstances,
+    /// The buyer hangs up, so long after it was sent; it works for twice as long, so that it is being carried out then.
+    HangUp(Duration),
+}
+
+impl Attack {
+    /// Sends a purchase twice at one moment at two instances: what was answered here and there.
+    pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Answer; 2] {
+        let host = |place: usize| &self.publics[place % self.publics.len()];
+        let (one, other) = (at(&self.sale, host(0)), at(&self.sale, host(1)));
+        let ((one, _), (other, _)) = tokio::join!(one.client.buy(request), other.client.buy(request));
+        [one, other]
+    }
+
+    /// Sends a purchase on a connection of its own and closes it before the answer has come.
+    pub(super) async fn hang_up(&self, request: &PurchaseRequest<'_>, after: Duration) -> Answer {
+        let sent = Instant::now();
+        let mut request = request.clone();
+        request.work_ms = request.work_ms.max(2 * after.as_millis() as u64);
+        match timeout(after, self.sale.client.buy(&request)).await {
+            Ok((answer, _)) => answer,
+            Err(_) => Answer {
+                hung_up: true,
+                ..request.answered(Reply::SILENCE, sent, sent)
+            },
+        }
+    }
+}
+
+/// The sale, bought at another address of the same shop.
+fn at(sale: &Sale, host: &str) -> Sale {
+    let mut sale = sale.clone();
+    sale.client.at.host = host.to_owned();
+    sale
+}

@@ -1,0 +1,83 @@
+//! What a deed has to do with an attack that goes on: it opens the gate, hears how far things are, and says how some of
+//! the purchases are sent.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use goose::goose::GooseUser;
+use tokio::sync::mpsc;
+
+use super::{Running, locked};
+use crate::answer::Word;
+use crate::attack::scene::Parcel;
+
+/// How far a wave is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Progress {
+    /// To purchases that no deed sends.
+    answers: usize,
+    sales: usize,
+}
+
+impl Progress {
+    /// Counts an answer; how many there will be is known of those purchases alone that no deed sends.
+    pub(super) fn count(&mut self, word: Word, is_directed: bool) {
+        self.answers += usize::from(!is_directed);
+        self.sales += usize::from(word == Word::Sold);
+    }
+}
+
+impl Running {
+    /// From now on the purchases of the deed wait for what comes here.
+    pub(in crate::attack) fn direct(&self) -> HashMap<usize, mpsc::Sender<Parcel>> {
+        let mut parcels = locked(&self.directed);
+        let places = self.attack.deed_places();
+        let channels = places.into_iter().map(|place| {
+            let (sender, receiver) = mpsc::channel(1);
+            parcels.insert(place, receiver);
+            (place, sender)
+        });
+        channels.collect()
+    }
+
+    /// Lets the buyers loose as soon as all are there.
+    pub(in crate::attack) fn open_gate(&self) {
+        // It may be open.
+        let _ = self.opened.set(());
+    }
+
+    /// Waits until so many sales were heard of, or so many answers to purchases that no deed sends: whether there
+    /// were as many sales.
+    pub(in crate::attack) async fn heard(&self, sales: usize, answers: usize) -> bool {
+        let mut progress = self.progress.subscribe();
+        let far_enough = progress
+            .wait_for(|now| now.sales >= sales || now.answers >= answers)
+            .await;
+        far_enough.is_ok_and(|now| now.sales >= sales)
+    }
+
+    /// The buyer of a purchase that a deed sends: does what it is told until the deed is over.
+    pub(super) async fn follow(
+        &self,
+        user: &mut GooseUser,
+        place: usize,
+        intended: Instant,
+        mut parcels: mpsc::Receiver<Parcel>,
+    ) {
+        let (mut place, mut intended) = (Some(place), intended);
+        while let Some(Parcel { sending, since, heard }) = parcels.recv().await {
+            let Some(number) = place.take().or_else(|| self.next_place()) else {
+                return;
+            };
+            // Not before the deed wanted it.
+            intended = intended.max(since);
+            let mut request = self.attack.sale.purchase(number);
+            let token = self.attack.sale.client.at.admin_token.as_str();
+            request.fault = sending.fault.map(|fault| (fault, token));
+            let answer = self.deliver(user, &request, sending.delivery, intended).await;
+            // The deed may have been given up.
+            let _ = heard.send(answer.word);
+            self.keep(answer, true);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! One purchase on its way.
+
+use std::time::Instant;
+
+use goose::goose::{GooseRequest, GooseUser};
+
+use super::{Running, locked};
+use crate::answer::{Answer, Reply};
+use crate::attack::Delivery;
+use crate::shop::PurchaseRequest;
+
+impl Running {
+    /// Sends one purchase as it is to be delivered: the answer to it, or to the first of its copies.
+    pub(super) async fn deliver(
+        &self,
+        user: &mut GooseUser,
+        request: &PurchaseRequest<'_>,
+        delivery: Delivery,
+        intended: Instant,
+    ) -> Answer {
+        let (answer, copy) = match delivery {
+            Delivery::Once => return self.send(user, request, intended).await,
+            Delivery::HangUp(after) => return self.attack.hang_up(request, after).await,
+            Delivery::Twice => {
+                let again = self.attack.sale.client.buy(request);
+                let (answer, (copy, _)) = tokio::join!(self.send(user, request, intended), again);
+                (answer, copy)
+            }
+            Delivery::AtTwoInstances => self.attack.at_two_instances(request).await.into(),
+        };
+        locked(&self.told).repeats.push(copy);
+        answer
+    }
+
+    /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
+    /// purchase is then sent again with its key on a connection of its own, unless it is meant to break something.
+    async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Answer {
+        let sent = Instant::now();
+        let client = &self.attack.sale.client;
+        let goose_request = GooseRequest::builder()
+            .set_request_builder(request.fill(self.client.post(client.purchases())))
+            .name(request.strategy)
+            .build();
+        let response = user.request(goose_request).await.map(|answer| answer.response);
+        let reply = match response {
+            Ok(Err(error)) if request.fault.is_none() && was_cut(&error) => {
+                let (again, _) = client.buy(request).await;
+                return Answer {
+                    intended,
+                    sent,
+                    ..again
+                };
+            }
+            Ok(response) => Reply::read(response).await,
+            Err(_) => Reply::SILENCE,
+        };
+        request.answered(reply, intended, sent)
+    }
+}
+
+/// Whether the connection ended before the first byte of the answer.
+fn was_cut(error: &reqwest::Error) -> bool {
+    error.is_request() && !error.is_connect() && !error.is_timeout()
+}

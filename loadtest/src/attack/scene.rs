@@ -1,0 +1,121 @@
+//! What a deed has to do with: the shop, and the moments of the attack.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::running::Running;
+use super::{Attack, Delivery};
+use crate::answer::Word;
+use crate::deployment::RunningShop;
+
+/// How many purchases may carry a fault until it strikes: one that is told busy never comes to the step.
+const FAULT_TRIES: usize = 5;
+
+/// After which a buyer who carries a fault tries again.
+const FAULT_AGAIN: Duration = Duration::from_millis(100);
+
+/// An attack, as a deed sees it.
+pub struct Scene<'a> {
+    /// The shop under attack, with whatever of it is ours.
+    pub shop: &'a RunningShop,
+    /// The attack: what is sold, by which strategy, to how many.
+    pub attack: &'a Attack,
+    running: &'a Running,
+    directed: HashMap<usize, mpsc::Sender<Parcel>>,
+}
+
+/// How one purchase is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// How it reaches the shop.
+    pub delivery: Delivery,
+    /// The value of its `X-Fault`, if it carries one.
+    pub fault: Option<&'static str>,
+}
+
+/// What a deed gives to the buyer of a purchase.
+pub(super) struct Parcel {
+    pub(super) sending: Sending,
+    pub(super) since: Instant,
+    pub(super) heard: oneshot::Sender<Word>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(shop: &'a RunningShop, running: &'a Running) -> Self {
+        Self {
+            shop,
+            attack: &running.attack,
+            running,
+            directed: running.direct(),
+        }
+    }
+
+    /// Lets the buyers loose; the other methods do so, too. Whatever has to be done before the first purchase is sent
+    /// comes before.
+    pub fn begin(&self) {
+        self.running.open_gate();
+    }
+
+    /// Waits until so many sales of the first wave were heard of. False when there are fewer of them in all.
+    pub async fn after_sales(&self, sales: usize) -> bool {
+        self.begin();
+        let others = self.attack.sale.load.buyers.saturating_sub(self.directed.len());
+        self.running.heard(sales, others).await
+    }
+
+    /// Sends the purchase at one of the places of the deed and waits for its answer; after the first time, another
+    /// purchase is sent by the same buyer. `None` when the purchases of the round are spent.
+    ///
+    /// # Errors
+    /// When the deed has not named this place.
+    pub async fn send(&self, place: usize, sending: Sending) -> Result<Option<Word>> {
+        let parcels = self.directed.get(&place);
+        let parcels = parcels.with_context(|| format!("purchase {place} is none of those that the deed sends"))?;
+        let (heard, answer) = oneshot::channel();
+        let parcel = Parcel {
+            sending,
+            since: Instant::now(),
+            heard,
+        };
+        if parcels.send(parcel).await.is_err() {
+            return Ok(None);
+        }
+        // After that: its buyer, who is let loose with all others, has not to wait for it.
+        self.begin();
+        Ok(answer.await.ok())
+    }
+
+    /// Sends purchases that carry the fault, the first of them at that place, until it strikes. `struck` is asked after
+    /// each answer.
+    ///
+    /// # Errors
+    /// Those of [`Scene::send`].
+    pub async fn provoke<F: Future<Output = bool>>(
+        &self,
+        place: usize,
+        fault: &'static str,
+        struck: impl Fn(Word) -> F,
+    ) -> Result<bool> {
+        let sending = Sending {
+            delivery: Delivery::Once,
+            fault: Some(fault),
+        };
+        for _ in 0..FAULT_TRIES {
+            let Some(word) = self.send(place, sending).await? else {
+                return Ok(false);
+            };
+            if struck(word).await {
+                return Ok(true);
+            }
+            if !matches!(word, Word::Busy | Word::Sold) {
+                return Ok(false);
+            }
+            sleep(FAULT_AGAIN).await;
+        }
+        Ok(false)
+    }
+}

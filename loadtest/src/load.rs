@@ -1,0 +1,29 @@
+//! How much is asked of a shop in one round.
+
+/// The most purchases one round may send: every answer is kept in memory.
+pub const MAX_REQUESTS: usize = 1_000_000;
+
+/// The most buyers at once: each one is a connection.
+pub const MAX_BUYERS: usize = 5_000;
+
+/// How much is asked of a shop in one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Buyers who act at the same time.
+    pub buyers: usize,
+    /// Purchases in all.
+    pub requests: usize,
+    /// Units for sale.
+    pub stock: i64,
+    /// Units of each purchase.
+    pub quantity: u32,
+    /// Business time between read and write, in milliseconds.
+    pub work_ms: u64,
+}
+
+impl Load {
+    /// Units asked for in all.
+    pub fn demand(&self) -> i64 {
+        self.requests as i64 * i64::from(self.quantity)
+    }
+}

@@ -1,0 +1,53 @@
+//! What a threat can need of a deployment besides a shop.
+
+use std::fmt;
+
+use stack::ServerKind;
+
+use crate::facts::Place;
+
+/// Something that has to be started here, so that it can be told to pause, to die or to be slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The processes of the instances.
+    Instances,
+    /// The process of a store.
+    Service(ServerKind),
+    /// A relay before a store for each instance.
+    Relay(ServerKind),
+}
+
+impl Need {
+    /// The store before which a relay has to stand, if it is that.
+    pub(crate) fn relay(self) -> Option<ServerKind> {
+        match self {
+            Self::Relay(kind) => Some(kind),
+            Self::Instances | Self::Service(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Instances => f.write_str("a shop that is started here: leave out --host"),
+            Self::Service(kind) | Self::Relay(kind) => {
+                let url = match kind {
+                    ServerKind::Redis => "--redis",
+                    ServerKind::MariaDb => "--sql",
+                    ServerKind::Nginx => "its URL",
+                };
+                write!(f, "a {kind} that is started here: leave out --host and {url}")
+            }
+        }
+    }
+}
+
+/// The servers that keep stock and orders, each once.
+pub fn servers(place: Place) -> Vec<ServerKind> {
+    let kinds = [(ServerKind::Redis, "redis"), (ServerKind::MariaDb, "sql")];
+    let kept = kinds
+        .into_iter()
+        .filter(|(_, store)| [place.stock, place.orders].contains(store));
+    kept.map(|(kind, _)| kind).collect()
+}

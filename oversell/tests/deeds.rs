@@ -1,0 +1,237 @@
+//! What a threat can do to our own shop: odd deliveries, and trouble between an instance and its store.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use loadtest::answer::Word;
+use loadtest::attack::{Attack, Crowd, Deed, Delivery, Scene, Sending};
+use loadtest::audit::Verdict;
+use loadtest::catalogue::Strategy;
+use loadtest::deployment::{Deployment, Local};
+use loadtest::environment::Environment;
+use loadtest::experiment::{Experiment, RunObserver};
+use loadtest::facts::LedgerReader;
+use loadtest::load::Load;
+use loadtest::need::{Need, servers};
+use loadtest::plan::{Wanted, rounds};
+use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::sale::Sale;
+use loadtest::threats::Threat;
+use serde_json::json;
+use stack::{Direction, Parts, ShopOptions, Stores};
+use tokio::sync::SetOnce;
+
+const LOAD: Load = Load {
+    buyers: 8,
+    requests: 16,
+    stock: 10,
+    quantity: 1,
+    work_ms: 1,
+};
+
+/// Long enough that a purchase is certainly under way.
+const HANGS_UP_AFTER: Duration = Duration::from_millis(300);
+
+/// One purchase at two instances at once, one whose buyer does not wait for the answer.
+struct OddDeliveries;
+
+#[async_trait]
+impl Deed for OddDeliveries {
+    fn places(&self, _: &Load) -> Vec<usize> {
+        vec![2, 5]
+    }
+
+    fn excuses_silence(&self) -> bool {
+        false
+    }
+
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        let [at_two, hang_up] = [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)]
+            .map(|delivery| Sending { delivery, fault: None });
+        let (at_two, hang_up) = tokio::try_join!(scene.send(2, at_two), scene.send(5, hang_up))?;
+        Ok((at_two, hang_up) == (Some(Word::Sold), Some(Word::Unknown)))
+    }
+}
+
+/// Whatever Redis says comes late, to every instance.
+struct SlowReplies;
+
+impl Threat for SlowReplies {
+    fn name(&self) -> &'static str {
+        "slow-replies"
+    }
+
+    fn title(&self, _: usize) -> String {
+        "slow replies".to_owned()
+    }
+
+    fn instances(&self, counts: &[usize]) -> Vec<usize> {
+        counts.to_vec()
+    }
+
+    fn needs(&self, strategy: &Strategy) -> Vec<Need> {
+        servers(strategy.store).into_iter().map(Need::Relay).collect()
+    }
+
+    fn deed(&self) -> Option<&dyn Deed> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Deed for SlowReplies {
+    fn excuses_silence(&self) -> bool {
+        false
+    }
+
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        let ours = scene.shop.ours().context("it is not ours")?;
+        let kinds = servers(scene.attack.sale.strategy.store);
+        let relays = || kinds.iter().flat_map(|kind| ours.shop.relays(*kind));
+        for relay in relays() {
+            relay.delay(Direction::FromStore, Duration::from_millis(10));
+        }
+        let affected = scene.after_sales(1).await && relays().all(|relay| relay.affected() > 0);
+        Ok(affected && relays().count() == scene.shop.count)
+    }
+}
+
+/// Nobody watches.
+struct Unobserved;
+
+impl RunObserver for Unobserved {
+    fn begins(&self, _: &loadtest::plan::Round, _: usize, _: usize) {}
+
+    fn looks_again(&self, _: usize) {}
+
+    fn keeps_round(&self, _: &RunResult, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn keeps_run(&self, _: &RunResult) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn local(redis_url: Option<String>) -> Deployment {
+    let admin_token = "open sesame".to_owned();
+    let stores = Stores::start(&Parts {
+        redis_url,
+        sql_url: None,
+        fetch: true,
+    });
+    Deployment::Local(Box::new(Local {
+        stores: Arc::new(stores.unwrap()),
+        options: ShopOptions {
+            program: env!("CARGO_BIN_EXE_oversell").into(),
+            args: vec!["serve".to_owned(), "--lab".to_owned()],
+            env: vec![("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone())],
+            instances: 1,
+            fetch: true,
+            port: None,
+            relays: Vec::new(),
+        },
+        admin_token,
+        running: HashMap::new(),
+    }))
+}
+
+fn strategy(name: &str, store: &str) -> Strategy {
+    serde_json::from_value(json!({ "name": name, "store": store, "claims": [] })).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most_one() {
+    let mut deployment = local(None);
+    let shop = deployment.running(2, &[]).unwrap();
+    let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await.unwrap());
+    let mut crowd = Crowd::gather(&shop.client.at.host, LOAD.buyers).unwrap();
+    for (name, store) in [("lua@redis", "redis"), ("token@sql", "sql")] {
+        let sale = Sale {
+            client: shop.client.clone(),
+            reader: reader.clone(),
+            strategy: strategy(name, store),
+            item: format!("trial-{}-{store}", uuid::Uuid::new_v4().simple()),
+            load: LOAD,
+        };
+        shop.client.open_sale(&sale.item, LOAD.stock).await.unwrap();
+        let attack = Attack {
+            sale: sale.clone(),
+            publics: shop.publics(),
+            one_at_a_time: false,
+            deed: Some(&OddDeliveries),
+        };
+        let attacked = crowd.attack(attack, &shop).await.unwrap();
+        let orders = sale.look(false).await.unwrap().facts.orders;
+        let of = |number: usize| {
+            let key = format!("{}-{number}", sale.item);
+            orders.iter().filter(|order| order.key.as_ref() == Some(&key)).count()
+        };
+        let told = &attacked.told;
+        let copies =
+            [&told.attack, &told.repeats].map(|answers| answers.iter().find(|answer| answer.number == 2).unwrap());
+        assert_eq!(
+            copies.map(|copy| copy.instance.as_deref()),
+            [Some("app-1"), Some("app-2")],
+            "{name}"
+        );
+        assert_eq!(of(2), 1, "{name}: {copies:?}");
+        let hung_up: Vec<_> = told.answers().filter(|answer| answer.hung_up).collect();
+        assert_eq!(hung_up.len(), 1, "{name}: {:?}", attacked.fault);
+        assert_eq!((hung_up[0].number, hung_up[0].word), (5, Word::Unknown), "{name}");
+        assert!(of(5) <= 1, "{name}");
+    }
+    crowd.dismiss().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stand() {
+    let mut deployment = local(None);
+    let redis = deployment.urls()["redis"].clone();
+    let strategies = [strategy("lua@redis", "redis"), strategy("conditional@sql", "sql")];
+    let run = played(&mut deployment, &strategies).await;
+    for round in &run.rounds {
+        assert_eq!(
+            (round.verdict, round.inconclusive.as_deref()),
+            (Verdict::Holds, None),
+            "{round:?}"
+        );
+    }
+    let run = played(&mut local(Some(redis)), &strategies).await;
+    let skipped: Vec<_> = run.rounds.iter().map(|round| round.skipped.as_deref()).collect();
+    let why = "it needs a Redis that is started here: leave out --host and --redis";
+    assert_eq!(skipped, [Some(why), None]);
+}
+
+async fn played(deployment: &mut Deployment, strategies: &[Strategy]) -> RunResult {
+    let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await.unwrap());
+    let wanted = Wanted {
+        threats: vec![&SlowReplies],
+        instances: vec![2],
+        load: LOAD,
+        repeats: 1,
+    };
+    let mut run = RunResult {
+        schema_version: SCHEMA_VERSION,
+        ended_early: None,
+        command: "a test".to_owned(),
+        started_at: "2026-01-02T03:04:05Z".to_owned(),
+        environment: Environment::here(Default::default(), None),
+        as_designed: None,
+        rounds: Vec::new(),
+    };
+    let experiment = Experiment {
+        deployment,
+        reader: &reader,
+        rounds: &rounds(strategies, &wanted),
+        run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),
+        observer: &Unobserved,
+        stop: &SetOnce::new(),
+    };
+    experiment.play(&mut run).await.unwrap();
+    run
+}

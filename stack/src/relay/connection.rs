@@ -1,0 +1,134 @@
+//! One connection through a relay.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, timeout};
+
+use super::treatment::{Direction, Fate, Treatment};
+
+/// The most bytes of one piece.
+const PIECE: usize = 16 * 1024;
+
+/// The most pieces of one direction that wait; whoever sends more than that has to wait, too.
+const WAITING: usize = 64;
+
+/// From the client to the store and back.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) target: PathBuf,
+    /// Which connection it is, counted from 0.
+    pub(super) number: u64,
+    pub(super) treatment: watch::Receiver<Treatment>,
+    pub(super) affected: Arc<AtomicU64>,
+}
+
+/// Bytes, and when they came.
+struct Piece {
+    came: Instant,
+    bytes: Vec<u8>,
+}
+
+impl Line {
+    /// Carries a connection to its end.
+    pub(super) async fn carry(mut self, client: UnixStream) {
+        let cuts = self.treatment.borrow_and_update().cuts;
+        let has_gap = AtomicBool::new(false);
+        let mut treatment = self.treatment.clone();
+        let broken =
+            treatment.wait_for(|now| now.cuts != cuts || has_gap.load(Ordering::Relaxed) && !now.loses_replies);
+        let affected = self.affected.clone();
+        tokio::select! {
+            () = self.exchange(client, &has_gap) => {}
+            _ = broken => drop(affected.fetch_add(1, Ordering::SeqCst)),
+        }
+    }
+
+    async fn exchange(mut self, client: UnixStream, has_gap: &AtomicBool) {
+        // Over a silent network the store is not reached, and nobody is refused either.
+        let number = self.number;
+        if self.treatment.wait_for(|now| number >= now.silent_below).await.is_err() {
+            return;
+        }
+        let Ok(store) = UnixStream::connect(&self.target).await else {
+            return;
+        };
+        let ((from_client, to_client), (from_store, to_store)) = (client.into_split(), store.into_split());
+        tokio::join!(
+            self.clone().pump(from_client, to_store, Direction::ToStore, has_gap),
+            self.pump(from_store, to_client, Direction::FromStore, has_gap),
+        );
+    }
+
+    async fn pump(
+        mut self,
+        mut from: OwnedReadHalf,
+        mut to: OwnedWriteHalf,
+        direction: Direction,
+        has_gap: &AtomicBool,
+    ) {
+        let (pieces, mut waiting) = mpsc::channel(WAITING);
+        let read = async move {
+            let mut buffer = vec![0; PIECE];
+            while let Ok(length @ 1..) = from.read(&mut buffer).await {
+                let piece = Piece {
+                    came: Instant::now(),
+                    bytes: buffer[..length].to_vec(),
+                };
+                if pieces.send(piece).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let write = async {
+            while let Some(piece) = waiting.recv().await {
+                if !self.may_pass(piece.came, direction).await {
+                    has_gap.store(true, Ordering::Relaxed);
+                } else if to.write_all(&piece.bytes).await.is_err() {
+                    return;
+                }
+            }
+            // Nobody is there any more who would mind.
+            let _ = to.shutdown().await;
+        };
+        tokio::pin!(write);
+        tokio::select! {
+            () = &mut write => {}
+            () = read => write.await,
+        }
+    }
+
+    /// Comes back when a piece is due: whether it arrives.
+    async fn may_pass(&mut self, came: Instant, direction: Direction) -> bool {
+        let mut is_counted = false;
+        loop {
+            let fate = self.treatment.borrow_and_update().fate(self.number, direction);
+            if fate != Fate::Comes(Duration::ZERO) && !is_counted {
+                self.affects();
+                is_counted = true;
+            }
+            match fate {
+                Fate::Lost => return false,
+                // The relay is gone, and this connection is about to be.
+                Fate::Waits if self.treatment.changed().await.is_err() => return false,
+                Fate::Waits => {}
+                Fate::Comes(delay) => {
+                    let remains = (came + delay).saturating_duration_since(Instant::now());
+                    if remains.is_zero() || timeout(remains, self.treatment.changed()).await.is_err() {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    fn affects(&self) {
+        self.affected.fetch_add(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,164 @@
+//! A relay before a store: passes bytes on, late, or not at all, as a network does that has trouble.
+//!
+//! It knows nothing of what it carries. Who needs no trouble needs no relay: it costs a copy of every byte.
+
+mod connection;
+mod instance;
+mod treatment;
+
+use std::fs;
+use std::os::unix::net::UnixListener as StdListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::net::UnixListener;
+use tokio::sync::{Semaphore, watch};
+
+use self::connection::Line;
+pub(crate) use self::instance::InstanceRelays;
+pub use self::treatment::Direction;
+use self::treatment::Treatment;
+
+/// The most connections at once; whoever comes then waits.
+const MAX_CONNECTIONS: usize = 4_096;
+
+/// Makes the names of sockets different; they are kept short, because a socket's path has to be.
+static NEXT: AtomicUsize = AtomicUsize::new(1);
+
+/// A socket of its own before that of a store, until it is dropped. Every method may be called from any thread.
+pub struct Relay {
+    socket: PathBuf,
+    treatment: watch::Sender<Treatment>,
+    /// Connections so far: the next one gets this number.
+    accepted: Arc<AtomicU64>,
+    affected: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Relay {
+    /// Listens in `folder`, and passes on what comes to the socket at `target`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot listen, or the system gives no thread.
+    pub fn start(folder: &Path, target: PathBuf) -> Result<Relay> {
+        let socket = folder.join(format!("relay-{}.sock", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let listener =
+            StdListener::bind(&socket).with_context(|| format!("could not listen on {}", socket.display()))?;
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (treatment, current) = watch::channel(Treatment::default());
+        let (accepted, affected) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let line = Line {
+            target,
+            number: 0,
+            treatment: current,
+            affected: affected.clone(),
+        };
+        let count = accepted.clone();
+        let thread = thread::Builder::new().name("relay".to_owned()).spawn(move || {
+            runtime.block_on(serve(listener, line, &count));
+            // Dropped here: connections end with the relay.
+        })?;
+        Ok(Relay {
+            socket,
+            treatment,
+            accepted,
+            affected,
+            thread: Some(thread),
+        })
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Everything passes at once, also what was held back. A connection on which a reply was lost is closed: what comes
+    /// after the gap would be taken for what is missing.
+    pub fn pass(&self) {
+        self.treat(|now| *now = now.passing());
+    }
+
+    /// What goes in this direction comes so much later. Its order stays, and it may still come in a row.
+    pub fn delay(&self, direction: Direction, by: Duration) {
+        self.treat(|now| *now.delay_mut(direction) = by);
+    }
+
+    /// Nothing passes any more in either direction, and no connection ends, until it passes again: nothing is lost.
+    pub fn silence(&self) {
+        self.treat(|now| now.silent_below = u64::MAX);
+    }
+
+    /// As [`Relay::silence`], but for the connections there are now: new ones are served.
+    pub fn silence_open(&self) {
+        let accepted = self.accepted.load(Ordering::SeqCst);
+        self.treat(|now| now.silent_below = accepted);
+    }
+
+    /// What the store says never arrives, while what it is told does.
+    pub fn lose_replies(&self) {
+        self.treat(|now| now.loses_replies = true);
+    }
+
+    /// Closes every connection, with all that is under way on it; new ones are served.
+    pub fn cut(&self) {
+        self.treat(|now| now.cuts += 1);
+    }
+
+    /// Pieces that were delayed, held back or lost, and connections that were cut, since it was last told what to do.
+    pub fn affected(&self) -> u64 {
+        self.affected.load(Ordering::SeqCst)
+    }
+
+    fn treat(&self, change: impl FnOnce(&mut Treatment)) {
+        self.treatment.send_modify(|now| {
+            self.affected.store(0, Ordering::SeqCst);
+            change(now);
+        });
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.treat(|now| now.is_over = true);
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say, not even if it panicked.
+            let _ = thread.join();
+        }
+        // The folder goes too, sooner or later.
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+async fn serve(listener: StdListener, line: Line, accepted: &AtomicU64) {
+    let Ok(listener) = UnixListener::from_std(listener) else {
+        return;
+    };
+    let mut treatment = line.treatment.clone();
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let accept = async {
+        // It is never closed.
+        while let Ok(place) = room.clone().acquire_owned().await {
+            let Ok((client, _)) = listener.accept().await else {
+                // Out of files, most likely: some connections have to end first.
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                continue;
+            };
+            let mut line = line.clone();
+            line.number = accepted.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(async move {
+                line.carry(client).await;
+                drop(place);
+            });
+        }
+    };
+    tokio::select! {
+        () = accept => {}
+        _ = treatment.wait_for(|now| now.is_over) => {}
+    }
+}
