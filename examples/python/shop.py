@@ -112,6 +112,7 @@ class Handler(BaseHTTPRequestHandler):
             status, body = 500, None
         text = json.dumps(body).encode() if body is not None else b""
         self.send_response(status)
+        self.send_header("Content-Type", "application/json")
         self.send_header("X-Instance", self.server.instance)
         self.send_header("X-Process", PROCESS)  # One that was killed may be back before anybody looks.
         self.end_headers()
@@ -124,8 +125,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def body(self):
         """The JSON object that was sent, or an empty one, in which everything is missing."""
-        length = int(self.headers.get("Content-Length") or 0)
         try:
+            length = int(self.headers.get("Content-Length", 0))
             value = json.loads(self.rfile.read(length)) if 0 < length <= 4096 else None
         except ValueError:
             value = None
