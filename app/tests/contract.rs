@@ -70,15 +70,6 @@ fn the_answer_to_a_sale_has_the_fields_of_ours() {
 }
 
 #[test]
-fn every_claim_that_a_strategy_makes_is_explained() {
-    for entry in app::strategies::Entry::all() {
-        for claim in entry.mechanism.claims {
-            assert!(CONTRACT.contains(&format!("| `{claim}` |")), "{}: {claim}", entry.name);
-        }
-    }
-}
-
-#[test]
 fn the_trace_in_the_contract_is_one_that_is_read() {
     let example: serde_json::Value = serde_json::from_str(blocks("json")[3]).unwrap();
     let document: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();

@@ -188,7 +188,6 @@ class Admin(Handler):
         if folder != "/sales" or not is_name(item) or self.command not in ("PUT", "DELETE"):
             return 404, None
         wish = {"stock": 0} if self.command == "DELETE" else self.body()
-        # Asked for more than stock, such as a trace, it has to say that it cannot.
         if set(wish) != {"stock"} or type(wish["stock"]) is not int or wish["stock"] < 0:
             return 422, None
         with Redis() as redis:

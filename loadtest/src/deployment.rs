@@ -13,6 +13,7 @@ use crate::facts::Urls;
 use crate::instances::{DeathWatch, Instances};
 use crate::need::Need;
 use crate::shop::{Address, BACK_WITHIN, ShopClient};
+use crate::trace::SaleTrace;
 
 /// How often a foreign shop's missing instances are looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -209,6 +210,12 @@ impl RunningShop {
     /// Begins to watch for the death of an instance.
     pub async fn watch(&self) -> DeathWatch {
         self.instances.watch().await
+    }
+
+    /// Has every instance write down what it does for a sale; `None` where one of them does not know how.
+    pub async fn trace(&self, item: &str) -> Option<SaleTrace> {
+        let admins = self.instances.admins().await.into_iter().collect();
+        SaleTrace::begin(self.client.clone(), admins, self.count, item).await
     }
 
     /// Waits until all instances are there and buyers reach them. Of our own, instances and stores that died are started

@@ -17,6 +17,7 @@ use crate::open_sales::OpenSales;
 use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
 use crate::sale::Sale;
+use crate::trace::Shown;
 
 /// Who is told of each round: to show progress, and to keep what it showed.
 pub trait RunObserver: Send + Sync {
@@ -149,6 +150,11 @@ impl Session<'_> {
         shop.heal().await?;
         self.open.opens(&sale);
         sale.client.open_sale(&sale.item, sale.load.stock).await?;
+        let trace = if round.is_traced() {
+            shop.trace(&sale.item).await
+        } else {
+            None
+        };
         let is_control = round.threat.is_control();
         let attack = Attack {
             sale: sale.clone(),
@@ -170,6 +176,8 @@ impl Session<'_> {
             expected,
             told: attacked.told,
             looks: attacked.looks,
+            trace,
+            shown: Shown::default(),
             since: Instant::now(),
         })
     }

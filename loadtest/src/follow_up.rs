@@ -12,6 +12,7 @@ use crate::audit::{Expectation, Judgement, judge};
 use crate::facts::Look;
 use crate::sale::Sale;
 use crate::told::Told;
+use crate::trace::{SaleTrace, Shown};
 
 /// The most buyers who follow an attack.
 pub const MOST_BUYERS: usize = 1_000;
@@ -48,6 +49,10 @@ pub struct FollowUp {
     pub told: Told,
     /// What was seen of the ledgers.
     pub looks: Vec<Look>,
+    /// What the instances write down, until it is collected.
+    pub trace: Option<SaleTrace>,
+    /// What that shows.
+    pub shown: Shown,
     /// When the attack was over.
     pub since: Instant,
 }
@@ -64,7 +69,18 @@ impl FollowUp {
             self.sell_out(waits).await;
             self.repeat(waits).await;
         }
-        self.look().await
+        let looked = self.look().await;
+        self.collect_trace().await;
+        looked
+    }
+
+    /// What was written down until now shows what was found until now. A trace that cannot be read is none.
+    async fn collect_trace(&mut self) {
+        if let Some(trace) = self.trace.take()
+            && let Some(trace) = trace.collect().await
+        {
+            self.shown = Shown::of(&trace, &self.expected, &self.told, &self.looks, &self.judge());
+        }
     }
 
     /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more.

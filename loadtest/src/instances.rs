@@ -75,8 +75,20 @@ impl Instances {
         names.len() + v4.max(v6)
     }
 
+    /// The base URLs of the admin listeners, one for each address behind them.
+    pub async fn admins(&self) -> HashSet<String> {
+        let looked_up = self.look_up().await.into_iter();
+        let at = |(at, path): (SocketAddr, String)| format!("http://{at}{}", path.trim_end_matches('/'));
+        looked_up.map(at).collect()
+    }
+
     async fn addresses(&self) -> HashSet<SocketAddr> {
-        let mut found = HashSet::new();
+        self.look_up().await.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// Every address behind the admin URLs, and the path that stands before all others there.
+    async fn look_up(&self) -> Vec<(SocketAddr, String)> {
+        let mut found = Vec::new();
         for admin in &self.admins {
             let Ok(url) = admin.parse::<reqwest::Url>() else {
                 continue;
@@ -84,7 +96,8 @@ impl Instances {
             let port = url.port_or_known_default().unwrap_or(80);
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
             let looked_up = timeout(ANSWERS_WITHIN, lookup_host((host, port))).await;
-            found.extend(looked_up.into_iter().flatten().flatten());
+            let addresses = looked_up.into_iter().flatten().flatten();
+            found.extend(addresses.map(|at| (at, url.path().to_owned())));
         }
         found
     }

@@ -24,6 +24,12 @@ impl Round {
     pub fn is_claimed(&self) -> bool {
         self.threat.is_control() || self.strategy.claims.iter().any(|claim| claim == self.threat.name())
     }
+
+    /// Whether the shop is asked to write down what it does. The first repeat shows how, the others how fast and how often:
+    /// where buyers ask again and again for a lock, collecting a trace takes as long as the attack.
+    pub fn is_traced(&self) -> bool {
+        self.repeat == 1
+    }
 }
 
 /// What to play.

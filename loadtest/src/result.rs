@@ -11,8 +11,9 @@ use crate::environment::Environment;
 use crate::follow_up::FollowUp;
 use crate::latency::Latency;
 use crate::plan::Round;
+use crate::trace::Story;
 
-/// Raised whenever a field is added or changes its meaning.
+/// Raised whenever a field changes its meaning, or one is added that has to be there.
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run: every measurement of every round, and nothing derived from them but `as_designed`.
@@ -92,6 +93,15 @@ pub struct RoundResult {
     pub latency_us: BTreeMap<Word, Latency>,
     /// Units sold per second, from the release of the buyers to the last sale.
     pub sales_per_s: f64,
+    /// The longest wait for the lock, in microseconds; `None` without a trace, and where nobody asks for a lock.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub longest_wait_us: Option<u64>,
+    /// Jain's index over the buyers' waits for the lock; `None` as well where none competed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jain: Option<f64>,
+    /// The steps that show what is wrong; `None` without a trace, and where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub story: Option<Story>,
     /// Why the round was not played.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
@@ -114,7 +124,7 @@ pub struct RoundFacts {
 impl RoundResult {
     /// Puts a round that was played together.
     pub fn played(round: &Round, follow_up: &FollowUp) -> Self {
-        let (told, judgement) = (&follow_up.told, follow_up.judge());
+        let (told, shown, judgement) = (&follow_up.told, &follow_up.shown, follow_up.judge());
         let quantity = i64::from(round.load.quantity);
         let claimed = round.is_claimed();
         let sold = told.attack.iter().filter(|answer| answer.word == Word::Sold).count() as i64 * quantity;
@@ -135,7 +145,7 @@ impl RoundResult {
                 explained: judgement.explained,
                 stock_left: judgement.stock_left,
             },
-            findings: judgement.findings,
+            findings: judgement.findings.beside(shown.overlap),
             latency_us: told.latency_us(),
             // A thousandth is more than anybody can read out of it.
             sales_per_s: if seconds > 0.0 {
@@ -143,6 +153,12 @@ impl RoundResult {
             } else {
                 0.0
             },
+            longest_wait_us: shown.waits.map(|waits| waits.longest_us),
+            jain: shown
+                .waits
+                .filter(|_| follow_up.expected.contended)
+                .and_then(|waits| waits.jain),
+            story: shown.story.clone(),
             inconclusive: judgement.inconclusive,
             ..Self::blank(round)
         }
@@ -184,6 +200,9 @@ impl RoundResult {
             findings: Findings::default(),
             latency_us: BTreeMap::new(),
             sales_per_s: 0.0,
+            longest_wait_us: None,
+            jain: None,
+            story: None,
             skipped: None,
             inconclusive: None,
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use tokio::time::{sleep, timeout};
 
 use crate::answer::{Answer, Reply};
@@ -108,10 +108,7 @@ impl ShopClient {
         let url = format!("{}/sales/{item}", self.at.admin);
         let deadline = Instant::now() + BACK_WITHIN;
         loop {
-            let request = self
-                .client
-                .request(method.clone(), &url)
-                .bearer_auth(&self.at.admin_token);
+            let request = self.operator(method.clone(), &url);
             let request = match &body {
                 Some(body) => request.json(body),
                 None => request,
@@ -132,6 +129,11 @@ impl ShopClient {
             }
             sleep(AGAIN_AFTER).await;
         }
+    }
+
+    /// A request that brings the token of the admin listener.
+    pub(crate) fn operator(&self, method: Method, url: &str) -> RequestBuilder {
+        self.client.request(method, url).bearer_auth(&self.at.admin_token)
     }
 
     /// Waits until the shop calls itself ready, and until as many of its instances as `known` did so under their names.
@@ -207,7 +209,7 @@ pub struct PurchaseRequest<'a> {
 
 impl PurchaseRequest<'_> {
     /// Writes the purchase into a request.
-    pub fn fill(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+    pub fn fill(&self, request: RequestBuilder) -> RequestBuilder {
         let request = request
             .header("Idempotency-Key", self.key())
             .header("X-Strategy", self.strategy)

@@ -253,11 +253,14 @@ pub struct ReportOptions {
     /// Print every trial, as files and pipes get it anyway
     #[arg(long)]
     pub verbose: bool,
+    /// Tell how violations came about: the steps of those involved, side by side and in words
+    #[arg(long, conflicts_with_all = ["json", "verbose", "story", "into"])]
+    pub story: bool,
     /// Put the short table into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
     /// Draw the result instead, as SVG files in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "verbose", "into"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "verbose", "story", "into"])]
     pub pictures: Option<PathBuf>,
 }
 

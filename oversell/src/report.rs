@@ -23,6 +23,7 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     match (&options.into, &options.pictures) {
         (Some(file), _) => put_into(file, &report::matrix(&run))?,
         (None, Some(folder)) => draw_into(folder, &run)?,
+        (None, None) if options.story => say::result(&report::stories(&run))?,
         (None, None) => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
             say::result(&shown(&run, form, &options.result))?;

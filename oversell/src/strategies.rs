@@ -141,3 +141,24 @@ fn wrapped(text: &str, first: &str, others: &str) -> String {
         .break_words(false);
     fill(text, options)
 }
+
+#[cfg(test)]
+mod tests {
+    use loadtest::threats;
+
+    use super::*;
+
+    #[test]
+    fn every_claim_names_a_threat_that_is_played() {
+        for entry in Entry::all() {
+            for claim in entry.mechanism.claims {
+                let threat = threats::find(claim);
+                assert!(
+                    threat.is_some_and(|threat| !threat.is_control()),
+                    "{}: {claim}",
+                    entry.name
+                );
+            }
+        }
+    }
+}

@@ -31,6 +31,7 @@ fn answer(mut stream: TcpStream, instance: &str) {
         Some("/crash" | "/deduct_stock?crash") => std::process::exit(1),
         // Shows a test what reached this instance.
         Some("/environment") => respond(&mut stream, &std::env::var("OVERSELL_REDIS_URL").unwrap_or_default()),
+        Some("/traces") => respond(&mut stream, &std::env::var("OVERSELL_TRACES").unwrap_or_default()),
         _ => respond(&mut stream, instance),
     }
 }

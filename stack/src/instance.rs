@@ -31,7 +31,8 @@ pub(crate) struct StoreUrls<'a> {
     pub(crate) sql: &'a str,
 }
 
-/// Starts instance `number`, counted from 1. URLs and secrets go by the environment, which other users cannot read.
+/// Starts instance `number`, counted from 1. URLs and secrets go by the environment, which other users cannot read. Its
+/// traces go to a folder of its own, which another run of it finds as this one left it.
 pub(crate) fn start(
     options: &ShopOptions,
     number: usize,
@@ -50,6 +51,7 @@ pub(crate) fn start(
     }
     let launch = launch
         .env("OVERSELL_REDIS_URL", urls.redis)
-        .env("OVERSELL_SQL_URL", urls.sql);
+        .env("OVERSELL_SQL_URL", urls.sql)
+        .env("OVERSELL_TRACES", folder.join(format!("{name}.traces")));
     Service::start(name, launch, Ready::Http(ports.public), folder)
 }

@@ -23,7 +23,8 @@ pub struct ShopOptions {
     pub program: PathBuf,
     /// What comes before `--instance`, `--listen` and `--admin-listen`.
     pub args: Vec<String>,
-    /// Variables for every instance, such as secrets; `OVERSELL_REDIS_URL` and `OVERSELL_SQL_URL` are added.
+    /// Variables for every instance, such as secrets; `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and
+    /// `OVERSELL_TRACES` are added.
     pub env: Vec<(String, String)>,
     /// How many instances, at least one.
     pub instances: usize,

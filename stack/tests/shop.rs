@@ -31,6 +31,22 @@ fn an_instance_is_told_where_the_stores_are() {
 }
 
 #[test]
+fn each_instance_has_a_folder_for_traces_of_its_own_and_keeps_it_over_a_restart() {
+    let stores = world::no_stores();
+    let shop = stores.shop(&world::options(2)).unwrap();
+    let ask = |public: &String| body(&world::ask(public, "GET", "/traces")).to_owned();
+    let folders = || shop.publics().iter().map(ask).collect::<Vec<_>>();
+    let before = folders();
+    assert!(
+        before[0] != before[1] && before.iter().all(|folder| folder.starts_with('/')),
+        "{before:?}"
+    );
+    shop.instances()[0].kill().unwrap();
+    shop.revive().unwrap();
+    assert_eq!(folders(), before);
+}
+
+#[test]
 fn a_purchase_that_was_received_is_never_sent_to_a_second_instance() {
     let stores = world::no_stores();
     let shop = stores.shop(&world::options(2)).unwrap();

@@ -21,7 +21,10 @@ use crate::stores::{Ledger, MAX_SALES};
 pub(super) fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/sales/{item}", get(look).put(open_sale).delete(close_sale))
-        .route("/sales/{item}/trace", get(traces::read).delete(traces::delete))
+        .route(
+            "/sales/{item}/trace",
+            get(traces::read).put(traces::start).delete(traces::delete),
+        )
         .route("/faults", post(fault))
         .route("/metrics", get(metrics));
     with_manners(routes)

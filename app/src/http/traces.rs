@@ -1,4 +1,4 @@
-//! The trace of a sale, begun with the sale and read at each instance.
+//! The trace of a sale, begun with the sale or after it, and read at each instance.
 
 use std::io;
 
@@ -45,6 +45,15 @@ pub(super) fn begin(shop: &Shop, item: &Name, asked: bool) -> Result<(), Problem
 pub(super) fn forget(shop: &Shop, item: &Name) -> Result<(), Problem> {
     let ended = shop.tracer.as_ref().map(|tracer| tracer.forget(item));
     Ok(ended.transpose().map(drop)?)
+}
+
+/// `PUT /sales/{item}/trace`: begins the trace at this instance, and leaves the sale as it is.
+pub(super) async fn start(
+    State(app): State<App>,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Problem> {
+    begin(&app.shop, &item(path)?, true)?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /sales/{item}/trace`: what this instance wrote down so far.

@@ -79,6 +79,24 @@ async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance()
 }
 
 #[tokio::test]
+async fn a_trace_that_begins_after_the_sale_leaves_its_stock_and_orders_alone() {
+    let folder = Folder::new().unwrap();
+    let (without, with) = (Instance::lab().await, traced(folder.path()).await);
+    let item = fresh("sku");
+    operator(&with, "PUT", &format!("/sales/{item}"), r#"{"stock":2}"#).await;
+    assert_eq!(with.buy(&PurchaseRequest::of(&item).buyer("b-1")).await.status, 201);
+    let path = format!("/sales/{item}/trace");
+    assert_eq!(operator(&with, "PUT", &path, "").await.status, 204);
+    assert_eq!(with.buy(&PurchaseRequest::of(&item).buyer("b-2")).await.status, 201);
+    assert_eq!(with.buy(&PurchaseRequest::of(&item).buyer("b-3")).await.status, 409);
+    let told = events(&trace(&with, &item).await.json());
+    let buyers: Vec<_> = told.iter().map(|event| event.buyer.as_deref().unwrap()).collect();
+    assert_eq!(buyers, ["b-2", "b-2", "b-3", "b-3"]);
+    let refused = operator(&without, "PUT", &path, "").await;
+    assert_eq!(refused.problem(), (422, "bad-value".to_owned()));
+}
+
+#[tokio::test]
 async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_with() {
     let folder = Folder::new().unwrap();
     let item = fresh("sku");

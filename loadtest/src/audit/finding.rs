@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::trace::Overlap;
+
 /// One kind of wrong, from the gravest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,13 +28,11 @@ pub enum Finding {
     Drift,
     /// Entries of the ledger that cannot be read, and 1 for a counter that is missing or no number.
     Unreadable,
-    /// Two holders inside at once. Not looked for as long as no trace is kept.
-    Overlap,
 }
 
 impl Finding {
     /// Every finding, from the gravest on.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::Oversold,
         Self::Duplicate,
         Self::Lost,
@@ -42,7 +42,6 @@ impl Finding {
         Self::FalseRefusal,
         Self::Drift,
         Self::Unreadable,
-        Self::Overlap,
     ];
 
     /// Its name in results and tables.
@@ -57,40 +56,46 @@ impl Finding {
             Self::FalseRefusal => "false_refusal",
             Self::Drift => "drift",
             Self::Unreadable => "unreadable",
-            Self::Overlap => "overlap",
         }
     }
 }
 
-/// How much of each is wrong, in units of stock; 0 is right, and `None` was not looked for.
+/// How much of each is wrong, in units of stock; 0 is right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Findings(BTreeMap<Finding, Option<i64>>);
+pub struct Findings {
+    #[serde(flatten)]
+    sizes: BTreeMap<Finding, i64>,
+    /// Two holders inside at once, as the trace has it; `None` without one, and where nobody takes a lock. It stands beside
+    /// what is wrong and decides nothing: a store may have refused one of the two.
+    pub overlap: Option<Overlap>,
+}
 
 impl Default for Findings {
     fn default() -> Self {
-        let size = |finding| if finding == Finding::Overlap { None } else { Some(0) };
-        Self(
-            Finding::ALL
-                .into_iter()
-                .map(|finding| (finding, size(finding)))
-                .collect(),
-        )
+        Self {
+            sizes: Finding::ALL.into_iter().map(|finding| (finding, 0)).collect(),
+            overlap: None,
+        }
     }
 }
 
 impl Findings {
     /// How much of it is wrong.
     pub fn of(&self, finding: Finding) -> i64 {
-        self.0.get(&finding).copied().flatten().unwrap_or(0)
+        self.sizes.get(&finding).copied().unwrap_or(0)
     }
 
     /// Finds that much, unless more was found before.
     pub fn add(&mut self, finding: Finding, size: i64) {
-        let found = self.0.entry(finding).or_default().get_or_insert(0);
+        let found = self.sizes.entry(finding).or_default();
         if size.unsigned_abs() > found.unsigned_abs() {
             *found = size;
         }
+    }
+
+    /// The same, with what a trace shows beside it.
+    pub fn beside(self, overlap: Option<Overlap>) -> Self {
+        Self { overlap, ..self }
     }
 
     /// What is wrong, from the gravest on.

@@ -2,6 +2,7 @@
 
 mod json;
 mod markdown;
+mod story;
 
 use crate::result::RunResult;
 
@@ -20,3 +21,4 @@ pub fn all() -> [&'static dyn Report; 2] {
 }
 
 pub use markdown::{matrix, spread};
+pub use story::stories;

@@ -11,4 +11,8 @@ mod pictures;
 mod plan;
 mod properties;
 mod report;
+mod stories;
 mod told;
+mod trace;
+mod tracing;
+mod turns;

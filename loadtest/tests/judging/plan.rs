@@ -210,3 +210,11 @@ fn one_per_family_is_the_first_of_each_that_can_be_used_in_the_order_of_the_cata
 fn demand_is_counted_in_units() {
     assert_eq!(Load { quantity: 3, ..ASKED }.demand(), 1_920);
 }
+
+#[test]
+fn the_first_repeat_of_each_round_is_traced_and_no_other_one() {
+    let rounds = plan(&[strategy("none@sql", &[])], &[1, 2], ASKED, 3);
+    for round in rounds {
+        assert_eq!(round.is_traced(), round.repeat == 1, "{}", round.threat.name());
+    }
+}

@@ -10,6 +10,7 @@ use loadtest::latency::Latency;
 use loadtest::report;
 use loadtest::result::{RoundFacts, RoundResult, RunResult, SCHEMA_VERSION};
 use loadtest::screen::screen;
+use loadtest::trace::{Overlap, Role, Story, StoryPurchase, StoryStep};
 
 /// A round that holds: 12 of 12 units sold to 24 purchases.
 pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
@@ -43,6 +44,9 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         findings: Findings::default(),
         latency_us: [(Word::Sold, latency(12, 4)), (Word::SoldOut, latency(12, 1))].into(),
         sales_per_s: 250.5,
+        longest_wait_us: None,
+        jain: None,
+        story: None,
         skipped: None,
         inconclusive: None,
     }
@@ -87,6 +91,12 @@ fn every_kind() -> RunResult {
     (broken.verdict, broken.as_designed) = (Verdict::Violated, false);
     broken.findings.add(Finding::Lost, 1);
     broken.findings.add(Finding::Stuck, 1);
+    broken.findings.overlap = Some(Overlap {
+        pairs: 2,
+        longest_us: 1_540,
+    });
+    (broken.longest_wait_us, broken.jain) = (Some(12_345), Some(0.514));
+    broken.story = Some(story());
     broken.latency_us.remove(&Word::SoldOut);
     let mut dead = round("setnx@redis", "crashed-holder", 2);
     (dead.verdict, dead.as_designed) = (Verdict::Inconclusive, false);
@@ -102,6 +112,29 @@ fn every_kind() -> RunResult {
     skipped.latency_us.clear();
     skipped.sales_per_s = 0.0;
     run(vec![honest, naive, broken, dead, skipped, slower])
+}
+
+/// One who took the lock and was killed.
+fn story() -> Story {
+    Story {
+        shows: Finding::Stuck,
+        purchases: vec![StoryPurchase {
+            buyer: "b-3".to_owned(),
+            instance: "app-1".to_owned(),
+            told: Some(Word::Unknown),
+            killed: true,
+            left_out: 0,
+        }],
+        steps: vec![StoryStep {
+            purchase: 0,
+            step: "setnx".to_owned(),
+            role: Some(Role::Lock),
+            times: 2,
+            began_us: 0,
+            ended_us: Some(1_250),
+            said: Some("taken".to_owned()),
+        }],
+    }
 }
 
 /// Compares with the file; a difference is shown as the file that was made.

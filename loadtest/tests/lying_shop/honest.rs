@@ -42,6 +42,9 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
             // Who was killed may leave a lock behind for as long as the attack lasts: only those who follow buy then.
             let may_sell_nothing = round.threat == "crashed-holder";
             assert!(round.sales_per_s > 0.0 || may_sell_nothing, "{name}: {round:?}");
+            // None of them knows how to write a trace.
+            assert_eq!(round.findings.overlap, None, "{name}: {round:?}");
+            assert_eq!((round.longest_wait_us, round.jain), (None, None), "{name}: {round:?}");
         }
         // Who claims nothing is not accused of holding once.
         let expected = if name == "modest" {

@@ -9,5 +9,6 @@ mod harness;
 mod lesson;
 mod reachable;
 mod shown_again;
+mod stories;
 mod trials;
 mod usage;

@@ -32,7 +32,7 @@ fn report_draws_the_pictures_into_a_folder_that_need_not_be_there() {
 
 #[test]
 fn report_draws_or_prints_but_not_both() {
-    for other in [&["--json"][..], &["--verbose"], &["--into", "README.md"]] {
+    for other in [&["--json"][..], &["--verbose"], &["--story"], &["--into", "README.md"]] {
         let refused = output(&[&["report", &run(), "--pictures", "/nowhere"], other].concat());
         assert_eq!(refused.status.code(), Some(64), "{other:?}: {}", stderr(&refused));
     }

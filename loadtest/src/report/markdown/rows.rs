@@ -7,7 +7,7 @@ use crate::audit::{Finding, Verdict};
 use crate::cell::{Cell, Spread};
 use crate::result::{RoundResult, RunResult};
 
-const HEADS: [&str; 15] = [
+const HEADS: [&str; 18] = [
     "strategy",
     "trial",
     "verdicts",
@@ -19,6 +19,9 @@ const HEADS: [&str; 15] = [
     "busy",
     "unknown",
     "other findings",
+    "overlap",
+    "longest wait ms",
+    "Jain",
     "sold ms",
     "sold out ms",
     "busy ms",
@@ -50,6 +53,9 @@ fn row(cell: &Cell) -> Vec<String> {
         units(|round| round.units(Word::Busy)),
         units(|round| round.units(Word::Unknown)),
         others(cell),
+        overlap(cell),
+        longest_wait(cell),
+        jain(cell),
         latency(cell, Word::Sold),
         latency(cell, Word::SoldOut),
         latency(cell, Word::Busy),
@@ -78,6 +84,28 @@ fn verdicts(cell: &Cell) -> String {
     } else {
         said.join(", ")
     }
+}
+
+/// Pairs of purchases that were inside at once, and the longest time in ms that two of them shared.
+fn overlap(cell: &Cell) -> String {
+    let overlaps = || cell.rounds.iter().filter_map(|round| round.findings.overlap);
+    let pairs = Spread::of(overlaps().map(|overlap| overlap.pairs as f64));
+    let longest = overlaps().map(|overlap| overlap.longest_us).max().unwrap_or(0);
+    match pairs.map(spread) {
+        Some(pairs) if longest > 0 => format!("{pairs} (to {:.1} ms)", longest as f64 / 1_000.0),
+        Some(pairs) => pairs,
+        None => "-".to_owned(),
+    }
+}
+
+fn longest_wait(cell: &Cell) -> String {
+    let longest = cell.rounds.iter().filter_map(|round| round.longest_wait_us).max();
+    longest.map_or("-".to_owned(), |longest| format!("{:.1}", longest as f64 / 1_000.0))
+}
+
+fn jain(cell: &Cell) -> String {
+    let median = Spread::of(cell.rounds.iter().filter_map(|round| round.jain));
+    median.map_or("-".to_owned(), |jain| format!("{:.2}", jain.median))
 }
 
 /// Findings without a column of their own, with the largest size each one had; and why a round was no test.

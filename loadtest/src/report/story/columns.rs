@@ -1,0 +1,119 @@
+//! One column for each purchase, one line for each thing that happened.
+
+use super::words::{fate, letter, wrapped};
+use super::{LONGEST, WIDTH};
+use crate::text::one_line;
+use crate::trace::{Story, StoryStep};
+
+/// The width of the column of times.
+const TIME: usize = 10;
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// Something that happened at a time, in microseconds, in the column of a purchase.
+struct Line {
+    at_us: u64,
+    purchase: usize,
+    text: String,
+}
+
+/// The table of a story, times in ms after its first step.
+pub(super) fn columns(story: &Story) -> String {
+    let width = (WIDTH - TIME + GAP) / story.purchases.len().max(1) - GAP;
+    let heads = story.purchases.iter().enumerate().map(|(place, purchase)| {
+        let [buyer, instance] = [&purchase.buyer, &purchase.instance].map(|name| one_line(name, LONGEST));
+        wrapped(&format!("{}: {buyer} at {instance}", letter(place)), width)
+    });
+    let mut table = row("ms", heads.collect(), width);
+    table.extend(lines(story).into_iter().flat_map(|line| {
+        let mut cells = vec![Vec::new(); story.purchases.len()];
+        if let Some(cell) = cells.get_mut(line.purchase) {
+            *cell = wrapped(&line.text, width);
+        }
+        let time = format!("{:.3}", line.at_us as f64 / 1_000.0);
+        // After ten seconds nobody misses the last digit.
+        row(time.get(..TIME - GAP).unwrap_or(&time), cells, width)
+    }));
+    let fates = story.purchases.iter().map(|purchase| wrapped(fate(purchase), width));
+    table.extend(row("", fates.collect(), width));
+    table.join("\n")
+}
+
+/// Ends of steps in the order in which they came. The begin of a step has a line of its own where something happened
+/// to another purchase meanwhile, or where the step never ended.
+fn lines(story: &Story) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for step in &story.steps {
+        let name = one_line(&step.step, LONGEST);
+        let last = step.ended_us.unwrap_or(u64::MAX);
+        let is_between = |at_us: u64| step.began_us < at_us && at_us < last;
+        let others = story.steps.iter().filter(|other| other.purchase != step.purchase);
+        let mut meanwhile = others
+            .flat_map(|other| [Some(other.began_us), other.ended_us])
+            .flatten();
+        if step.ended_us.is_none() || meanwhile.any(is_between) {
+            lines.push(Line {
+                at_us: step.began_us,
+                purchase: step.purchase,
+                text: format!("{name} begins"),
+            });
+        }
+        lines.extend(step.ended_us.map(|at_us| Line {
+            at_us,
+            purchase: step.purchase,
+            text: format!("{name}: {}", said(step)),
+        }));
+    }
+    for (place, purchase) in story.purchases.iter().enumerate() {
+        let steps = || story.steps.iter().filter(|step| step.purchase == place);
+        let last_us = steps()
+            .map(|step| step.ended_us.unwrap_or(step.began_us))
+            .max()
+            .unwrap_or(0);
+        if purchase.left_out > 0 {
+            let at_us = steps()
+                .rev()
+                .nth(steps().count() / 2)
+                .map_or(last_us, |step| step.began_us);
+            let text = format!("({} steps left out)", purchase.left_out);
+            lines.push(Line {
+                at_us,
+                purchase: place,
+                text,
+            });
+        }
+        if purchase.killed {
+            let text = "ends here: its instance was killed".to_owned();
+            lines.push(Line {
+                at_us: last_us,
+                purchase: place,
+                text,
+            });
+        }
+    }
+    lines.sort_by_key(|line| line.at_us);
+    lines
+}
+
+/// What came back, and how often.
+pub(super) fn said(step: &StoryStep) -> String {
+    let said = one_line(step.said.as_deref().unwrap_or_default(), LONGEST);
+    match step.times {
+        0 | 1 => said,
+        times => format!("{said}, {times} times"),
+    }
+}
+
+/// A row of as many lines as its longest cell.
+fn row(time: &str, cells: Vec<Vec<String>>, width: usize) -> Vec<String> {
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |number: usize| {
+        let time = if number == 0 { time } else { "" };
+        let cells = cells.iter().map(|cell| cell.get(number).map_or("", String::as_str));
+        let cells: Vec<String> = cells.map(|text| format!("{text:width$}")).collect();
+        let line = format!("{time:>width$}{}", " ".repeat(GAP), width = TIME - GAP) + &cells.join(&" ".repeat(GAP));
+        line.trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}

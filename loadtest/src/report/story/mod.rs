@@ -1,0 +1,61 @@
+//! The stories of violated rounds, for a terminal: who did what, side by side, and then in words.
+
+mod columns;
+mod words;
+
+use self::columns::columns;
+use self::words::{in_words, wrapped};
+use crate::audit::Verdict;
+use crate::cell::Cell;
+use crate::result::{RoundResult, RunResult};
+use crate::text::one_line;
+
+/// The width of a terminal, in characters.
+const WIDTH: usize = 80;
+
+/// The longest name of a strategy, a threat or a buyer that is shown.
+const LONGEST: usize = 64;
+
+/// The first story of each trial of which a round was violated.
+pub fn stories(run: &RunResult) -> String {
+    let told: Vec<String> = Cell::all(run).iter().filter_map(tell).collect();
+    if told.is_empty() {
+        return "No round was violated: there is nothing to tell.\n".to_owned();
+    }
+    told.join("\n")
+}
+
+fn tell(cell: &Cell) -> Option<String> {
+    let violated = || cell.rounds.iter().filter(|round| round.verdict == Verdict::Violated);
+    let untold = violated().next()?;
+    let told = violated().find_map(|round| Some((round, round.story.as_ref()?)));
+    Some(match told {
+        Some((round, story)) => format!(
+            "{}\n\n{}\n\n{}\n",
+            head(round),
+            columns(story),
+            wrapped(&in_words(story, round), WIDTH).join("\n")
+        ),
+        // Only the first repeat is traced, and it may have held.
+        None => format!("{}\n\nNo trace shows it.\n", head(untold)),
+    })
+}
+
+/// `## none@redis, crowd, 1 instance, repeat 2: oversold 12`
+fn head(round: &RoundResult) -> String {
+    let instances = match round.instances {
+        1 => "1 instance".to_owned(),
+        many => format!("{many} instances"),
+    };
+    let found = round.findings.found();
+    let found: Vec<_> = found
+        .map(|(finding, size)| format!("{} {size}", finding.name().replace('_', " ")))
+        .collect();
+    let [strategy, threat] = [&round.strategy, &round.threat].map(|name| one_line(name, LONGEST));
+    let head = format!(
+        "## {strategy}, {threat}, {instances}, repeat {}: {}",
+        round.repeat,
+        found.join(", ")
+    );
+    wrapped(&head, WIDTH).join("\n")
+}

@@ -1,0 +1,127 @@
+//! A story in one sentence.
+
+use super::LONGEST;
+use super::columns::said;
+use crate::answer::Word;
+use crate::audit::Finding;
+use crate::result::RoundResult;
+use crate::text::one_line;
+use crate::trace::{Role, Story, StoryPurchase, StoryStep};
+
+/// What the purchase at `place` is called: A, B, C.
+pub(super) fn letter(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}
+
+/// What a buyer was told in the end.
+pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
+    match purchase.told {
+        Some(Word::Sold) => "told sold",
+        Some(Word::SoldOut) => "told sold out",
+        Some(Word::Busy) => "told busy",
+        Some(Word::Rejected) => "rejected",
+        Some(Word::Unknown) => "got no answer",
+        None => "sent by nobody",
+    }
+}
+
+/// `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.`
+pub(super) fn in_words(story: &Story, round: &RoundResult) -> String {
+    // Of units that were sold too often the locks tell nothing: it is what was read and written.
+    let is_of_stock = |step: &&StoryStep| matches!(step.role, Some(Role::Read | Role::Write));
+    let only_stock = story.shows != Finding::Stuck && story.steps.iter().any(|step| is_of_stock(&step));
+    let mut ends: Vec<(u64, String)> = Vec::new();
+    for step in story.steps.iter().filter(|step| !only_stock || is_of_stock(step)) {
+        ends.push((step.ended_us.unwrap_or(step.began_us), clause(step)));
+    }
+    for (place, _) in story
+        .purchases
+        .iter()
+        .enumerate()
+        .filter(|(_, purchase)| purchase.killed)
+    {
+        let steps = story.steps.iter().filter(|step| step.purchase == place);
+        let last = steps.map(|step| step.ended_us.unwrap_or(step.began_us)).max();
+        ends.push((
+            last.unwrap_or(0),
+            format!("{} ended there: its instance was killed", letter(place)),
+        ));
+    }
+    ends.sort_by_key(|(at_us, _)| *at_us);
+    let clauses: Vec<String> = ends.into_iter().map(|(_, clause)| clause).collect();
+    format!("{}: {}.", clauses.join("; "), conclusion(story, round))
+}
+
+fn clause(step: &StoryStep) -> String {
+    let (who, name) = (letter(step.purchase), one_line(&step.step, LONGEST));
+    let Some(words) = &step.said else {
+        return format!("{who} began {name} and never ended it");
+    };
+    let number = |prefix| words.strip_prefix(prefix).map(|number| one_line(number, LONGEST));
+    match (step.role, number("left "), number("wrote ")) {
+        (Some(Role::Read), Some(left), _) if step.times == 1 => format!("{who} read {left}"),
+        (Some(Role::Write), _, Some(left)) if step.times == 1 => format!("{who} wrote {left}"),
+        _ => format!("{who} {name}: {}", said(step)),
+    }
+}
+
+/// What it comes to.
+fn conclusion(story: &Story, round: &RoundResult) -> String {
+    match story.shows {
+        Finding::Oversold | Finding::Drift => oversold(story, i64::from(round.quantity)),
+        Finding::Stuck => match round.facts.stock_left {
+            Some(1) => "1 unit is left, and nobody can buy it".to_owned(),
+            Some(left) => format!("{left} units are left, and nobody can buy them"),
+            None => "nobody can buy any more".to_owned(),
+        },
+        Finding::Duplicate => "one idempotency key bought more than once".to_owned(),
+        Finding::Lost => "told sold, and no order of it is in the ledger".to_owned(),
+        Finding::Ghost => "an order that nobody was told of".to_owned(),
+        Finding::Undersold => "units are left, and buyers were told sold out".to_owned(),
+        Finding::FalseRefusal => "told sold out, and yet the other one, who came later, was sold to".to_owned(),
+        Finding::Unreadable => "the ledger cannot be read".to_owned(),
+    }
+}
+
+/// `2 sold of 1`, or what the stock fell by where more were left.
+fn oversold(story: &Story, quantity: i64) -> String {
+    let sold = story
+        .purchases
+        .iter()
+        .filter(|purchase| purchase.told == Some(Word::Sold))
+        .count() as i64
+        * quantity;
+    let reads = story.steps.iter().filter(|step| step.role == Some(Role::Read));
+    let mut reads = reads.map(|step| step.said.as_deref().unwrap_or_default().strip_prefix("left "));
+    let first = reads.next().flatten().and_then(|left| left.parse::<i64>().ok());
+    let is_same = first.is_some() && reads.all(|left| left.and_then(|left| left.parse().ok()) == first);
+    match first.filter(|_| is_same) {
+        Some(left) if left < sold => format!("{sold} sold of {left}"),
+        Some(_) => format!("{sold} sold, and the stock fell by {quantity}"),
+        None => format!("{sold} sold"),
+    }
+}
+
+/// The text on lines of at most `width` characters, broken between words where that can be.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let mut rest = word;
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+                continue;
+            }
+            _ => {}
+        }
+        // What comes here is ASCII: see `one_line`.
+        while rest.len() > width {
+            let (line, more) = rest.split_at(width);
+            lines.push(line.to_owned());
+            rest = more;
+        }
+        lines.push(rest.to_owned());
+    }
+    lines
+}

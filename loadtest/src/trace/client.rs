@@ -1,0 +1,91 @@
+//! Begins, collects and ends the trace of one sale at every instance.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::{Method, StatusCode};
+use tokio::task::spawn_blocking;
+
+use super::event::InstanceTrace;
+use super::purchase::Trace;
+use crate::http;
+use crate::shop::ShopClient;
+
+/// How long an instance may take to begin or to end a trace.
+const BEGINS_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long an instance may take to give its trace.
+const READ_WITHIN: Duration = Duration::from_secs(5);
+
+/// The most bytes of a trace that are read from one instance.
+const MAX_TRACE: usize = 17 * 1024 * 1024;
+
+/// A sale that is traced at every instance of a shop.
+pub struct SaleTrace {
+    client: ShopClient,
+    /// Of the trace, at each address.
+    urls: Vec<String>,
+    /// How many instances there are.
+    instances: usize,
+}
+
+impl SaleTrace {
+    /// Asks every instance to write a trace, at all base URLs of its admin listeners; `None` where one does not know how.
+    pub async fn begin(client: ShopClient, admins: Vec<String>, instances: usize, item: &str) -> Option<Self> {
+        let urls = admins.into_iter().map(|admin| format!("{admin}/sales/{item}/trace"));
+        let mut begun = Self {
+            client,
+            urls: urls.collect(),
+            instances,
+        };
+        let answers = begun.ask_all(Method::PUT).await;
+        let is_refused = answers.iter().flatten().any(|status| !status.is_success());
+        // One name may stand for addresses at which nobody listens.
+        let mut answers = answers.into_iter();
+        begun.urls.retain(|_| answers.next().flatten().is_some());
+        if is_refused || begun.urls.len() < instances {
+            begun.end().await;
+            return None;
+        }
+        Some(begun)
+    }
+
+    /// Reads what every instance wrote, and has it deleted there; `None` when that of one of them is missing, is not
+    /// whole or cannot be read.
+    pub async fn collect(self) -> Option<Trace> {
+        let read = join_all(self.urls.iter().map(|url| self.read(url))).await;
+        self.end().await;
+        // Two addresses may be one instance.
+        let named = read.into_iter().flatten().map(|trace| (trace.instance.clone(), trace));
+        let traces: BTreeMap<String, InstanceTrace> = named.collect();
+        if traces.len() != self.instances {
+            return None;
+        }
+        Trace::of(traces.into_values().collect())
+    }
+
+    async fn read(&self, url: &str) -> Option<InstanceTrace> {
+        let request = self.client.operator(Method::GET, url).timeout(READ_WITHIN);
+        let answer = request
+            .send()
+            .await
+            .ok()
+            .filter(|answer| answer.status() == StatusCode::OK)?;
+        let body = http::body(answer, MAX_TRACE).await?;
+        // Megabytes: other rounds may be measured meanwhile.
+        spawn_blocking(move || InstanceTrace::parse(&body)).await.ok()?
+    }
+
+    async fn end(&self) {
+        self.ask_all(Method::DELETE).await;
+    }
+
+    async fn ask_all(&self, method: Method) -> Vec<Option<StatusCode>> {
+        let asked = self.urls.iter().map(async |url| {
+            let request = self.client.operator(method.clone(), url).timeout(BEGINS_WITHIN);
+            Some(request.send().await.ok()?.status())
+        });
+        join_all(asked).await
+    }
+}

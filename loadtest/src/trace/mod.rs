@@ -1,0 +1,45 @@
+//! The trace of a sale: who took which step of it, collected from every instance that writes one.
+//!
+//! It is optional: a shop without traces is judged all the same. What it shows stands beside the verdict and never
+//! decides it: a store may have refused what two holders at once were about to do.
+
+mod client;
+mod event;
+mod holding;
+mod overlap;
+mod purchase;
+mod story;
+mod waits;
+
+pub use client::SaleTrace;
+pub use event::{Event, InstanceTrace, Role};
+pub use overlap::Overlap;
+pub use purchase::{End, Purchase, Step, Trace};
+pub use story::{Story, StoryPurchase, StoryStep};
+pub use waits::Waits;
+
+use crate::audit::{Expectation, Judgement};
+use crate::facts::Look;
+use crate::told::Told;
+
+/// What a trace shows of a round.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// Two holders inside at once; `None` where nobody took a lock.
+    pub overlap: Option<Overlap>,
+    /// How long buyers waited for the lock; `None` where nobody took one.
+    pub waits: Option<Waits>,
+    /// The steps that show what is wrong, where something is.
+    pub story: Option<Story>,
+}
+
+impl Shown {
+    /// All that `trace` shows of a round that was judged so.
+    pub fn of(trace: &Trace, expected: &Expectation, told: &Told, looks: &[Look], judgement: &Judgement) -> Self {
+        Self {
+            overlap: Overlap::of(&trace.purchases),
+            waits: Waits::of(&trace.purchases, told),
+            story: Story::of(trace, expected, told, looks, judgement),
+        }
+    }
+}

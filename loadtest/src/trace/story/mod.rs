@@ -1,0 +1,108 @@
+//! The story of a violated round: the steps that show what is wrong, cut to the purchases that took them.
+
+mod chosen;
+mod cut;
+
+use serde::{Deserialize, Serialize};
+
+use self::chosen::chosen;
+use self::cut::{cut, steps_of};
+use super::event::Role;
+use super::purchase::Trace;
+use crate::answer::Word;
+use crate::audit::{Expectation, FaultSeen, Finding, Judgement};
+use crate::facts::Look;
+use crate::told::Told;
+
+/// The most purchases of a story.
+const MOST_PURCHASES: usize = 3;
+
+/// Steps of a few purchases that show the gravest finding of a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Story {
+    /// What they show.
+    pub shows: Finding,
+    /// Who takes part: one column each.
+    pub purchases: Vec<StoryPurchase>,
+    /// What they did, in the order in which it began.
+    pub steps: Vec<StoryStep>,
+}
+
+/// Somebody who takes part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoryPurchase {
+    /// Who buys.
+    pub buyer: String,
+    /// At which instance.
+    pub instance: String,
+    /// What the buyer was told in the end; `None` where nobody sent such a purchase.
+    pub told: Option<Word>,
+    /// Whether its instance was killed while it was at it: a death was seen, and no answer came.
+    pub killed: bool,
+    /// How many of its steps are left out.
+    pub left_out: usize,
+}
+
+/// One step of a story, or the same step with the same end taken several times in a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoryStep {
+    /// Whose: a place among the purchases.
+    pub purchase: usize,
+    /// The shop's name for it.
+    pub step: String,
+    /// The role that it plays, if any.
+    pub role: Option<Role>,
+    /// How often it was taken.
+    pub times: u32,
+    /// When it began, in microseconds after the first step of the story.
+    pub began_us: u64,
+    /// When it ended for the last time; `None` where it never did.
+    pub ended_us: Option<u64>,
+    /// What came back, in a few words; `None` where it never ended.
+    pub said: Option<String>,
+}
+
+impl Story {
+    /// The story of a round that was judged so; `None` where nothing is wrong or the trace does not show it.
+    pub fn of(
+        trace: &Trace,
+        expected: &Expectation,
+        told: &Told,
+        looks: &[Look],
+        judgement: &Judgement,
+    ) -> Option<Self> {
+        let (shows, _) = judgement.findings.found().next()?;
+        let ledger = looks.iter().rfind(|look| look.at_rest).map(|look| &look.facts);
+        let mut chosen = chosen(shows, &trace.purchases, told, ledger);
+        chosen.truncate(MOST_PURCHASES);
+        let origin = chosen
+            .iter()
+            .filter_map(|purchase| steps_of(purchase).next())
+            .map(|step| step.began_ns)
+            .min()?;
+        let words = told.purchases();
+        let struck = matches!(expected.fault, Some(FaultSeen::Struck { .. }));
+        let (mut purchases, mut steps) = (Vec::new(), Vec::new());
+        for (place, purchase) in chosen.iter().enumerate() {
+            let (kept, left_out) = cut(purchase, place, origin, chosen.len());
+            let word = words
+                .iter()
+                .find(|told| told.buyer == purchase.buyer)
+                .map(|told| told.word);
+            purchases.push(StoryPurchase {
+                buyer: purchase.buyer.clone(),
+                instance: purchase.instance.clone(),
+                told: word,
+                killed: struck && purchase.is_life_over && word == Some(Word::Unknown),
+                left_out,
+            });
+            steps.extend(kept);
+        }
+        steps.sort_by_key(|step| step.began_us);
+        Some(Self {
+            shows,
+            purchases,
+            steps,
+        })
+    }
+}

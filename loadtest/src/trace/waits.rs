@@ -1,0 +1,56 @@
+//! How long buyers waited for the lock, and how evenly.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::event::Role;
+use super::purchase::Purchase;
+use crate::told::Told;
+
+/// The waits of the buyers of an attack.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waits {
+    /// The longest, in microseconds.
+    pub longest_us: u64,
+    /// Jain's index over the buyers' waits, (sum x)^2 / (n * sum x^2), to a thousandth: 1 where all waited equally long,
+    /// 1/n where one of n did all the waiting. `None` of fewer than two buyers.
+    ///
+    /// Over waits, and not over turns taken as where a few clients compete again and again: here a buyer takes one turn.
+    pub jain: Option<f64>,
+}
+
+impl Waits {
+    /// From the begin of a purchase's first step that asks for the lock to the end of its last one, whether it got the
+    /// lock or gave up. A buyer who came more than once counts with the longest wait. Who came after the attack, alone,
+    /// does not count. `None` where nobody asked for a lock.
+    pub fn of(purchases: &[Purchase], told: &Told) -> Option<Self> {
+        let attack: HashSet<&str> = told.attack.iter().map(|answer| answer.buyer.as_str()).collect();
+        let mut waits: BTreeMap<&str, u64> = BTreeMap::new();
+        for purchase in purchases
+            .iter()
+            .filter(|purchase| attack.contains(purchase.buyer.as_str()))
+        {
+            if let Some(wait) = wait_ns(purchase) {
+                let longest = waits.entry(&purchase.buyer).or_default();
+                *longest = wait.max(*longest);
+            }
+        }
+        let longest = waits.values().max()?;
+        Some(Self {
+            longest_us: longest / 1_000,
+            jain: jain(waits.values().map(|wait| *wait as f64)),
+        })
+    }
+}
+
+fn wait_ns(purchase: &Purchase) -> Option<u64> {
+    let mut asks = purchase.steps.iter().filter(|step| step.role == Some(Role::Lock));
+    let first = asks.next()?;
+    let last = asks.next_back().unwrap_or(first);
+    Some(last.last_ns().saturating_sub(first.began_ns))
+}
+
+fn jain(waits: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let n = waits.clone().count();
+    let (sum, squares): (f64, f64) = (waits.clone().sum(), waits.map(|wait| wait * wait).sum());
+    (n > 1 && squares > 0.0).then(|| (sum * sum / (n as f64 * squares) * 1_000.0).round() / 1_000.0)
+}

@@ -1,0 +1,293 @@
+//! Which steps show what is wrong, and how that is told, to the letter.
+
+use loadtest::answer::Word;
+use loadtest::audit::Verdict;
+use loadtest::facts::Look;
+use loadtest::report;
+use loadtest::trace::{Event, Role, Shown, Story, Trace};
+
+use crate::fixture::{ANSWER, Fixture};
+use crate::report::{round, run};
+use crate::trace::{event, instance};
+
+/// A step: when it began and ended in microseconds, its name, its role and what came back.
+type Taken<'a> = (u64, u64, &'a str, Role, &'a str);
+
+/// The events of purchase `number`.
+fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
+    let sides = taken.iter().flat_map(|(began, ended, step, role, said)| {
+        let side = |at: u64, said| event(number, step, Some(*role), at, said);
+        [side(*began, None), side(*ended, Some(*said))]
+    });
+    sides.collect()
+}
+
+/// What the trace shows of a round.
+fn story(scene: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
+    let names = ["app-1", "app-2"].into_iter();
+    let traces = names.zip(instances).map(|(name, events)| instance(name, events));
+    let looks = [Look {
+        begun: scene.start + ANSWER * 100,
+        at_rest: true,
+        facts: scene.facts.clone(),
+    }];
+    let trace = Trace::of(traces.collect()).unwrap();
+    Shown::of(&trace, &scene.expected, &scene.told, &looks, &scene.judge()).story
+}
+
+/// The story as it is told, without its head.
+fn told(scene: &Fixture, story: Story) -> String {
+    let mut violated = round("some@redis", "crowd", 1);
+    (violated.verdict, violated.facts.stock_left) = (Verdict::Violated, scene.facts.stock_left);
+    violated.story = Some(story);
+    let text = report::stories(&run(vec![violated]));
+    text.split_once("\n\n").unwrap().1.to_owned()
+}
+
+fn buyers(story: &Story) -> Vec<&str> {
+    story.purchases.iter().map(|purchase| purchase.buyer.as_str()).collect()
+}
+
+/// Read and write of purchase `number`, begun at `at`.
+fn update(number: u64, at: u64, read: &str, wrote: &str) -> Vec<Event> {
+    let read = (at, at + 10, "read", Role::Read, read);
+    events(number, &[read, (at + 1_000, at + 1_010, "write", Role::Write, wrote)])
+}
+
+/// Both b-0 and b-1 were sold the one unit there was.
+fn oversold() -> Fixture {
+    let mut scene = Fixture::exact();
+    scene.expected.stock = 1;
+    scene
+}
+
+#[test]
+fn two_who_read_and_write_the_same_tell_of_a_lost_update() {
+    let scene = oversold();
+    let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
+    assert_eq!(
+        told(&scene, story(&scene, two).unwrap()),
+        "      ms  A: b-0 at app-1                     B: b-1 at app-2
+   0.000  read begins
+   0.005                                      read begins
+   0.010  read: left 1
+   0.015                                      read: left 1
+   1.000  write begins
+   1.005                                      write begins
+   1.010  write: wrote 0
+   1.015                                      write: wrote 0
+          told sold                           told sold
+
+A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
+"
+    );
+}
+
+#[test]
+fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_purchase() {
+    let mut scene = oversold();
+    scene.sold(3, Some("o-3"));
+    scene.sold(4, Some("o-4"));
+    scene.record(3, 1);
+    scene.record(4, 1);
+    let mut again = update(9, 2_001, "left 7", "wrote 6");
+    for event in &mut again {
+        event.buyer = Some("b-4".to_owned());
+    }
+    let all = [
+        update(2, 0, "left 9", "wrote 8"),
+        update(0, 500, "left 9", "wrote 8"),
+        update(1, 600, "left 9", "wrote 8"),
+        update(3, 1_900, "left 8", "wrote 7"),
+        update(4, 2_000, "left 7", "wrote 6"),
+        again,
+    ];
+    let found = story(&scene, vec![all.concat()]).unwrap();
+    assert_eq!(buyers(&found), ["b-0", "b-1"]);
+    assert!(told(&scene, found).ends_with(": 2 sold, and the stock fell by 1.\n"));
+    // Who only met is better than nobody.
+    let met = [update(0, 500, "left 9", "wrote 8"), update(1, 600, "left 5", "wrote 4")];
+    let met = story(&scene, vec![met.concat()]).unwrap();
+    assert_eq!(buyers(&met), ["b-0", "b-1"]);
+    assert!(told(&scene, met).ends_with("A read 9; B read 5; A wrote 8; B wrote 4: 2 sold.\n"));
+    let apart = [
+        update(0, 500, "left 9", "wrote 8"),
+        update(1, 5_000, "left 5", "wrote 4"),
+    ];
+    assert_eq!(story(&scene, vec![apart.concat()]), None);
+}
+
+/// b-0 bought; b-1 took the lock and was never heard of again; b-2 waited in vain.
+fn stuck() -> (Fixture, Vec<Vec<Event>>) {
+    let mut scene = Fixture::exact();
+    scene.told.attack.remove(1);
+    scene.unrecord("o-1");
+    scene.facts.stock_left = Some(1);
+    scene.say(1, Word::Unknown);
+    scene.told.attack.retain(|answer| answer.number != 2);
+    scene.say(2, Word::Busy);
+    scene.last_buyer(Word::Busy);
+    let held = |number, at| (at, at + 2, "setnx", Role::Lock, number);
+    let sale = [
+        held("taken", 10),
+        (20, 30, "read", Role::Read, "left 2"),
+        (40, 50, "write", Role::Write, "wrote 1"),
+        (60, 70, "del", Role::Release, "1 deleted"),
+    ];
+    let killed = events(1, &[held("taken", 90), (100, 110, "read", Role::Read, "left 1")]);
+    let killed_too = [held("held by another", 91), held("held by another", 130)];
+    let killed = [killed, events(3, &killed_too)].concat();
+    let waits: Vec<Taken> = (0..40).map(|turn| held("held by another", 95 + turn * 100)).collect();
+    let mut next_life = event(1, "setnx", Some(Role::Lock), 9_000, None);
+    next_life.life = "life-2".to_owned();
+    let one = [events(0, &sale), killed, vec![next_life]].concat();
+    (scene, vec![one, events(2, &waits)])
+}
+
+#[test]
+fn a_holder_who_was_killed_and_one_who_waits_tell_why_nobody_can_buy() {
+    let (mut scene, instances) = stuck();
+    scene.struck();
+    assert_eq!(
+        told(&scene, story(&scene, instances).unwrap()),
+        "      ms  A: b-1 at app-1                     B: b-2 at app-2
+   0.002  setnx: taken
+   0.005                                      setnx begins
+   0.020  read: left 1
+   0.020  ends here: its instance was killed
+   3.907                                      setnx: held by another, 40 times
+          got no answer                       told busy
+
+A setnx: taken; A read 1; A ended there: its instance was killed; B setnx: held
+by another, 40 times: 1 unit is left, and nobody can buy it.
+"
+    );
+}
+
+#[test]
+fn nobody_was_killed_unless_a_death_was_seen() {
+    let (scene, instances) = stuck();
+    let found = story(&scene, instances).unwrap();
+    assert_eq!(buyers(&found), ["b-1", "b-2"]);
+    assert!(!told(&scene, found).contains("killed"));
+}
+
+#[test]
+fn a_holder_who_was_killed_at_once_is_told_from_those_who_were_killed_while_they_waited() {
+    let (mut scene, mut instances) = stuck();
+    scene.struck();
+    instances[0].retain(|event| event.number != Some(1) || event.step != "read");
+    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-1", "b-2"]);
+}
+
+#[test]
+fn orders_that_are_lost_invented_or_doubled_are_told_by_those_whose_they_are() {
+    let updates = || {
+        let one = |number: u64| update(number, 1_000 * number, "left 1", "wrote 0");
+        vec![[one(0), one(1), one(5)].concat()]
+    };
+    let mut lost = Fixture::exact();
+    lost.unrecord("o-1");
+    lost.facts.stock_left = Some(1);
+    let mut ghost = Fixture::exact();
+    ghost.record_as("o-5", 1, Some("k-5"), "b-5");
+    ghost.expected.stock = 3;
+    let mut duplicate = Fixture::exact();
+    duplicate.record_as("o-5", 1, Some("k-0"), "b-0");
+    duplicate.expected.stock = 3;
+    let table: [(Fixture, &[&str], &str); 3] = [
+        (lost, &["b-1"], "told sold, and no order of it is in the ledger."),
+        (ghost, &["b-5"], "an order that nobody was told of."),
+        (duplicate, &["b-0", "b-5"], "one idempotency key bought more than once."),
+    ];
+    for (scene, expected, end) in table {
+        let found = story(&scene, updates()).unwrap();
+        assert_eq!(buyers(&found), expected);
+        let text = told(&scene, found).replace('\n', " ");
+        assert!(text.trim_end().ends_with(end), "{text}");
+    }
+}
+
+#[test]
+fn a_round_in_which_nothing_is_wrong_has_no_story_and_a_violated_one_without_a_trace_says_so() {
+    let two = vec![update(0, 100, "left 2", "wrote 1"), update(1, 105, "left 2", "wrote 1")];
+    assert_eq!(story(&Fixture::exact(), two), None);
+    let holds = run(vec![round("lua@redis", "crowd", 1)]);
+    assert_eq!(
+        report::stories(&holds),
+        "No round was violated: there is nothing to tell.\n"
+    );
+    let mut violated = holds;
+    violated.rounds[0].verdict = Verdict::Violated;
+    violated.rounds[0].findings.add(loadtest::audit::Finding::Oversold, 3);
+    assert_eq!(
+        report::stories(&violated),
+        "## lua@redis, crowd, 1 instance, repeat 1: oversold 3\n\nNo trace shows it.\n"
+    );
+}
+
+#[test]
+fn different_steps_with_the_same_end_are_different_steps() {
+    let sale = |number: u64| {
+        let rows = "1 rows";
+        let steps = [
+            (0, 1, "read", Role::Read, "left 1"),
+            (2, 3, "write", Role::Write, rows),
+            (4, 5, "record", Role::Record, rows),
+        ];
+        events(number, &steps)
+    };
+    let found = story(&oversold(), vec![sale(0), sale(1)]).unwrap();
+    let names: Vec<_> = found
+        .steps
+        .iter()
+        .map(|step| (step.step.as_str(), step.times))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("read", 1),
+            ("read", 1),
+            ("write", 1),
+            ("write", 1),
+            ("record", 1),
+            ("record", 1)
+        ]
+    );
+}
+
+#[test]
+fn a_story_is_bounded_however_much_happened() {
+    let scene = oversold();
+    let turns = |number: u64| {
+        let turn = |at: u64| update(number, at, &format!("left {at}"), &format!("wrote {at}"));
+        (0..90).flat_map(|at| turn(at * 2_000 + number)).collect::<Vec<_>>()
+    };
+    let found = story(&scene, vec![turns(0), turns(1)]).unwrap();
+    assert_eq!(found.steps.len(), 30);
+    assert!(found.purchases.iter().all(|purchase| purchase.left_out == 165));
+    assert!(told(&scene, found).contains("(165 steps left out)"));
+}
+
+#[test]
+fn what_a_stranger_wrote_stays_in_its_column_and_moves_no_cursor() {
+    let scene = oversold();
+    let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
+    let mut found = story(&scene, two).unwrap();
+    let evil = "\u{1b}[2J\u{202e}\n## x ".repeat(40);
+    for purchase in &mut found.purchases {
+        (purchase.buyer, purchase.instance) = (evil.clone(), evil.clone());
+    }
+    for step in &mut found.steps {
+        (step.step, step.said) = (evil.clone(), Some(evil.clone()));
+    }
+    found.steps[0].purchase = 77;
+    let mut forged = round(&evil, &evil, 2);
+    (forged.verdict, forged.story) = (Verdict::Violated, Some(found));
+    let text = report::stories(&run(vec![forged]));
+    assert!(
+        text.chars().all(|c| c == '\n' || c == ' ' || c.is_ascii_graphic()),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+}

@@ -1,0 +1,106 @@
+//! How a trace is asked for at every instance, and that a shop which has none, or half of one, loses nothing by it.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use loadtest::deployment::Deployment;
+use loadtest::facts::Urls;
+use loadtest::shop::Address;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// What an admin listener answers to PUT, and to GET where it does; and what it was asked.
+#[derive(Clone)]
+struct Listener {
+    begins: StatusCode,
+    gives: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+async fn answer(State(listener): State<Listener>, method: Method, path: axum::http::Uri) -> (StatusCode, String) {
+    if !path.path().ends_with("/trace") {
+        return (StatusCode::NOT_FOUND, String::new());
+    }
+    listener.asked.lock().unwrap().push(format!("{method} {path}"));
+    match method {
+        Method::PUT => (listener.begins, String::new()),
+        Method::GET => (StatusCode::OK, listener.gives),
+        _ => (StatusCode::NO_CONTENT, String::new()),
+    }
+}
+
+/// Asks a shop of such instances for a trace, collects it, and returns the buyers in it, with what each was asked.
+async fn traced(instances: &[(u16, String)]) -> (Option<Vec<String>>, Vec<Vec<String>>) {
+    let (mut admins, mut asked) = (Vec::new(), Vec::new());
+    for (begins, gives) in instances {
+        let listener = Listener {
+            begins: StatusCode::from_u16(*begins).unwrap(),
+            gives: gives.clone(),
+            asked: Arc::default(),
+        };
+        asked.push(listener.asked.clone());
+        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        admins.push(format!("http://{}/shop", socket.local_addr().unwrap()));
+        let routes = Router::new().fallback(answer).with_state(listener);
+        tokio::spawn(async { axum::serve(socket, routes).await });
+    }
+    let at = Address {
+        host: admins[0].clone(),
+        admin: admins[0].clone(),
+        admin_token: "open sesame".to_owned(),
+    };
+    let urls = Urls::new();
+    let mut deployment = Deployment::foreign(at, admins.clone(), urls).await.unwrap();
+    // Without names, addresses of IP version 4 are told apart.
+    let shop = deployment.running(admins.len(), &[]).unwrap();
+    assert_eq!(shop.count, admins.len());
+    let trace = match shop.trace("sku-1").await {
+        Some(begun) => begun.collect().await,
+        None => None,
+    };
+    let buyers = trace.map(|trace| trace.purchases.into_iter().map(|purchase| purchase.buyer).collect());
+    let asked = asked.iter().map(|asked| asked.lock().unwrap().clone()).collect();
+    (buyers, asked)
+}
+
+fn answered(instance: &str, buyer: &str, at_ns: u64) -> Value {
+    json!({"instance": instance, "item": "sku-1", "clock": "c", "dropped": 0, "events": [{
+        "at_ns": at_ns, "life": "l", "actor": "purchase", "number": 1, "order": "o", "buyer": buyer,
+        "step": "read", "role": "read", "key": "k", "said": null,
+    }]})
+}
+
+#[tokio::test]
+async fn a_trace_is_begun_collected_and_ended_at_every_instance_and_put_in_the_order_of_the_clock() {
+    let late = (204, answered("app-1", "b-1", 9).to_string());
+    let early = (200, answered("app-2", "b-2", 3).to_string());
+    let (buyers, asked) = traced(&[late, early]).await;
+    assert_eq!(buyers.unwrap(), ["b-2", "b-1"]);
+    let all = ["PUT", "GET", "DELETE"].map(|method| format!("{method} /shop/sales/sku-1/trace"));
+    assert_eq!(asked, [all.to_vec(), all.to_vec()]);
+}
+
+#[tokio::test]
+async fn without_the_whole_trace_of_every_instance_there_is_none() {
+    let good = || (204, answered("app-1", "b-1", 9).to_string());
+    let mut dropped = answered("app-2", "b-2", 3);
+    dropped["dropped"] = json!(1);
+    let endless = format!("{{\"instance\":\"app-2\",\"x\":\"{}\"}}", "x".repeat(18 * 1024 * 1024));
+    let table = [
+        ("it does not know the path", (404, String::new())),
+        ("it does not know the method", (405, String::new())),
+        ("it cannot", (422, String::new())),
+        ("it has no room", (409, String::new())),
+        ("it lost events", (204, dropped.to_string())),
+        ("it answers something else", (204, "<html>".to_owned())),
+        ("it answers without end", (204, endless)),
+        ("it calls itself as the other one does", good()),
+    ];
+    for (name, second) in table {
+        let (buyers, asked) = traced(&[good(), second]).await;
+        assert_eq!(buyers, None, "{name}");
+        assert_eq!(asked[0].last().unwrap(), "DELETE /shop/sales/sku-1/trace", "{name}");
+    }
+}

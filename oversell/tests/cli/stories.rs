@@ -1,0 +1,83 @@
+//! What a run knows beside its verdicts, from the traces that its instances write, and how it is told.
+
+use serde_json::Value;
+
+use crate::harness::{output, result_json, stderr, stdout};
+
+/// Small enough for a test, large enough that a race is lost in every round.
+const SMALL: [&str; 12] = [
+    "--buyers",
+    "16",
+    "--requests",
+    "32",
+    "--stock",
+    "16",
+    "--repeat",
+    "1",
+    "--work-ms",
+    "2",
+    "--instances",
+    "2",
+];
+
+/// The round of a strategy under a threat.
+fn round<'a>(run: &'a Value, strategy: &str, threat: &str) -> &'a Value {
+    let mut rounds = run["rounds"].as_array().unwrap().iter();
+    rounds
+        .find(|round| round["strategy"] == strategy && round["threat"] == threat)
+        .unwrap()
+}
+
+#[test]
+fn a_violated_round_keeps_the_steps_that_show_it_and_report_tells_them() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let strategies = "none@redis,mutex@redis,setnx@redis";
+    let ran = output(
+        &[
+            &["run", "--json", "--results", folder, "--strategy", strategies],
+            &SMALL[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
+
+    let unlocked = round(&run, "none@redis", "second-instance");
+    assert_eq!(
+        (&unlocked["findings"]["overlap"], &unlocked["jain"]),
+        (&Value::Null, &Value::Null)
+    );
+    let alone = round(&run, "mutex@redis", "one-buyer");
+    assert_eq!(
+        (&alone["findings"]["overlap"]["pairs"], &alone["jain"]),
+        (&0.into(), &Value::Null)
+    );
+    let two_mutexes = round(&run, "mutex@redis", "second-instance");
+    assert!(
+        two_mutexes["findings"]["overlap"]["pairs"].as_u64().unwrap() > 0,
+        "{two_mutexes}"
+    );
+    let one_lock = round(&run, "setnx@redis", "second-instance");
+    assert_eq!(one_lock["findings"]["overlap"]["pairs"], 0, "{one_lock}");
+    for locked in [two_mutexes, one_lock] {
+        assert!(locked["longest_wait_us"].as_u64().unwrap() > 0, "{locked}");
+        assert!((0.0..=1.0).contains(&locked["jain"].as_f64().unwrap()), "{locked}");
+    }
+    for round in run["rounds"].as_array().unwrap() {
+        assert_eq!(round["verdict"] == "violated", round["story"].is_object(), "{round}");
+    }
+    let instances = |round: &Value| [0, 1].map(|place| round["story"]["purchases"][place]["instance"].clone());
+    let [one, other] = instances(two_mutexes);
+    assert_ne!(one, other, "each has a mutex of its own");
+
+    let kept = result_json(results.path()).unwrap();
+    let told = stdout(&output(&["report", "--story", kept.to_str().unwrap()]));
+    let heads: Vec<_> = told.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(heads.len(), 5, "{told}");
+    assert!(told.lines().all(|line| line.len() <= 80), "{told}");
+    assert!(told.contains("2 sold"), "{told}");
+    let (_, crash) = told.split_once("## setnx@redis, crashed-holder").unwrap();
+    assert!(crash.contains("ends here: its instance was killed"), "{crash}");
+    assert!(crash.contains("told busy"), "{crash}");
+}
