@@ -254,7 +254,7 @@ pub struct ReportOptions {
     #[arg(long)]
     pub verbose: bool,
     /// Tell how violations came about: the steps of those involved, side by side and in words
-    #[arg(long, conflicts_with_all = ["json", "verbose", "story", "into"])]
+    #[arg(long, conflicts_with_all = ["json", "verbose", "into"])]
     pub story: bool,
     /// Put the short table into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
