@@ -14,6 +14,7 @@
 //! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
 //! - [`compare`]: two runs side by side
+//! - [`demo`]: the smallest crowd there is, told step by step
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
 //! - [`pictures`]: what a document shows of it, one file each in one list
 
@@ -23,6 +24,7 @@ pub mod audit;
 pub mod catalogue;
 pub mod cell;
 pub mod compare;
+pub mod demo;
 pub mod deployment;
 pub mod environment;
 pub mod experiment;

@@ -2,6 +2,7 @@
 
 mod client;
 mod completions;
+mod demo;
 mod deployment;
 mod doctor;
 mod exit;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let _ = open_files::raise_limit();
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
+        Command::Demo(options) => demo::demo(options),
         Command::Up(options) => up::up(options),
         Command::Redis(options) => client::redis(&options),
         Command::Sql(options) => client::sql(&options),

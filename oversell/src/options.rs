@@ -27,6 +27,8 @@ pub struct Options {
 pub enum Command {
     /// Put strategies on trial and print who oversells (what no command means)
     Run(Box<RunOptions>),
+    /// Show step by step how one unit is sold to two buyers, and what prevents it
+    Demo(DemoOptions),
     /// Start the shop and leave it up until Ctrl-C
     Up(UpOptions),
     /// Send a command to the Redis of the shop that is up, or read commands from stdin
@@ -222,6 +224,16 @@ pub struct CompareOptions {
     pub before: PathBuf,
     /// The newer one
     pub after: PathBuf,
+}
+
+/// What to show.
+#[derive(Args)]
+pub struct DemoOptions {
+    /// A strategy
+    #[arg(default_value = "none@redis")]
+    pub strategy: String,
+    #[command(flatten)]
+    pub stack: StackOptions,
 }
 
 /// What to ask a store.

@@ -19,7 +19,7 @@ use super::{NativeEntry, Strategy, opened};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Outcome, Purchase};
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::stores::{Sql, Stock};
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -73,7 +73,9 @@ impl CompareNum {
             .bind(purchase.item.as_str())
             .bind(found.left);
         let swapped = probe
-            .step(&COMPARE_SET, &purchase.item, sql.execute(update), rows)
+            .step(&COMPARE_SET, &purchase.item, sql.execute(update), |found| {
+                wrote(*found, remaining)
+            })
             .await?;
         if swapped == 0 || !self.sql.record(purchase, probe, &mut sql).await? {
             self.sql.roll_back(purchase, probe, &mut sql).await?;

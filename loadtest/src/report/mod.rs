@@ -21,4 +21,4 @@ pub fn all() -> [&'static dyn Report; 2] {
 }
 
 pub use markdown::{matrix, spread};
-pub use story::stories;
+pub use story::{side_by_side, stories};

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::harness::{interrupt, stderr, stdout, up};
+use crate::harness::{interrupt, output, stderr, stdout, up};
 
 /// The lines that can be pasted: those that are indented.
 fn commands(said: &[String]) -> String {
@@ -41,4 +41,25 @@ fn every_command_that_up_prints_can_be_pasted_in_its_order_and_shows_what_it_pro
     );
     assert!(shown.contains("| sku-1 |"), "the table of MariaDB: {shown}");
     assert!(shown.contains("## Every trial"), "{shown}");
+}
+
+#[test]
+fn a_demo_sells_one_unit_to_two_buyers_side_by_side_and_then_shows_what_prevents_it() {
+    for (strategy, cure) in [("none@redis", "token@redis"), ("mutex@sql", "token@sql")] {
+        let shown = output(&["demo", strategy]);
+        let text = stdout(&shown);
+        assert_eq!(shown.status.code(), Some(0), "{text}{}", stderr(&shown));
+        let (disease, cured) = text.split_once(&format!("The same with {cure}\n")).unwrap();
+        assert!(
+            disease.contains("Sold to 2 of 2 buyers. In the store: 2 sold of 1, and 0 left."),
+            "{text}"
+        );
+        assert!(
+            cured.contains("Sold to 1 of 2 buyers. In the store: 1 sold of 1, and 0 left."),
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+    let safe = stdout(&output(&["demo", "lua@redis"]));
+    assert!(!safe.contains("The same with"), "nothing has to be cured: {safe}");
 }

@@ -150,7 +150,9 @@ impl Stock for Sql {
                 .bind(item)
                 .bind(fence),
         };
-        let found = probe.step(&WRITE, &purchase.item, sql.execute(update), rows).await?;
+        let found = probe
+            .step(&WRITE, &purchase.item, sql.execute(update), |found| wrote(*found, left))
+            .await?;
         if found == 0 {
             self.roll_back(purchase, probe, &mut sql).await?;
             drop(sql);
@@ -216,6 +218,14 @@ impl Stock for Sql {
 
     async fn ping(&self) -> Result<(), Error> {
         self.lend().await?.ping().await
+    }
+}
+
+/// What became of a row that was to be set to `left`.
+pub fn wrote(found: u64, left: i64) -> String {
+    match found {
+        0 => "0 rows".to_owned(),
+        _ => format!("wrote {left}"),
     }
 }
 

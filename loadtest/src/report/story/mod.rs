@@ -9,6 +9,7 @@ use crate::audit::Verdict;
 use crate::cell::Cell;
 use crate::result::{RoundResult, RunResult};
 use crate::text::one_line;
+use crate::trace::Story;
 
 /// The width of a terminal, in characters.
 const WIDTH: usize = 80;
@@ -23,6 +24,11 @@ pub fn stories(run: &RunResult) -> String {
         return "No round was violated: there is nothing to tell.\n".to_owned();
     }
     told.join("\n")
+}
+
+/// The steps of a story, one column for each purchase.
+pub fn side_by_side(story: &Story) -> String {
+    columns(story)
 }
 
 fn tell(cell: &Cell) -> Option<String> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::chosen::chosen;
 use self::cut::{cut, steps_of};
 use super::event::Role;
-use super::purchase::Trace;
+use super::purchase::{Purchase, Trace};
 use crate::answer::Word;
 use crate::audit::{Expectation, FaultSeen, Finding, Judgement};
 use crate::facts::Look;
@@ -75,13 +75,23 @@ impl Story {
         let ledger = looks.iter().rfind(|look| look.at_rest).map(|look| &look.facts);
         let mut chosen = chosen(shows, &trace.purchases, told, ledger);
         chosen.truncate(MOST_PURCHASES);
+        let struck = matches!(expected.fault, Some(FaultSeen::Struck { .. }));
+        Self::told(shows, &chosen, told, struck)
+    }
+
+    /// All that happened in a sale of a few purchases; `None` where nothing did.
+    pub fn of_all(trace: &Trace, told: &Told) -> Option<Self> {
+        let all: Vec<_> = trace.purchases.iter().take(MOST_PURCHASES).collect();
+        Self::told(Finding::Oversold, &all, told, false)
+    }
+
+    fn told(shows: Finding, chosen: &[&Purchase], told: &Told, struck: bool) -> Option<Self> {
         let origin = chosen
             .iter()
             .filter_map(|purchase| steps_of(purchase).next())
             .map(|step| step.began_ns)
             .min()?;
         let words = told.purchases();
-        let struck = matches!(expected.fault, Some(FaultSeen::Struck { .. }));
         let (mut purchases, mut steps) = (Vec::new(), Vec::new());
         for (place, purchase) in chosen.iter().enumerate() {
             let (kept, left_out) = cut(purchase, place, origin, chosen.len());
