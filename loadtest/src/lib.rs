@@ -13,7 +13,7 @@
 //! - [`trace`]: who took which step of a sale, where the shop writes that down
 //! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
-//! - [`compare`]: two runs side by side
+//! - [`summary`], [`compare`]: what became of each strategy; two runs side by side
 //! - [`demo`]: the smallest crowd there is, told step by step
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
 //! - [`pictures`]: what a document shows of it, one file each in one list
@@ -43,6 +43,7 @@ pub mod result;
 pub mod sale;
 pub mod screen;
 pub mod shop;
+pub mod summary;
 pub mod text;
 pub mod threats;
 pub mod told;

@@ -8,6 +8,7 @@ mod doctor;
 mod exit;
 mod health;
 mod interrupt;
+mod markdown;
 mod open_files;
 mod options;
 mod reachable;
@@ -20,6 +21,7 @@ mod selection;
 mod serve;
 mod stdout;
 mod strategies;
+mod threats;
 mod up;
 mod values;
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),
         Command::Strategies(options) => strategies::strategies(&options),
+        Command::Threats(options) => threats::threats(&options),
         Command::Doctor(options) => doctor::doctor(&options),
         Command::Completions(options) => completions::completions(&options),
     };

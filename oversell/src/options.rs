@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit;
-use crate::values::{between, threat_names, work_ms};
+use crate::values::{between, work_ms};
 
 /// The longest wait for a turn. Together with the longest work it leaves an instance time to answer before the proxy
 /// gives it up.
@@ -45,6 +45,8 @@ pub enum Command {
     Compare(CompareOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),
+    /// List the threats, or say what one of them does and who claims to survive it
+    Threats(ThreatsOptions),
     /// Say what a run would use, what it would fetch, and what to do about what is missing
     Doctor(StackOptions),
     /// Print what a shell needs to complete this command line
@@ -75,8 +77,8 @@ pub struct RunOptions {
     /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
-    /// Only these threats (may be repeated, or separated by commas); without it all that the instance counts allow
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = threat_names())]
+    /// Only these threats, such as crowd or *-holder (may be repeated, or separated by commas); `oversell threats` lists them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub threat: Vec<String>,
     /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
@@ -251,6 +253,13 @@ pub struct ClientOptions {
 #[derive(Args)]
 pub struct StrategiesOptions {
     /// A mechanism such as token, a strategy such as token@redis, or a pattern such as *lock
+    pub name: Option<String>,
+}
+
+/// Which threat to explain.
+#[derive(Args)]
+pub struct ThreatsOptions {
+    /// A threat such as crashed-holder, or a pattern
     pub name: Option<String>,
 }
 

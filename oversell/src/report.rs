@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use app::strategies::Entry;
 use loadtest::audit::Verdict;
 use loadtest::result::RunResult;
 use loadtest::screen::screen;
@@ -21,7 +22,7 @@ const END: &str = "<!-- /results -->";
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match (&options.into, &options.pictures) {
-        (Some(file), _) => put_into(file, &report::matrix(&run))?,
+        (Some(file), _) => put_into(file, &report::summary(&run, family))?,
         (None, Some(folder)) => draw_into(folder, &run)?,
         (None, None) if options.story => say::result(&report::stories(&run))?,
         (None, None) => {
@@ -41,6 +42,13 @@ pub fn compare(options: &CompareOptions) -> Result<u8> {
     } else {
         AS_DESIGNED
     })
+}
+
+/// The kind of mechanism of one of our own strategies.
+fn family(strategy: &str) -> Option<&'static str> {
+    let entries = Entry::all();
+    let entry = entries.iter().find(|entry| entry.name == strategy)?;
+    Some(entry.mechanism.family.words())
 }
 
 /// How a run is printed.

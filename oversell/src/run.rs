@@ -37,6 +37,8 @@ pub fn run(options: RunOptions) -> Result<u8> {
     if let Some(contradiction) = contradiction(&options) {
         return Err(contradiction.into());
     }
+    // Before anything is started for nothing.
+    select("threat", &options.threat, &threats::names())?;
     let began = Utc::now();
     let writer = Arc::new(ResultWriter::new(
         &options.results,
@@ -181,7 +183,8 @@ fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static 
     if options.threat.is_empty() {
         return Ok(threats::all().to_vec());
     }
-    let is_named = |threat: &&'static dyn Threat| options.threat.iter().any(|name| name == threat.name());
+    let names = select("threat", &options.threat, &threats::names())?;
+    let is_named = |threat: &&'static dyn Threat| names.contains(&threat.name());
     let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
     if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
         let counts: Vec<_> = counts.iter().map(usize::to_string).collect();

@@ -2,15 +2,12 @@
 
 use anyhow::Result;
 use app::strategies::Entry;
-use textwrap::{Options, fill, termwidth};
 
 use crate::exit::AS_DESIGNED;
+use crate::markdown::{for_terminal, wrapped};
 use crate::options::StrategiesOptions;
 use crate::say;
 use crate::selection::select;
-
-/// Lines longer than this are hard to read, however wide the terminal is.
-const WIDEST: usize = 100;
 
 /// Prints a line for each mechanism, or all there is to know of those that are named.
 pub fn strategies(options: &StrategiesOptions) -> Result<u8> {
@@ -113,33 +110,9 @@ fn description(row: &Row<'_>) -> String {
     format!(
         "{}\n\n{}\n\noversell run --strategy {}\n",
         facts.join("\n"),
-        header(&mechanism.header()),
+        for_terminal(&mechanism.header()),
         names[0]
     )
-}
-
-/// Markdown for a terminal: paragraphs wrapped, code as it is and indented.
-fn header(markdown: &str) -> String {
-    let blocks = markdown.split("```");
-    let rendered = blocks.enumerate().map(|(number, block)| {
-        if number % 2 == 1 {
-            let code = block.trim_start_matches("text").trim_matches('\n');
-            code.lines().map(|line| format!("    {line}\n")).collect::<String>()
-        } else {
-            let paragraphs = block.trim().split("\n\n");
-            let joined = paragraphs.map(|paragraph| wrapped(&paragraph.replace('\n', " "), "", ""));
-            joined.collect::<Vec<_>>().join("\n\n") + "\n"
-        }
-    });
-    rendered.collect::<Vec<_>>().join("\n").trim_end().to_owned()
-}
-
-fn wrapped(text: &str, first: &str, others: &str) -> String {
-    let options = Options::new(termwidth().min(WIDEST))
-        .initial_indent(first)
-        .subsequent_indent(others)
-        .break_words(false);
-    fill(text, options)
 }
 
 #[cfg(test)]

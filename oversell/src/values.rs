@@ -4,9 +4,6 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use clap::builder::PossibleValuesParser;
-use loadtest::threats;
-
 /// A whole number in that range.
 pub fn between<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static
 where
@@ -16,11 +13,6 @@ where
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| format!("must be a whole number from {} to {}", range.start(), range.end()))
     }
-}
-
-/// The name of a threat, of those there are.
-pub fn threat_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(threats::all().iter().map(|threat| threat.name()))
 }
 
 /// Business time that an instance can spend before the proxy gives it up.

@@ -14,6 +14,9 @@ macro_rules! threats {
     ($($file:ident::$threat:ident,)+) => {
         $(mod $file;)+
         static ALL: &[&dyn Threat] = &[$(&$file::$threat),+];
+
+        /// The files, in the same order.
+        static SOURCES: &[&str] = &[$(include_str!(concat!(stringify!($file), ".rs"))),+];
     };
 }
 
@@ -60,6 +63,19 @@ pub trait Threat: Send + Sync {
 /// Every threat, in the order of the columns.
 pub fn all() -> &'static [&'static dyn Threat] {
     ALL
+}
+
+/// The names of all threats, in the order of the columns.
+pub fn names() -> Vec<&'static str> {
+    all().iter().map(|threat| threat.name()).collect()
+}
+
+/// What the header of a threat's own file says of it, as Markdown.
+pub fn header(name: &str) -> Option<String> {
+    let place = all().iter().position(|threat| threat.name() == name)?;
+    let lines = SOURCES.get(place)?.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    Some(lines.join("\n"))
 }
 
 /// The threat of that name.

@@ -34,8 +34,13 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
         (&["--buyers", "5000"], "add --requests 5000"),
         (&["--buyers", "50", "--requests", "49"], "add --requests 50"),
         (&["--all", "--strategy", "lua@redis"], "--strategy"),
-        (&["--threat", "crowd,crashed_holder"], "'crashed-holder'"),
-        (&["--threat", "weather"], "second-instance"),
+        (&["--threat", "crowd,crashed_holder"], "did you mean crashed-holder?"),
+        (&["--threat", "weather"], "no threat is called weather"),
+        (
+            &["strategies", "tokne"],
+            "no mechanism is called tokne; did you mean token?",
+        ),
+        (&["threats", "crowds"], "did you mean crowd?"),
     ] {
         let output = output(arguments);
         assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));
@@ -53,11 +58,21 @@ fn help_documents_every_exit_status() {
 }
 
 #[test]
-fn help_lists_every_threat() {
-    let help = stdout(&output(&["--help"]));
-    let words: Vec<&str> = help.split(|c: char| c.is_whitespace() || "[],".contains(c)).collect();
-    for threat in loadtest::threats::all() {
-        assert!(words.contains(&threat.name()), "{}", threat.name());
+fn every_strategy_and_every_threat_is_listed_and_explained() {
+    let lists = [stdout(&output(&["strategies"])), stdout(&output(&["threats"]))];
+    for entry in app::strategies::Entry::all() {
+        let mechanism = entry.mechanism.name;
+        assert!(lists[0].contains(&format!("\n  {mechanism} ")), "{mechanism}");
+        let explained = stdout(&output(&["strategies", &entry.name]));
+        assert!(
+            explained.contains(&entry.name) && explained.contains("Cost: "),
+            "{explained}"
+        );
+    }
+    for name in loadtest::threats::names() {
+        assert!(lists[1].lines().any(|line| line.starts_with(name)), "{name}");
+        let explained = stdout(&output(&["threats", name]));
+        assert!(explained.lines().count() > 4, "{explained}");
     }
 }
 

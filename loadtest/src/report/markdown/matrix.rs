@@ -1,7 +1,6 @@
 //! The short table: one row per strategy, one column per threat.
 
 use super::table::{code, escaped, table};
-use super::with_warning;
 use crate::answer::Word;
 use crate::audit::{Finding, Verdict};
 use crate::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
@@ -9,11 +8,7 @@ use crate::result::RunResult;
 use crate::threats;
 
 /// The table with what is needed to read it.
-pub fn matrix(run: &RunResult) -> String {
-    with_warning(run, bare(run))
-}
-
-pub(super) fn bare(run: &RunResult) -> String {
+pub(super) fn matrix(run: &RunResult) -> String {
     let cells = Cell::all(run);
     let mut columns: Vec<(&str, usize)> = Vec::new();
     let mut strategies: Vec<&str> = Vec::new();

@@ -2,11 +2,13 @@
 
 mod matrix;
 mod rows;
+mod summary;
 mod table;
 
 use std::collections::BTreeSet;
 
-pub use matrix::{matrix, spread};
+pub use matrix::spread;
+pub use summary::summary;
 
 use self::table::escaped;
 use super::Report;
@@ -24,7 +26,7 @@ impl Report for Markdown {
         let text = format!(
             "## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n\n## Who oversells?\n\n{matrix}\n\n{sentence}\n",
             rows = rows::rows(run),
-            matrix = matrix::bare(run),
+            matrix = matrix::matrix(run),
             sentence = sentence(run),
         );
         with_warning(run, text)
