@@ -16,6 +16,7 @@
 //! - [`summary`], [`compare`]: what became of each strategy; two runs side by side
 //! - [`demo`]: the smallest crowd there is, told step by step
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
+//! - [`pictures`]: what a document shows of it, one file each in one list
 
 pub mod answer;
 pub mod attack;
@@ -35,6 +36,7 @@ pub mod latency;
 pub mod load;
 pub mod need;
 mod open_sales;
+pub mod pictures;
 pub mod plan;
 pub mod report;
 pub mod result;

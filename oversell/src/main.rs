@@ -1,6 +1,7 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
 mod client;
+mod completions;
 mod demo;
 mod deployment;
 mod doctor;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Threats(options) => threats::threats(&options),
         Command::Doctor(options) => doctor::doctor(&options),
+        Command::Completions(options) => completions::completions(&options),
     };
     exit::code(result)
 }

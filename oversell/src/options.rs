@@ -49,6 +49,8 @@ pub enum Command {
     Threats(ThreatsOptions),
     /// Say what a run would use, what it would fetch, and what to do about what is missing
     Doctor(StackOptions),
+    /// Print what a shell needs to complete this command line
+    Completions(CompletionsOptions),
 }
 
 impl Options {
@@ -278,6 +280,16 @@ pub struct ReportOptions {
     /// Put the short table into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
+    /// Draw the result instead, as SVG files in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "verbose", "story", "into"])]
+    pub pictures: Option<PathBuf>,
+}
+
+/// For which shell.
+#[derive(Args)]
+pub struct CompletionsOptions {
+    /// The shell
+    pub shell: clap_complete::Shell,
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use app::strategies::Entry;
 use loadtest::audit::Verdict;
-use loadtest::report;
 use loadtest::result::RunResult;
 use loadtest::screen::screen;
+use loadtest::{pictures, report};
 
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 use crate::options::{CompareOptions, ReportOptions};
@@ -18,13 +18,14 @@ use crate::{rounds_file, say};
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- /results -->";
 
-/// Renders the result, onto stdout or into a Markdown file.
+/// Renders the result, onto stdout, into a Markdown file or as pictures.
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
-    match &options.into {
-        Some(file) => put_into(file, &report::summary(&run, family))?,
-        None if options.story => say::result(&report::stories(&run))?,
-        None => {
+    match (&options.into, &options.pictures) {
+        (Some(file), _) => put_into(file, &report::summary(&run, family))?,
+        (None, Some(folder)) => draw_into(folder, &run)?,
+        (None, None) if options.story => say::result(&report::stories(&run))?,
+        (None, None) => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
             say::result(&shown(&run, form, &options.result))?;
         }
@@ -89,12 +90,20 @@ pub fn shown(run: &RunResult, form: Form, place: &Path) -> String {
 
 /// Where to go from here.
 fn next(run: &RunResult, place: &Path) -> String {
-    let failed = run.rounds.iter().find(|round| round.verdict == Verdict::Violated);
-    let strategy = failed.or(run.rounds.first()).map_or("NAME", |round| &round.strategy);
-    let mechanism = strategy.split('@').next().unwrap_or(strategy);
     let (program, place) = (say::program(), place.display());
+    let mut commands = Vec::new();
+    if run.rounds.iter().any(|round| round.story.is_some()) {
+        commands.push(format!("  {program} report {place} --story"));
+    }
+    commands.push(format!("  {program} report {place} --verbose"));
+    let mut failed = run.rounds.iter().filter(|round| round.verdict == Verdict::Violated);
+    let ours = failed.find(|round| family(&round.strategy).is_some());
+    if let Some(mechanism) = ours.and_then(|round| round.strategy.split('@').next()) {
+        commands.push(format!("  {program} strategies {mechanism}"));
+    }
     format!(
-        "\nEvery trial, and how {mechanism} works:\n  {program} report {place} --verbose\n  {program} strategies {mechanism}\n"
+        "\nHow it came about, every trial, and how a mechanism works:\n{}\n",
+        commands.join("\n")
     )
 }
 
@@ -123,4 +132,14 @@ fn put_into(file: &Path, table: &str) -> Result<()> {
     let (head, tail) = parts.ok_or_else(|| Usage(format!("{} has no lines {BEGIN} and {END}", file.display())))?;
     fs::write(file, format!("{head}{BEGIN}\n\n{table}\n\n{END}{tail}"))
         .with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Writes every picture of a run into `folder`, which is made if it is not there.
+fn draw_into(folder: &Path, run: &RunResult) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    for picture in pictures::all() {
+        let file = folder.join(picture.file_name());
+        fs::write(&file, picture.draw(run)).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
 }

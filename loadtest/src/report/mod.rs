@@ -20,5 +20,5 @@ pub fn all() -> [&'static dyn Report; 2] {
     [&json::Json, &markdown::Markdown]
 }
 
-pub use markdown::summary;
+pub use markdown::{spread, summary};
 pub use story::{side_by_side, stories};

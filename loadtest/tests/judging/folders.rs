@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use loadtest::{report, threats};
+use loadtest::{pictures, report, threats};
 
 /// The modules of a folder under `src/`, without the one that holds the list.
 fn modules(folder: &str) -> BTreeSet<String> {
@@ -53,4 +53,17 @@ fn every_report_has_a_module_and_every_module_is_in_the_list() {
     let mut found = modules("report");
     assert!(found.remove("story"));
     assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), found);
+}
+
+#[test]
+fn every_picture_has_a_module_of_its_name_and_every_module_is_in_the_list() {
+    let name = |file: &str| file.strip_suffix(".svg").unwrap().to_owned();
+    let listed: BTreeSet<String> = pictures::all()
+        .iter()
+        .map(|picture| name(picture.file_name()))
+        .collect();
+    // What they share.
+    let mut modules = modules("pictures");
+    assert!(modules.remove("svg") && modules.remove("holding"));
+    assert_eq!(listed, modules);
 }

@@ -7,6 +7,7 @@ mod cell;
 mod fixture;
 mod folders;
 mod inconclusive;
+mod pictures;
 mod plan;
 mod properties;
 mod report;

@@ -3,10 +3,12 @@
 
 mod closed_pipe;
 mod doctor;
+mod example;
 mod faults;
 mod harness;
 mod lesson;
 mod reachable;
+mod shown_again;
 mod stories;
 mod trials;
 mod usage;

@@ -90,7 +90,7 @@ fn cost(cell: &Cell) -> [String; 2] {
 }
 
 /// The median, and the range where there is one.
-pub(super) fn spread(of: Spread) -> String {
+pub fn spread(of: Spread) -> String {
     let (median, min, max) = (of.median.round(), of.min.round(), of.max.round());
     if min == max {
         format!("{median}")

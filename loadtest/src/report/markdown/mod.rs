@@ -7,6 +7,7 @@ mod table;
 
 use std::collections::BTreeSet;
 
+pub use matrix::spread;
 pub use summary::summary;
 
 use self::table::escaped;

@@ -1,0 +1,69 @@
+//! What `report` makes of a result that is kept, and `completions` of the command line.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::{output, stderr, stdout};
+
+/// A run that is committed.
+fn run() -> String {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
+    let mut runs = fs::read_dir(results).unwrap().map(|run| run.unwrap().path());
+    let run = runs.find(|run| run.to_str().unwrap().ends_with("-local")).unwrap();
+    run.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn report_draws_the_pictures_into_a_folder_that_need_not_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = folder.path().join("new/pictures");
+    let drawn = output(&["report", &run(), "--pictures", pictures.to_str().unwrap()]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
+    assert_eq!(stdout(&drawn), "");
+    for name in ["oversold.svg", "cost.svg"] {
+        let picture = fs::read_to_string(pictures.join(name)).unwrap();
+        assert!(
+            picture.starts_with("<svg ") && picture.contains("lua@redis"),
+            "{picture}"
+        );
+    }
+}
+
+#[test]
+fn report_draws_or_prints_but_not_both() {
+    for other in [&["--json"][..], &["--verbose"], &["--story"], &["--into", "README.md"]] {
+        let refused = output(&[&["report", &run(), "--pictures", "/nowhere"], other].concat());
+        assert_eq!(refused.status.code(), Some(64), "{other:?}: {}", stderr(&refused));
+    }
+}
+
+#[test]
+fn completions_know_every_command_in_each_shell() {
+    let help = stdout(&output(&["--help"]));
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands = commands
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let commands: Vec<&str> = commands.map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert!(commands.contains(&"run") && commands.contains(&"completions"), "{help}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = output(&["completions", shell]);
+        assert_eq!(script.status.code(), Some(0), "{}", stderr(&script));
+        for command in &commands {
+            assert!(stdout(&script).contains(command), "{shell} does not know {command}");
+        }
+    }
+    assert_eq!(output(&["completions", "cmd.exe"]).status.code(), Some(64));
+}
+
+#[test]
+fn bash_completes_what_was_begun() {
+    let script = stdout(&output(&["completions", "bash"]));
+    let begun = "COMP_WORDS=(oversell rep); COMP_CWORD=1; _oversell oversell rep oversell; echo \"${COMPREPLY[@]}\"";
+    let completed = Command::new("bash")
+        .args(["-c", &format!("{script}\n{begun}")])
+        .output()
+        .unwrap();
+    assert_eq!(stdout(&completed).trim(), "report", "{}", stderr(&completed));
+}
