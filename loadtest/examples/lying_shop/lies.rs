@@ -52,7 +52,7 @@ lies! {
         BoringFields      Both  "unknown fields, unknown headers, a long summary in many scripts"
         BusyAtFirst       Both  "the first two purchases of each sale are told to wait, once"
         BusyWithDate      Both  "the same, and Retry-After is a date"
-        StartsSlowly      Both  "an instance needs 3 s to start"
+        StartsSlowly      Both  "an instance needs 3 s to start, and no process names itself"
         InPieces          Both  "a 201 comes in three pieces, 30 ms apart, without a length"
         Compressed        Both  "a 201 is compressed by gzip for whoever accepts that"
     }
