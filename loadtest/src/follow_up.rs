@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::answer::{Answer, Word};
-use crate::audit::{Expectation, Judgement, judge};
+use crate::audit::{Expectation, FAILURES, Judgement, judge};
 use crate::facts::Look;
 use crate::sale::Sale;
 use crate::told::Told;
@@ -30,10 +30,7 @@ const BUSY_AGAIN: [Duration; 2] = [Duration::from_millis(50), Duration::from_sec
 /// Times that a buyer is told busy before the next round need not wait for this one.
 const BUSY_ONCE_MORE: usize = 2;
 
-/// Buyers who may be rejected, or get no answer, before nobody can buy any more.
-const FAILURES: usize = 3;
-
-/// After which the next one comes.
+/// After which the next one comes who follows a buyer that was rejected, or got no answer.
 const FAILED_AGAIN: Duration = Duration::from_millis(200);
 
 /// How long after the attack a purchase is sent again at the end of the run, at least.
@@ -125,7 +122,7 @@ impl FollowUp {
             let last = answers.last().map(|answer| answer.word);
             self.told.follow_up.extend(answers);
             match last {
-                Some(Word::Sold) => sold += 1,
+                Some(Word::Sold) => (failures, sold) = (0, sold + 1),
                 Some(Word::Unknown | Word::Rejected) => failures += 1,
                 Some(Word::SoldOut | Word::Busy) | None => return,
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::answer::Answer;
+use crate::classes::faults;
 use crate::lies::Lie;
 use crate::purchase::Purchase;
 
@@ -27,11 +28,7 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
             return Ok(Some(Answer::Cut));
         }
         Lie::IgnoresFaults => return Ok(None),
-        Lie::LosesOnCrash => {
-            if let Some(order) = store.orders(item).await?.first() {
-                store.delete(item, &order.id).await?;
-            }
-        }
+        Lie::LosesOnCrash => faults::lose_an_order(purchase).await?,
         Lie::LeaksOnCrash => store.change(item, -units).await?,
         Lie::RefundsOnCrash => store.change(item, units).await?,
         Lie::SellsTwiceOnCrash => {
@@ -44,7 +41,7 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
             }
         }
         Lie::GhostOnCrash => drop(store.sell(item, &purchase.ghost(units), units, 0).await?),
-        Lie::StaysDead => purchase.shop.notes.mark_dead(&purchase.shop.instance).await?,
+        Lie::StaysDead => purchase.set_note("dead", &purchase.shop.instance).await?,
         _ => {}
     }
     purchase.set_note("crashed", "1").await?;

@@ -12,6 +12,7 @@ use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::lies::Lie;
@@ -40,7 +41,16 @@ pub fn public(shop: Arc<Shop>) -> Router {
 }
 
 pub fn admin(shop: Arc<Shop>) -> Router {
-    named(Router::new().route("/sales/{item}", put(open).delete(close)), shop)
+    let routes = Router::new().route("/sales/{item}", put(open).delete(close));
+    if shop.lie == Lie::StartsSlowly {
+        return named(routes, shop);
+    }
+    // Who is started again at once may be back before anybody has looked.
+    let process = HeaderValue::from_str(&Uuid::new_v4().to_string()).unwrap();
+    named(routes, shop).layer(map_response(move |mut response: Response| {
+        response.headers_mut().insert("X-Process", process.clone());
+        std::future::ready(response)
+    }))
 }
 
 /// Every answer names the instance.

@@ -52,7 +52,7 @@ lies! {
         BoringFields      Both  "unknown fields, unknown headers, a long summary in many scripts"
         BusyAtFirst       Both  "the first two purchases of each sale are told to wait, once"
         BusyWithDate      Both  "the same, and Retry-After is a date"
-        StartsSlowly      Both  "an instance needs 3 s to start"
+        StartsSlowly      Both  "an instance needs 3 s to start, and no process names itself"
         InPieces          Both  "a 201 comes in three pieces, 30 ms apart, without a length"
         Compressed        Both  "a 201 is compressed by gzip for whoever accepts that"
     }
@@ -158,12 +158,12 @@ lies! {
         CrashIsBusy        Both "the fault is answered with a request to wait"
         CrashClosesAdmin   Both "the fault cuts the purchase and all connections to the admin listener; the process lives"
         IgnoresFaults      Both "the fault is passed over"
-        LosesOnCrash       Both "one order is deleted, then the process is killed"
+        LosesOnCrash       Both "an order that the other instance sold is deleted, then the process is killed"
         LeaksOnCrash       Both "a unit is taken without an order, then the process is killed"
         RefundsOnCrash     Both "a unit too many is put back, then the process is killed"
         SellsTwiceOnCrash  Both "the purchase becomes two orders, then the process is killed"
         GhostOnCrash       Both "an order of nobody is entered and taken, then the process is killed"
-        StaysDead          Both "the process is killed; the one that comes back answers every purchase with 500"
+        StaysDead          Both "the process is killed; the one that comes back answers every purchase of that sale with 500"
         NamesOnlyOneAfterCrash Both "after a crash all answers name the same instance"
     }
     /// Numbers that a sum, a sign or a parser may stumble over. They come with the first sale.

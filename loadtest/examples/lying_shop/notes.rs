@@ -61,13 +61,4 @@ impl Notes {
     pub async fn leave(&self, item: &str, who: &str) -> Result<()> {
         Ok(self.to().zrem(format!("lie:{{{item}}}:inside"), who).await?)
     }
-
-    /// Says of an instance that it is dead; that is forgotten after a while, for the next shop with these stores.
-    pub async fn mark_dead(&self, instance: &str) -> Result<()> {
-        Ok(self.to().set_ex(format!("lie:dead:{instance}"), 1, 5).await?)
-    }
-
-    pub async fn is_marked_dead(&self, instance: &str) -> Result<bool> {
-        Ok(self.to().exists(format!("lie:dead:{instance}")).await?)
-    }
 }

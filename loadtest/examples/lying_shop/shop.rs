@@ -24,8 +24,6 @@ pub struct Shop {
     pub memory: Mutex<HashMap<String, Order>>,
     /// Purchases that came to this process.
     pub purchases: AtomicUsize,
-    /// Whether the process before this one died and the shop pretends that this matters.
-    pub dead: bool,
     /// The connections to the admin listener.
     pub admin_connections: Arc<OpenConnections>,
 }
@@ -42,7 +40,6 @@ impl Shop {
             instance: options.instance.clone(),
             token: options.admin_token.clone(),
             claims: options.claims.clone(),
-            dead: options.lie == Lie::StaysDead && notes.is_marked_dead(&options.instance).await?,
             redis: Store::Redis(redis),
             sql: Store::Sql(sql),
             notes,

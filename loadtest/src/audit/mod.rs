@@ -19,6 +19,10 @@ use crate::answer::Word;
 use crate::facts::{Facts, Look};
 use crate::told::Told;
 
+/// Buyers who come one at a time and are rejected, or get no answer, one after the other: so many, and nobody can buy any
+/// more. After fewer, or with a sale between them, only some cannot.
+pub(crate) const FAILURES: usize = 3;
+
 /// What a round was about: all that the verdict needs to know of the plan.
 #[derive(Clone, Debug)]
 pub struct Expectation {
@@ -134,10 +138,17 @@ fn at_rest(findings: &mut Findings, expected: &Expectation, promises: &[Promise<
     let refused = told.count(Word::SoldOut) as i64 * expected.quantity;
     findings.add(Finding::Undersold, could_be_sold.min(refused));
     // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
-    let last_word = told.follow_up.last().map(|answer| answer.word);
-    let nobody_can = matches!(last_word, Some(Word::Busy | Word::Unknown | Word::Rejected));
-    let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can;
+    let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can_buy(told);
     findings.add(Finding::Stuck, i64::from(is_stuck));
+}
+
+/// What those who came one at a time were told in the end. Who is told busy last has come again for as long as units may
+/// be on reserve.
+fn nobody_can_buy(told: &Told) -> bool {
+    let words = told.follow_up.iter().rev().map(|answer| answer.word);
+    let after_last_sale = words.take_while(|word| !matches!(word, Word::Sold | Word::SoldOut));
+    let failures = after_last_sale.filter(|word| *word != Word::Busy).count();
+    failures >= FAILURES || told.follow_up.last().is_some_and(|answer| answer.word == Word::Busy)
 }
 
 /// Purchases that were told sold out before another one was sent which then was sold.

@@ -114,12 +114,16 @@ pub const FAULTS: &[Row] = &[
     ("crash-is-busy", CRASH, NEVER_STRUCK),
     ("crash-closes-admin", CRASH, NEVER_STRUCK),
     ("ignores-faults", CRASH, NEVER_STRUCK),
-    ("loses-on-crash", CRASH, FoundOnce("lost")),
+    ("loses-on-crash", CRASH, Found(&["lost"])),
     ("leaks-on-crash", CRASH, Found(&["drift"])),
     ("refunds-on-crash", CRASH, FoundOnce("oversold")),
     ("sells-twice-on-crash", CRASH, Found(&["duplicate"])),
     ("ghost-on-crash", CRASH, Found(&["ghost"])),
-    ("stays-dead", CRASH, Doubted(" ")),
+    (
+        "stays-dead",
+        CRASH,
+        Doubted("answers never came, after everything was back"),
+    ),
     (
         "names-only-one-after-crash",
         CRASH,

@@ -87,6 +87,18 @@ fn what_is_only_odd_is_not_accused() {
     }
 }
 
+#[test]
+fn a_shop_that_fails_now_and_then_is_not_stuck() {
+    let mut trial = trial("panics", CROWD);
+    // More than the attack can buy: in the end buyers come one at a time, and some of them get no answer.
+    trial.load = Load { stock: 40, ..LOAD };
+    let tried = TrialRunner::open().try_shop(&trial);
+    let checked = check(&tried, &Expected::Doubted("answers never came"));
+    assert_eq!(checked, Ok(()), "{}", shown(&tried));
+    let sold_out = tried.run.rounds.iter().map(|round| round.facts.stock_left);
+    assert_eq!(sold_out.collect::<Vec<_>>(), [Some(0); 2], "{}", shown(&tried));
+}
+
 fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
     // It lies only to those who leave it time to.
     let work_ms = u64::from(lie == "honest-without-work");

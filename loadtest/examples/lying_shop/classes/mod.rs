@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod classic;
+pub mod faults;
 mod honest;
 mod ledgers;
 mod no_test;
@@ -27,9 +28,7 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::Twice => twice::sell(purchase).await,
         Class::NoTest => no_test::sell(purchase).await,
         Class::TooEarly => too_early::sell(purchase).await,
-        // What the fault does is in `fault`.
-        Class::Faults if purchase.shop.dead => Ok(Answer::fails()),
-        Class::Faults => purchase.plain().await,
+        Class::Faults => faults::sell(purchase).await,
         Class::Numbers => numbers::sell(purchase).await,
         Class::Wire => wire::sell(purchase, elsewhere).await,
         Class::Ledgers => ledgers::sell(purchase).await,
