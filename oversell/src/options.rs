@@ -80,7 +80,7 @@ pub struct RunOptions {
     /// Only these threats, such as crowd or *-holder (may be repeated, or separated by commas); `oversell threats` lists them
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub threat: Vec<String>,
-    /// Instance counts to try (separated by commas) [default: 1,2,3; with --host as many as listen at --admin]
+    /// Instance counts to try (separated by commas) [default: 1,2, with --all 1,2,3; with --host as many as listen at --admin]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: Vec<u8>,
     /// Buyers at once [default: 32, or as many as --requests if they are fewer]

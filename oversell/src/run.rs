@@ -26,8 +26,11 @@ use crate::selection::select;
 use crate::stdout::Terminal;
 use crate::{deployment, interrupt, say, stdout};
 
-/// Instance counts of a run that names none.
-const INSTANCES: [usize; 3] = [1, 2, 3];
+/// Instance counts of a run that names none; a third instance shows nothing that two do not, only more of it.
+const INSTANCES: [usize; 2] = [1, 2];
+
+/// The same for a run of all strategies.
+const INSTANCES_OF_ALL: [usize; 3] = [1, 2, 3];
 
 /// Buyers at once, where their number is not given.
 const BUYERS: u64 = 32;
@@ -169,6 +172,7 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     let mut counts: Vec<usize> = options.instances.iter().copied().map(usize::from).collect();
     if counts.is_empty() {
         counts = match deployment {
+            Deployment::Local(_) if options.all => INSTANCES_OF_ALL.to_vec(),
             Deployment::Local(_) => INSTANCES.to_vec(),
             Deployment::Foreign(foreign) => vec![foreign.running.count],
         };
