@@ -9,25 +9,18 @@ use crate::summary::{Outcome, explanations, rows, sentence};
 pub fn summary(run: &RunResult, family: impl Fn(&str) -> Option<&'static str>) -> String {
     let rows = rows(run);
     let cells = rows.iter().map(|row| {
-        let mark = match row.outcome {
-            Outcome::Holds => "holds",
-            Outcome::Fails => "**fails**",
-            Outcome::NoTest => "no test ??",
-            Outcome::Skipped => "skipped",
-            Outcome::NotAsClaimed => "**not as claimed !!**",
+        let happened = escaped(&row.happened);
+        let happened = match row.outcome {
+            Outcome::Holds | Outcome::Skipped => happened,
+            Outcome::Fails => format!("**{happened}**"),
+            Outcome::NoTest => format!("{happened} ??"),
+            Outcome::NotAsClaimed => format!("**{happened}** !!"),
         };
         let [sales, ms] = row.cost.clone();
         let family = family(&row.strategy).unwrap_or_default();
-        vec![
-            code(&row.strategy),
-            family.to_owned(),
-            mark.to_owned(),
-            escaped(&row.happened),
-            sales,
-            ms,
-        ]
+        vec![code(&row.strategy), happened, sales, ms, family.to_owned()]
     });
-    let heads = ["strategy", "kind", "", "worst that was seen", "sales/s", "ms"];
+    let heads = ["strategy", "the worst that was seen", "sales/s", "ms", "kind"];
     let table = table(heads.map(str::to_owned).to_vec(), cells.collect());
     let text = format!("{table}\n\n{} {}", sentence(run, &rows), explanations(run).join(" "));
     with_warning(run, text)
