@@ -148,6 +148,18 @@ impl Shop {
         Fault::parse(text, &steps)
     }
 
+    /// Opens a sale in every store with an empty ledger, forgetting what was there.
+    ///
+    /// # Errors
+    /// When a store does not answer.
+    pub async fn open_sale(&self, item: &Name, stock: i64) -> Result<(), Error> {
+        self.forget(item).await?;
+        for (_, store) in self.world.stores.all() {
+            store.open(item, stock).await?;
+        }
+        Ok(())
+    }
+
     /// Forgets a sale and its ledger in every store, and what strategies keep of it.
     ///
     /// # Errors
@@ -156,12 +168,16 @@ impl Shop {
         for (_, store) in self.world.stores.all() {
             store.close(item).await?;
         }
+        self.forget(item).await
+    }
+
+    /// A lock that was taken by another instance has to be forgotten, too; but nobody connects to a further service only
+    /// to forget something there, which ends with its lease or its session.
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
         for listed in self.catalogue.iter() {
-            // A lock that was taken by another instance has to be forgotten, too. What cannot be reached keeps no sale open.
-            match listed.opened(&self.world).await {
-                Ok(strategy) => strategy.forget(item).await?,
-                Err(Error::Missing(_)) => {}
-                Err(error) => tracing::warn!(%error, strategy = listed.entry.name, "not opened"),
+            let needs = &listed.entry.needs;
+            if listed.is_open() || needs.iter().all(|need| self.world.stores.find(need).is_ok()) {
+                listed.opened(&self.world).await?.forget(item).await?;
             }
         }
         Ok(())

@@ -71,9 +71,7 @@ async fn open_sale(
         }
     }
     traces::begin(&app.shop, &item, trace)?;
-    for (_, store) in app.shop.world.stores.all() {
-        store.open(&item, stock).await?;
-    }
+    app.shop.open_sale(&item, stock).await?;
     let item = item.as_str();
     Ok(Json(Opened { item, stock }).into_response())
 }

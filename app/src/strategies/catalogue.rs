@@ -93,6 +93,11 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Whether it was used before.
+    pub fn is_open(&self) -> bool {
+        self.opened.initialized()
+    }
+
     /// The strategy, opened.
     ///
     /// # Errors

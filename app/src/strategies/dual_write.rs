@@ -7,26 +7,26 @@
 //! ```
 //!
 //! Exact while nobody dies between the two writes, as everybody does who is there when an instance is killed; no
-//! transaction spans them, and nobody looks after what was left half done. A second copy of a purchase takes a unit, too, and gives it back when the ledger refuses it. Cost: three round
-//! trips.
+//! transaction spans them, and nobody looks after what was left half done. A second copy of a purchase takes nothing: it
+//! waits for the order of the first. Cost: three round trips.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redis::{Script, cmd};
+use redis::Script;
 use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 use super::{NativeEntry, Strategy, opened};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Order, Outcome, Purchase};
+use crate::sale::{Error, Name, Order, Outcome, Purchase};
 use crate::stores::sql::{CONNECT, Connection, RECORD};
 use crate::stores::{Redis, Sql, Store};
+use crate::timeouts::{PAUSE, Timeouts};
 
 const FIND: Step = Step::command("find", &["select"]).plays(Role::Read);
 const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);
-const GIVE_BACK: Step = Step::command("give-back", &["INCRBY"]);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
@@ -39,13 +39,14 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         source: include_str!("dual_write.rs"),
     },
     store: "redis+sql",
-    steps: &[CONNECT, FIND, TAKE, RECORD, GIVE_BACK],
+    steps: &[CONNECT, FIND, TAKE, RECORD, PAUSE],
     open: |world| {
         Box::pin(async {
             opened(DualWrite {
                 redis: world.store()?,
                 sql: world.store()?,
                 take: Script::new(include_str!("take.lua")),
+                timeouts: world.timeouts,
             })
         })
     },
@@ -55,6 +56,12 @@ struct DualWrite {
     redis: Arc<Redis>,
     sql: Arc<Sql>,
     take: Script,
+    timeouts: Timeouts,
+}
+
+/// The key of the orders that units were taken for.
+fn taken_key(item: &Name) -> String {
+    format!("taken:{{{item}}}")
 }
 
 impl DualWrite {
@@ -72,13 +79,15 @@ impl DualWrite {
         }))
     }
 
-    async fn give_back(&self, purchase: &Purchase, probe: &Probe) -> Result<(), Error> {
-        let stock = Redis::stock_key(&purchase.item);
-        let mut incr = cmd("INCRBY");
-        incr.arg(&stock).arg(purchase.quantity);
-        let words = |left: &i64| format!("left {left}");
-        probe.step(&GIVE_BACK, &stock, self.redis.send(&incr), words).await?;
-        Ok(())
+    /// Waits for the order of another copy of this purchase.
+    async fn other_copy(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Outcome, Error> {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if let Some(order) = self.find(purchase, probe, sql).await? {
+                return Ok(Outcome::Repeated(order));
+            }
+        }
+        Ok(Outcome::Busy)
     }
 }
 
@@ -93,21 +102,26 @@ impl Strategy for DualWrite {
         }
         let stock = Redis::stock_key(&purchase.item);
         let mut take = self.take.key(&stock);
-        take.arg(purchase.quantity);
+        take.key(taken_key(&purchase.item))
+            .arg(purchase.quantity)
+            .arg(purchase.order.to_string());
         let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
         let (word, remaining): (String, i64) = probe.step(&TAKE, &stock, self.redis.run(&take), words).await?;
         match word.as_str() {
             "taken" => {}
+            "taken before" => return self.other_copy(purchase, probe, &mut sql).await,
             "unknown" => return Ok(Outcome::UnknownItem),
             _ => return Ok(Outcome::SoldOut),
         }
         let recorded = self.sql.record(purchase, probe, &mut sql).await;
         // Whatever MariaDB says that it has not done, the unit is gone.
-        if recorded.map_err(|error| Error::failed(Sql::NAME, error))? {
-            return Ok(Outcome::Sold { remaining });
+        match recorded.map_err(|error| Error::failed(Sql::NAME, error))? {
+            true => Ok(Outcome::Sold { remaining }),
+            false => self.other_copy(purchase, probe, &mut sql).await,
         }
-        self.give_back(purchase, probe).await?;
-        let order = self.find(purchase, probe, &mut sql).await?;
-        Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[taken_key(item)]).await
     }
 }

@@ -1,5 +1,7 @@
 //! The admin listener: nothing without the token, no sale that cannot be, no secret in the metrics.
 
+use app::strategies::Entry;
+
 use crate::harness::{Answer, Instance, PurchaseRequest, TOKEN, ask};
 use crate::refusal::{Case, none_sells};
 
@@ -118,10 +120,18 @@ async fn a_sale_opened_again_forgets_its_orders_and_a_closed_one_is_unknown() {
         assert_eq!(instance.buy(&PurchaseRequest::of(&item).by(strategy)).await.status, 201);
     }
     let path = format!("/sales/{item}");
-    let again = operator(&instance, "PUT", &path, r#"{"stock":9}"#).await;
-    assert_eq!(again.json(), serde_json::json!({ "item": item, "stock": 9 }));
-    for store in ["redis", "sql"] {
-        assert_eq!(instance.ledger(store, &item).await.left_and_sold(), (9, 0));
+    for entry in Entry::all() {
+        let again = operator(&instance, "PUT", &path, r#"{"stock":9}"#).await;
+        assert_eq!(again.json(), serde_json::json!({ "item": item, "stock": 9 }));
+        assert_eq!(instance.ledger(entry.store, &item).await.left_and_sold(), (9, 0));
+        // The same key each time: nobody remembers that it bought before.
+        let answer = instance.buy(&PurchaseRequest::of(&item).by(&entry.name).key("k")).await;
+        assert_eq!(
+            (answer.status, answer.header("idempotent-replayed")),
+            (201, ""),
+            "{}",
+            entry.name
+        );
     }
     assert_eq!(operator(&instance, "DELETE", &path, "").await.status, 204);
     assert_eq!(operator(&instance, "DELETE", &path, "").await.status, 204);

@@ -8,6 +8,7 @@ mod faults;
 mod harness;
 mod lesson;
 mod reachable;
+mod readme;
 mod shown_again;
 mod stories;
 mod trials;
