@@ -1,0 +1,57 @@
+//! What to look at.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Which results to compare.
+#[derive(Args)]
+pub struct CompareOptions {
+    /// The older result.json, or the folder it is in
+    pub before: PathBuf,
+    /// The newer one
+    pub after: PathBuf,
+}
+
+/// Which strategy to explain.
+#[derive(Args)]
+pub struct StrategiesOptions {
+    /// A mechanism such as token, a strategy such as token@redis, or a pattern such as *lock
+    pub name: Option<String>,
+}
+
+/// Which threat to explain.
+#[derive(Args)]
+pub struct ThreatsOptions {
+    /// A threat such as crashed-holder, or a pattern
+    pub name: Option<String>,
+}
+
+/// Which result to print, and how.
+#[derive(Args)]
+pub struct ReportOptions {
+    /// A result.json, or the folder of a run, also of one that was killed
+    pub result: PathBuf,
+    /// Print the result as JSON
+    #[arg(long, conflicts_with = "verbose")]
+    pub json: bool,
+    /// Print every trial, as files and pipes get it anyway
+    #[arg(long)]
+    pub verbose: bool,
+    /// Tell how violations came about: the steps of those involved, side by side and in words
+    #[arg(long, conflicts_with_all = ["json", "verbose", "into"])]
+    pub story: bool,
+    /// Put the short table into this Markdown file, between its `<!-- results -->` marks
+    #[arg(long, value_name = "FILE")]
+    pub into: Option<PathBuf>,
+    /// Draw the result instead, as SVG files in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "verbose", "story", "into"])]
+    pub pictures: Option<PathBuf>,
+}
+
+/// For which shell.
+#[derive(Args)]
+pub struct CompletionsOptions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,59 @@
+//! What to put on trial, and how.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::shop::{ForeignOptions, StackOptions};
+use crate::values::{between, work_ms};
+
+/// What to put on trial, and how.
+#[derive(Args)]
+pub struct RunOptions {
+    /// Every strategy on every store; without it one strategy of each family
+    #[arg(long, conflicts_with = "strategy")]
+    pub all: bool,
+    /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub strategy: Vec<String>,
+    /// Only these threats, such as crowd or *-holder (may be repeated, or separated by commas); `oversell threats` lists them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub threat: Vec<String>,
+    /// Instance counts to try (separated by commas) [default: 1,2, with --all 1,2,3; with --host as many as listen at --admin]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
+    pub instances: Vec<u8>,
+    /// Buyers at once [default: 32, or as many as --requests if they are fewer]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_BUYERS as u64))]
+    pub buyers: Option<u64>,
+    /// Purchases in each round
+    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_REQUESTS as u64))]
+    pub requests: u64,
+    /// Units for sale in each round
+    #[arg(long, value_name = "UNITS", default_value_t = 48, allow_negative_numbers = true, value_parser = between::<i64>(1..=1_000_000_000))]
+    pub stock: i64,
+    /// Units of each purchase
+    #[arg(long, value_name = "UNITS", default_value_t = 1, allow_negative_numbers = true, value_parser = between::<u32>(1..=1_000))]
+    pub quantity: u32,
+    /// Business time between read and write, in ms: the race window
+    #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
+    pub work_ms: u64,
+    /// How often each round is played
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
+    pub repeat: u32,
+    /// Where results are written, in a folder of their own
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+    /// Print the result as JSON
+    #[arg(long, conflicts_with = "verbose")]
+    pub json: bool,
+    /// Print every trial, as files and pipes get it anyway
+    #[arg(long)]
+    pub verbose: bool,
+    /// Say nothing on stderr while it goes on
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub foreign: ForeignOptions,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
