@@ -114,6 +114,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("X-Instance", self.server.instance)
+        # Without it an answer that a crash cuts off looks like a whole one, and a sale like one without an order.
+        self.send_header("Content-Length", str(len(text)))
         self.send_header("X-Process", PROCESS)  # One that was killed may be back before anybody looks.
         self.end_headers()
         self.wfile.write(text)
