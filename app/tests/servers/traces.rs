@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
-use app::probe::Event;
+use app::probe::{Event, Observers, Probe, Step, Tracer};
 use serde_json::{Value, json};
 use stack::Folder;
 
-use crate::harness::{Answer, Instance, PurchaseRequest, TOKEN, ask, fresh};
+use crate::harness::{Answer, Instance, PurchaseRequest, TOKEN, ask, fresh, name};
 
 async fn traced(folder: &Path) -> Instance {
     Instance::open(|settings| settings.traces = Some(folder.join(settings.instance.as_str()))).await
@@ -154,4 +155,25 @@ async fn a_sale_that_is_not_traced_has_no_trace_and_one_that_was_can_be_forgotte
             .status,
         204
     );
+}
+
+#[tokio::test]
+async fn what_works_for_many_purchases_is_in_the_trace_of_the_item_that_it_is_about_and_in_no_other() {
+    const STEP: Step = Step::local("put-through");
+    let folder = Folder::new().unwrap();
+    let tracer = Arc::new(Tracer::open(folder.path().join("traces")).unwrap());
+    let (item, other) = (name(&fresh("sku")), name(&fresh("sku")));
+    assert!(tracer.start(&item).unwrap() && tracer.start(&other).unwrap());
+    let worker = Probe::of_worker("combiner", Observers::new(vec![tracer.clone()]));
+    worker.local(&STEP, &"all", async {}, |()| "nothing to do").await;
+    worker.about(&item).local(&STEP, &item, async {}, |()| "3 sold").await;
+    let trace = tracer.read(&item).unwrap().unwrap();
+    let told: Vec<_> = trace.events.iter().map(|event| event.said.as_deref()).collect();
+    assert_eq!(told, [None, Some("3 sold")]);
+    let event = &trace.events[0];
+    assert_eq!(
+        (event.actor.as_str(), event.order, &event.buyer),
+        ("combiner", None, &None)
+    );
+    assert!(tracer.read(&other).unwrap().unwrap().events.is_empty());
 }

@@ -9,6 +9,20 @@ use std::time::{Duration, Instant};
 /// How long the program may take to react: generous, so that a busy machine fails no test.
 pub const SOON: Duration = Duration::from_secs(60);
 
+/// A load of a run: small enough for a test, large enough that a race is lost in every round.
+pub const SMALL: [&str; 10] = [
+    "--buyers",
+    "16",
+    "--requests",
+    "32",
+    "--stock",
+    "16",
+    "--repeat",
+    "1",
+    "--work-ms",
+    "2",
+];
+
 /// The program, not yet started.
 pub fn oversell(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oversell"));

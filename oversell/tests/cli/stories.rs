@@ -2,23 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{output, result_json, stderr, stdout};
-
-/// Small enough for a test, large enough that a race is lost in every round.
-const SMALL: [&str; 12] = [
-    "--buyers",
-    "16",
-    "--requests",
-    "32",
-    "--stock",
-    "16",
-    "--repeat",
-    "1",
-    "--work-ms",
-    "2",
-    "--instances",
-    "2",
-];
+use crate::harness::{SMALL, output, result_json, stderr, stdout};
 
 /// The round of a strategy under a threat.
 fn round<'a>(run: &'a Value, strategy: &str, threat: &str) -> &'a Value {
@@ -37,6 +21,7 @@ fn a_violated_round_keeps_the_steps_that_show_it_and_report_tells_them() {
         &[
             &["run", "--json", "--results", folder, "--strategy", strategies],
             &SMALL[..],
+            &["--instances", "2"],
         ]
         .concat(),
     );

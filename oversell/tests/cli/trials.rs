@@ -5,22 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::faults::{admin, instance};
 use crate::harness::{
-    descendants, interrupt, is_alive, output, oversell, result_json, rounds_jsonl, stderr, stdout, until, up,
+    SMALL, descendants, interrupt, is_alive, output, oversell, result_json, rounds_jsonl, stderr, stdout, until, up,
 };
-
-/// Small enough for a test, large enough that a race is lost in every round.
-const SMALL: [&str; 10] = [
-    "--buyers",
-    "16",
-    "--requests",
-    "32",
-    "--stock",
-    "16",
-    "--repeat",
-    "1",
-    "--work-ms",
-    "2",
-];
 
 fn run(more: &[&str], results: &tempfile::TempDir) -> std::process::Output {
     let folder = results.path().to_str().unwrap();
