@@ -14,14 +14,20 @@ pub enum Family {
     LockWithoutLease,
     /// A lock that all instances see, and that ends by itself after some time.
     LeaseLock,
-    /// A lock that all instances see, and that ends with its holder's connection.
+    /// A lock that all instances see, and that ends with its holder's connection or session.
     SessionLock,
     /// Read, then write only if nobody else wrote in between.
     Optimistic,
+    /// The row is locked by the transaction that reads it, until that ends.
+    RowLock,
     /// The store checks and takes in one step.
     Atomic,
+    /// A buyer may buy so often; the stock itself is not protected.
+    BuyerLimit,
     /// Stock and orders lie in two stores, and no transaction spans both.
     TwoStores,
+    /// Stock and orders lie in two databases that are committed together.
+    DistributedTransaction,
 }
 
 impl Family {
@@ -34,8 +40,11 @@ impl Family {
             Self::LeaseLock => "lease lock",
             Self::SessionLock => "session lock",
             Self::Optimistic => "optimistic compare-and-set",
+            Self::RowLock => "row lock in a transaction",
             Self::Atomic => "atomic conditional update",
+            Self::BuyerLimit => "limit for each buyer",
             Self::TwoStores => "two stores without a common transaction",
+            Self::DistributedTransaction => "transaction over two databases",
         }
     }
 }
@@ -53,6 +62,10 @@ pub struct Mechanism {
     pub summary: &'static str,
     /// The threats under which it promises neither to oversell nor to get stuck, by their names in the load test.
     pub claims: &'static [&'static str],
+    /// The threats that break it: each one is claimed or named here. One that is not played yet is one it waits for.
+    pub broken_by: &'static [&'static str],
+    /// The step before which a fault does it the most harm, by its name or its role; with a `+` the fault comes after it.
+    pub weak_at: &'static str,
     /// The services that it uses besides the store it sells from, see [`crate::services`].
     pub needs: &'static [&'static str],
     /// The file it is written in, whose header says how it works and what breaks it.

@@ -21,12 +21,19 @@ pub struct Strategy {
     pub store: Place,
     /// Names of the threats it promises to survive.
     pub claims: Vec<String>,
+    /// The step at which a fault strikes it, where the shop names a weaker one than the write.
+    #[serde(default = "write")]
+    pub weak_at: String,
     /// By what kind of mechanism it decides, where the shop says so.
     #[serde(default)]
     pub family: Option<String>,
     /// Why the shop cannot use it as it runs now, if it cannot.
     #[serde(default)]
     pub missing: Option<String>,
+}
+
+fn write() -> String {
+    "write".to_owned()
 }
 
 impl Strategy {
@@ -63,6 +70,11 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
             one_line(name, MAX_NAME)
         );
         ensure!(
+            is_step(&strategy.weak_at),
+            "\"{}\" is no step of {name}: a to z and -, and perhaps a + behind",
+            one_line(&strategy.weak_at, MAX_NAME)
+        );
+        ensure!(
             strategies[..place].iter().all(|other| other.name != *name),
             "it names {name} twice"
         );
@@ -71,4 +83,11 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
         strategy.missing = strategy.missing.as_deref().map(|why| one_line(why, MAX_REASON));
     }
     Ok(strategies)
+}
+
+/// A step's name, as a fault takes it: with a `+` the fault comes after it.
+fn is_step(text: &str) -> bool {
+    let name = text.strip_suffix('+').unwrap_or(text);
+    let plain = |c: u8| c.is_ascii_lowercase() || c == b'-';
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }

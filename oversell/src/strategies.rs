@@ -1,7 +1,9 @@
 //! `oversell strategies`: what there is to choose from, and how each one works.
 
 use anyhow::Result;
+use app::mechanism::Mechanism;
 use app::strategies::Entry;
+use loadtest::threats;
 
 use crate::exit::AS_DESIGNED;
 use crate::markdown::{for_terminal, wrapped};
@@ -87,6 +89,26 @@ fn described(entries: &[Entry], name: &str) -> Result<String> {
     Ok(texts.join("\n\n"))
 }
 
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+/// The threats that break it, and where a fault strikes it.
+fn broken_by(mechanism: Mechanism) -> String {
+    let strikes = format!("a fault strikes it at {}", mechanism.weak_at);
+    let names = mechanism.broken_by.iter().map(|name| match threats::find(name) {
+        Some(_) => (*name).to_owned(),
+        None => format!("{name} (not among the threats yet)"),
+    });
+    match names.collect::<Vec<_>>().as_slice() {
+        [] => format!("nothing known; {strikes}"),
+        names => format!("{}; {strikes}", names.join(", ")),
+    }
+}
+
 fn description(row: &Row<'_>) -> String {
     let mechanism = row.first.mechanism;
     let names: Vec<_> = row
@@ -94,15 +116,12 @@ fn description(row: &Row<'_>) -> String {
         .iter()
         .map(|store| format!("{}@{store}", mechanism.name))
         .collect();
-    let claims = match mechanism.claims {
-        [] => "nothing".to_owned(),
-        claims => claims.join(", "),
-    };
     let steps: Vec<_> = row.first.steps.iter().map(|step| step.name).collect();
     let facts = [
         ("strategies", names.join(", ")),
         ("family", mechanism.family.words().to_owned()),
-        ("survives", claims),
+        ("survives", listed(mechanism.claims)),
+        ("broken by", broken_by(mechanism)),
         ("needs", row.first.needs.join(", ")),
         ("steps", steps.join(", ")),
     ];
@@ -117,21 +136,64 @@ fn description(row: &Row<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use loadtest::threats;
-
     use super::*;
 
+    /// What breaks mechanisms and cannot be played yet.
+    const TO_COME: &[&str] = &[
+        "slow-holder",
+        "paused-holder",
+        "blocked-runtime",
+        "crashed-between",
+        "redis-restart",
+        "redis-failover",
+        "sql-restart",
+        "sql-gone",
+        "store-silent",
+        "lost-reply",
+        "slow-network",
+        "clock-jump",
+        "session-expiry",
+        "second-click",
+        "retrying-proxy",
+        "buyer-gone",
+    ];
+
+    fn played() -> Vec<&'static str> {
+        let threats = threats::all().iter().filter(|threat| !threat.is_control());
+        threats.map(|threat| threat.name()).collect()
+    }
+
     #[test]
-    fn every_claim_names_a_threat_that_is_played() {
+    fn each_threat_that_is_played_is_claimed_or_breaks_it() {
         for entry in Entry::all() {
-            for claim in entry.mechanism.claims {
-                let threat = threats::find(claim);
+            let Mechanism { claims, broken_by, .. } = entry.mechanism;
+            for threat in played() {
                 assert!(
-                    threat.is_some_and(|threat| !threat.is_control()),
-                    "{}: {claim}",
+                    claims.contains(&threat) != broken_by.contains(&threat),
+                    "{}: {threat}",
                     entry.name
                 );
             }
+            for name in claims {
+                assert!(played().contains(name), "{}: {name}", entry.name);
+            }
+            for name in broken_by {
+                let waits = TO_COME.contains(name);
+                assert!(played().contains(name) != waits, "{}: {name}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_step_at_which_a_fault_strikes_is_one_that_it_takes() {
+        for entry in Entry::all() {
+            let weak_at = entry.mechanism.weak_at;
+            let step = weak_at.strip_suffix('+').unwrap_or(weak_at);
+            assert!(
+                entry.steps.iter().any(|known| known.is_called(step)),
+                "{}: {step}",
+                entry.name
+            );
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct GuardEntry {
     pub mechanism: Mechanism,
     /// The steps it takes.
     pub steps: &'static [Step],
+    /// Whether a purchase that holds the lock may take it once more. Where it may not it waits for itself in vain.
+    pub reentrant: bool,
     /// Opens it, when it is first used.
     pub open: for<'a> fn(&'a World) -> Opening<'a>,
 }
@@ -74,9 +76,13 @@ pub trait Held: Send + Sync {
         None
     }
 
-    /// Whether it is known by now that the lease was lost. A lock that cannot tell says no.
-    fn is_lost(&self) -> bool {
-        false
+    /// The stock was read and is about to be written: whether to go on. No, when it is known by now that the lock was
+    /// lost; a lock that cannot tell says yes.
+    ///
+    /// # Errors
+    /// When the lock's store has to be asked and cannot be reached.
+    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
+        Ok(true)
     }
 
     /// Gives the lock back.

@@ -38,10 +38,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 2,
         summary: "a mutex in the memory of each instance",
         claims: &["crowd"],
+        broken_by: &["second-instance", "crashed-holder"],
+        weak_at: "write",
         needs: &[],
         source: include_str!("mutex.rs"),
     },
     steps: &[LOCK, UNLOCK],
+    reentrant: false,
     open: |world| Box::pin(async { opened(Mutex::new(world.timeouts)) }),
 };
 

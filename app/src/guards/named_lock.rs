@@ -34,10 +34,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "GET_LOCK of MariaDB, held by a connection",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["sql-gone"],
+        weak_at: "write",
         needs: &["sql"],
         source: include_str!("named_lock.rs"),
     },
     steps: &[CONNECT, GET_LOCK, RELEASE_LOCK],
+    reentrant: false,
     open: |world| {
         Box::pin(async {
             opened(NamedLock {

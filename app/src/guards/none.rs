@@ -23,10 +23,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 1,
         summary: "read, check, write, with nothing around them",
         claims: &[],
+        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        weak_at: "write",
         needs: &[],
         source: include_str!("none.rs"),
     },
     steps: &[],
+    reentrant: true,
     open: |_| Box::pin(async { opened(Nothing) }),
 };
 

@@ -43,10 +43,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder"],
+        weak_at: "write",
         needs: &[NODES],
         source: include_str!("redlock.rs"),
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
+    reentrant: false,
     open: |world| Box::pin(async { opened(Redlock::open(world).await?) }),
 };
 
@@ -161,8 +164,8 @@ struct HeldLock {
 
 #[async_trait]
 impl Held for HeldLock {
-    fn is_lost(&self) -> bool {
-        Instant::now() >= self.valid_until
+    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
+        Ok(Instant::now() < self.valid_until)
     }
 
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {

@@ -31,10 +31,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 3,
         summary: "SETNX and a blind DEL: no owner, no expiry",
         claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder"],
+        weak_at: "write",
         needs: &["redis"],
         source: include_str!("setnx.rs"),
     },
     steps: &[SETNX, PAUSE, DEL],
+    reentrant: false,
     open: |world| {
         Box::pin(async {
             opened(Setnx {

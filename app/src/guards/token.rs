@@ -40,10 +40,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder"],
+        weak_at: "write",
         needs: &["redis"],
         source: include_str!("token.rs"),
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
+    reentrant: false,
     open: |world| {
         Box::pin(async {
             opened(Token {

@@ -18,6 +18,9 @@ struct Described<'a> {
     store: &'a str,
     summary: &'a str,
     claims: &'a [&'a str],
+    broken_by: &'a [&'a str],
+    /// The step before which a fault does it the most harm.
+    weak_at: &'a str,
     needs: &'a [&'a str],
     /// Why it cannot be used here, if it cannot.
     missing: Option<String>,
@@ -35,6 +38,8 @@ impl<'a> Described<'a> {
             store: entry.store,
             summary: mechanism.summary,
             claims: mechanism.claims,
+            broken_by: mechanism.broken_by,
+            weak_at: mechanism.weak_at,
             needs: &entry.needs,
             missing: entry.missing(services).map(|missing| missing.to_string()),
             steps: entry.steps.iter().map(|step| step.name).collect(),

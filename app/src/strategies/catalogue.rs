@@ -74,6 +74,11 @@ impl Entry {
         self.needs.iter().find_map(|need| services.urls(need).err())
     }
 
+    /// Whether it is a guard that stands around read, check and write.
+    pub fn is_guarded(&self) -> bool {
+        matches!(self.how, How::Guarded(_))
+    }
+
     async fn open(&self, world: &World) -> Result<Arc<dyn Strategy>, Error> {
         match &self.how {
             How::Native(open) => open(world).await,

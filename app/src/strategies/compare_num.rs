@@ -32,6 +32,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 8,
         summary: "update ... where num = what was read, again until it is",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        weak_at: "write",
         needs: &[],
         source: include_str!("compare_num.rs"),
     },

@@ -32,6 +32,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 9,
         summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        weak_at: "write",
         needs: &[],
         source: include_str!("conditional.rs"),
     },

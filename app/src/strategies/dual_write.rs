@@ -35,6 +35,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 10,
         summary: "take in Redis, then enter the order in MariaDB",
         claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder"],
+        weak_at: "record",
         needs: &[],
         source: include_str!("dual_write.rs"),
     },

@@ -30,7 +30,7 @@ impl Guarded {
         Self { guard, stock }
     }
 
-    async fn sell(&self, purchase: &Purchase, held: &dyn Held, probe: &Probe) -> Result<Outcome, Error> {
+    async fn sell(&self, purchase: &Purchase, held: &mut dyn Held, probe: &Probe) -> Result<Outcome, Error> {
         let Some(found) = self.stock.read(purchase, probe).await? else {
             return Ok(Outcome::UnknownItem);
         };
@@ -42,7 +42,7 @@ impl Guarded {
             return Ok(Outcome::SoldOut);
         }
         probe.work().await;
-        if held.is_lost() {
+        if !held.before_write(probe).await? {
             return Ok(Outcome::Busy);
         }
         match self.stock.write(purchase, remaining, held.fence(), probe).await? {
@@ -61,10 +61,10 @@ impl Guarded {
 #[async_trait]
 impl Strategy for Guarded {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let Some(held) = self.guard.lock(&purchase.item, probe).await? else {
+        let Some(mut held) = self.guard.lock(&purchase.item, probe).await? else {
             return Ok(Outcome::Busy);
         };
-        let outcome = self.sell(purchase, held.as_ref(), probe).await;
+        let outcome = self.sell(purchase, held.as_mut(), probe).await;
         // Whatever becomes of the lock now: what was sold is sold, and the buyer has to be told so.
         match held.release(probe).await {
             Ok(Released::InTime) => {}

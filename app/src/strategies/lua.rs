@@ -27,6 +27,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 9,
         summary: "check, take and record in one Lua script",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        weak_at: "write",
         needs: &[],
         source: include_str!("lua.rs"),
     },

@@ -33,6 +33,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 8,
         summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        weak_at: "write",
         needs: &[],
         source: include_str!("watch_multi.rs"),
     },

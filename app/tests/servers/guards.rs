@@ -213,6 +213,32 @@ async fn watchdog_lets_the_same_purchase_in_again_and_nobody_else_before_it_has_
 }
 
 #[tokio::test]
+async fn a_purchase_that_enters_twice_is_let_in_by_a_reentrant_lock_and_waits_for_itself_at_any_other() {
+    let instance = Instance::lab().await;
+    let world = world(&instance, LASTING).await;
+    for entry in guards::ALL {
+        let called = entry.mechanism.name;
+        if entry
+            .mechanism
+            .needs
+            .iter()
+            .any(|need| world.services.urls(need).is_err())
+        {
+            continue;
+        }
+        let (item, guard, purchase) = (name(&fresh("sku")), (entry.open)(&world).await.unwrap(), probe());
+        let outer = guard.lock(&item, &purchase).await.unwrap().unwrap();
+        let inner = timeout(LONG, guard.lock(&item, &purchase)).await;
+        let inner = inner.expect("the wait has no end").unwrap();
+        assert_eq!(inner.is_some(), entry.reentrant, "{called}");
+        if let Some(inner) = inner {
+            assert_eq!(inner.release(&purchase).await.unwrap(), Released::InTime, "{called}");
+        }
+        assert_eq!(outer.release(&purchase).await.unwrap(), Released::InTime, "{called}");
+    }
+}
+
+#[tokio::test]
 async fn a_guard_that_forgets_an_item_lets_the_next_one_in() {
     let instance = Instance::lab().await;
     let world = world(&instance, LASTING).await;

@@ -1,6 +1,7 @@
 //! What a deed has to do with: the shop, and the moments of the attack.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -29,12 +30,12 @@ pub struct Scene<'a> {
 }
 
 /// How one purchase is to be sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Sending {
     /// How it reaches the shop.
     pub delivery: Delivery,
     /// The value of its `X-Fault`, if it carries one.
-    pub fault: Option<&'static str>,
+    pub fault: Option<Arc<str>>,
 }
 
 /// What a deed gives to the buyer of a purchase.
@@ -97,15 +98,15 @@ impl<'a> Scene<'a> {
     pub async fn provoke<F: Future<Output = bool>>(
         &self,
         place: usize,
-        fault: &'static str,
+        fault: &str,
         struck: impl Fn(Word) -> F,
     ) -> Result<bool> {
         let sending = Sending {
             delivery: Delivery::Once,
-            fault: Some(fault),
+            fault: Some(fault.into()),
         };
         for _ in 0..FAULT_TRIES {
-            let Some(word) = self.send(place, sending).await? else {
+            let Some(word) = self.send(place, sending.clone()).await? else {
                 return Ok(false);
             };
             if struck(word).await {

@@ -1,5 +1,5 @@
-//! An instance is killed (SIGKILL, by itself) after it has taken its turn and before it writes the sale, while others
-//! buy. It comes back at once; what it held does not come back by itself.
+//! An instance is killed (SIGKILL, by itself) in the middle of a sale, while others buy: before the write, or at the step
+//! that its strategy calls its weakest. It comes back at once; what it held does not come back by itself.
 
 use std::time::Duration;
 
@@ -71,6 +71,7 @@ impl Deed for CrashedHolder {
             deaths.died(within)
         };
         let place = scene.attack.sale.load.buyers / 2;
-        scene.provoke(place, "crash@write", has_died).await
+        let fault = format!("crash@{}", scene.attack.sale.strategy.weak_at);
+        scene.provoke(place, &fault, has_died).await
     }
 }

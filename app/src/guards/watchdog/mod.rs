@@ -48,10 +48,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
         claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder"],
+        weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),
     },
     steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
+    reentrant: true,
     open: |world| Box::pin(async { opened(Watchdog::open(world)?) }),
 };
 
@@ -160,8 +163,8 @@ impl Drop for Lease {
 
 #[async_trait]
 impl Held for Lease {
-    fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
+    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
+        Ok(!self.lost.load(Ordering::Relaxed))
     }
 
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
@@ -170,7 +173,7 @@ impl Held for Lease {
             .protocol
             .release(&self.key, &self.channel, &self.owner, probe)
             .await?;
-        Ok(if left.is_none() || self.is_lost() {
+        Ok(if left.is_none() || self.lost.load(Ordering::Relaxed) {
             Released::TooLate
         } else {
             Released::InTime

@@ -73,7 +73,7 @@ impl Running {
             intended = intended.max(since);
             let mut request = self.attack.sale.purchase(number);
             let token = self.attack.sale.client.at.admin_token.as_str();
-            request.fault = sending.fault.map(|fault| (fault, token));
+            request.fault = sending.fault.as_deref().map(|fault| (fault, token));
             let answer = self.deliver(user, &request, sending.delivery, intended).await;
             // The deed may have been given up.
             let _ = heard.send(answer.word);

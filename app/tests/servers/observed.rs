@@ -1,0 +1,115 @@
+//! A whole catalogue under observation: what passes the seam, and what the stores say that they received.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use app::probe::{Actor, Observer, Observers, Passing, Probe, Step};
+use app::sale::{Outcome, Purchase};
+use app::strategies::{Catalogue, Listed};
+use app::timeouts::Timeouts;
+use app::world::World;
+use async_trait::async_trait;
+
+use crate::harness::{LONG, fresh, name, services, stores_of_its_own};
+use crate::received::Received;
+
+/// Writes down what passes.
+#[derive(Default)]
+struct Seen(Mutex<Vec<Seeing>>);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seeing {
+    pub step: Step,
+    pub key: String,
+    /// Whether a purchase took it, or what renews its lease; otherwise a worker did.
+    pub by_purchase: bool,
+    /// What came back; none while it is on its way.
+    pub said: Option<String>,
+}
+
+impl Seen {
+    fn take(&self) -> Vec<Seeing> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
+        let seeing = Seeing {
+            step: *passing.step,
+            key: passing.key.to_string(),
+            by_purchase: !matches!(passing.actor, Actor::Worker(_)),
+            said: said.map(str::to_owned),
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seeing);
+    }
+}
+
+#[async_trait]
+impl Observer for Seen {
+    fn observes(&self, _actor: &Actor) -> bool {
+        true
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        self.note(passing, None);
+    }
+
+    async fn after(&self, passing: &Passing<'_>, said: &str) {
+        self.note(passing, Some(said));
+    }
+}
+
+/// A whole catalogue under observation, and what the stores say.
+pub struct Observed {
+    world: World,
+    seen: Arc<Seen>,
+    received: Received,
+    // Dropped last.
+    _servers: Arc<stack::Stores>,
+}
+
+impl Observed {
+    pub async fn start(lease: Duration) -> Self {
+        let servers = stores_of_its_own();
+        let seen = Arc::new(Seen::default());
+        let observers = Observers::new(vec![seen.clone()]);
+        let timeouts = Timeouts { wait: LONG, lease };
+        let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
+        Self {
+            world: world.unwrap(),
+            received: Received::start(&services(&servers)).await,
+            seen,
+            _servers: servers,
+        }
+    }
+
+    /// Opens a sale of a new item, and names it.
+    pub async fn sale(&self, stock: i64) -> String {
+        let item = fresh("sku");
+        for (_, store) in self.world.stores.all() {
+            store.open(&name(&item), stock).await.unwrap();
+        }
+        item
+    }
+
+    /// The strategies that can be used here.
+    pub fn usable(&self) -> Vec<Arc<Listed>> {
+        let catalogue = Catalogue::new();
+        let usable = catalogue
+            .iter()
+            .filter(|listed| listed.entry.missing(&self.world.services).is_none());
+        usable.cloned().collect()
+    }
+
+    pub async fn buy(&self, listed: &Listed, item: &str, key: &str, work: Duration) -> Outcome {
+        let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
+        let probe = Probe::new(&purchase, work, None, self.world.observers.clone());
+        let strategy = listed.opened(&self.world).await.unwrap();
+        strategy.buy(&purchase, &probe).await.unwrap()
+    }
+
+    /// What was seen and what was received since the last call.
+    pub async fn since(&mut self) -> (Vec<Seeing>, (Vec<String>, Vec<String>)) {
+        let received = self.received.since().await;
+        (self.seen.take(), received)
+    }
+}
