@@ -13,7 +13,7 @@ use app::world::World;
 use redis::AsyncCommands;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, PurchaseRequest, fresh, name, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, fresh, is_tried, name, until};
 
 /// A wait that a lock which is held outlasts, whatever the machine.
 const SHORT: Duration = Duration::from_millis(50);
@@ -48,7 +48,7 @@ async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<
 fn claiming<'a>(world: &'a World, threat: &'a str) -> impl Iterator<Item = &'static GuardEntry> + 'a {
     let claiming = guards::ALL
         .iter()
-        .filter(move |entry| entry.mechanism.claims.contains(&threat));
+        .filter(move |entry| is_tried(entry.mechanism.name) && entry.mechanism.claims.contains(&threat));
     claiming.filter(|entry| {
         entry
             .mechanism

@@ -10,7 +10,7 @@ use app::timeouts::Timeouts;
 use app::world::World;
 use async_trait::async_trait;
 
-use crate::harness::{LONG, fresh, name, services, stores_of_its_own};
+use crate::harness::{LONG, fresh, is_tried, name, services, stores_of_its_own};
 use crate::received::Received;
 
 /// Writes down what passes.
@@ -96,6 +96,7 @@ impl Observed {
         let catalogue = Catalogue::new();
         let usable = catalogue
             .iter()
+            .filter(|listed| is_tried(listed.entry.mechanism.name))
             .filter(|listed| listed.entry.missing(&self.world.services).is_none());
         usable.cloned().collect()
     }
