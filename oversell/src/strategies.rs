@@ -45,24 +45,42 @@ fn rows(entries: &[Entry]) -> Vec<Row<'_>> {
     rows
 }
 
+/// Stands before the lines below a summary, and before nothing else: the README leaves these out.
+const FACTS: &str = "    ";
+
 fn list(entries: &[Entry]) -> String {
     let mut text = String::new();
     let mut family = None;
-    for row in rows(entries) {
+    let mut rows = rows(entries);
+    let width = rows.iter().map(|row| row.first.mechanism.name.len()).max().unwrap_or(0);
+    // By family, in the order in which the lessons come to them.
+    let families: Vec<_> = rows.iter().map(|row| row.first.mechanism.family).collect();
+    rows.sort_by_key(|row| families.iter().position(|family| *family == row.first.mechanism.family));
+    for row in rows {
         let mechanism = row.first.mechanism;
         if family != Some(mechanism.family) {
             family = Some(mechanism.family);
             text += &format!("\n{}\n", mechanism.family.words());
         }
         let stores: Vec<_> = row.stores.iter().map(|store| format!("@{store}")).collect();
-        let head = format!("  {:<12} {:<11} ", mechanism.name, stores.join(" "));
-        text += &wrapped(mechanism.summary, &head, &" ".repeat(head.len()));
-        text += "\n";
+        let head = format!("  {:<width$} {:<11} ", mechanism.name, stores.join(" "));
+        text += &format!("{}\n", wrapped(mechanism.summary, &head, &" ".repeat(head.len())));
+        let survives = format!("survives {}; needs {}", listed(mechanism.claims), needs(&row));
+        text += &format!("{}\n", wrapped(&survives, FACTS, FACTS));
     }
     let more = "A strategy is a mechanism on a store: none@redis.\n\n\
                 oversell strategies NAME           how it works, and what breaks it\n\
                 oversell run --strategy NAME,...   puts it on trial; *@redis means all of them\n";
     format!("{}\n{more}", text.trim_start())
+}
+
+/// What it needs on every store; besides, on each, the store itself.
+fn needs(row: &Row<'_>) -> String {
+    if row.stores.len() == 1 {
+        return row.first.needs.join(", ");
+    }
+    let own = row.first.mechanism.needs.iter().map(|need| (*need).to_owned());
+    own.chain(["its store".to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
 /// Everything about the mechanisms that `name` means: a mechanism, a strategy or a pattern.
@@ -122,7 +140,7 @@ fn description(row: &Row<'_>) -> String {
         ("family", mechanism.family.words().to_owned()),
         ("survives", listed(mechanism.claims)),
         ("broken by", broken_by(mechanism)),
-        ("needs", row.first.needs.join(", ")),
+        ("needs", needs(row)),
         ("steps", steps.join(", ")),
     ];
     let facts = facts.map(|(name, value)| wrapped(&value, &format!("{name:<11} "), &" ".repeat(12)));
