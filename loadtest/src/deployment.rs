@@ -174,7 +174,7 @@ fn service(stores: &stack::Stores, kind: ServerKind) -> Option<&stack::Service> 
     match kind {
         ServerKind::Redis => stores.redis(),
         ServerKind::MariaDb => stores.mariadb(),
-        ServerKind::Nginx => None,
+        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => None,
     }
 }
 

@@ -35,7 +35,7 @@ impl fmt::Display for Need {
                 let url = match kind {
                     ServerKind::Redis => "--redis",
                     ServerKind::MariaDb => "--sql",
-                    ServerKind::Nginx => "its URL",
+                    ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => "its URL",
                 };
                 write!(f, "a {kind} that is started here: leave out --host and {url}")
             }

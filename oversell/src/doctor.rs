@@ -12,7 +12,7 @@ pub fn doctor(options: &StackOptions) -> Result<u8> {
     let elsewhere = |kind| match kind {
         ServerKind::Redis => options.redis.is_some(),
         ServerKind::MariaDb => options.sql.is_some(),
-        ServerKind::Nginx => false,
+        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => false,
     };
     let mut lines = String::new();
     let (mut missing, mut fetched) = (Vec::new(), false);

@@ -64,7 +64,7 @@ impl From<&Program> for Launch {
     fn from(program: &Program) -> Launch {
         Launch {
             path: program.path.clone(),
-            arguments: Vec::new(),
+            arguments: program.arguments(),
             environment: program.environment(),
         }
     }

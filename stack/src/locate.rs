@@ -11,7 +11,8 @@ use crate::{Program, ServerKind};
 /// Finds a server on this machine.
 ///
 /// With `fetch`, a server that is missing is brought from the distribution's packages into a private cache, without root
-/// and together with the others that are missing; one line on stderr says so. Without it nothing is downloaded or written.
+/// and, unless only some strategies need it, together with the others that every run needs and that are missing; one line on
+/// stderr says so. Without it nothing is downloaded or written.
 ///
 /// # Errors
 ///
@@ -31,7 +32,7 @@ pub fn find(kind: ServerKind) -> Option<Program> {
 ///
 /// When they cannot be fetched on this machine; the message names the command that installs them.
 pub fn fetched_to(kinds: &[ServerKind]) -> Result<PathBuf> {
-    packages::place(&packages::caches()).map_err(|why| missing(kinds).context(why))
+    packages::place(&packages::caches(), kinds).map_err(|why| missing(kinds).context(why))
 }
 
 /// Where to look.
@@ -42,12 +43,8 @@ struct Places {
 
 impl Places {
     fn of_this_machine() -> Places {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        // Servers live in sbin, which is not on the PATH of an ordinary user.
-        let sbin = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-        let folders = std::env::split_paths(&path).chain(sbin).collect();
         Places {
-            folders,
+            folders: folders_of_programs(),
             caches: packages::caches(),
         }
     }
@@ -61,10 +58,14 @@ impl Places {
                 missing(&[kind]).context(format!("{kind} is not on this machine, and fetching it is forbidden"))
             );
         }
-        let wanted: Vec<ServerKind> = ServerKind::ALL
-            .into_iter()
-            .filter(|&other| other == kind || self.installed(other).is_none())
-            .collect();
+        let wanted: Vec<ServerKind> = if kind.is_optional() {
+            vec![kind]
+        } else {
+            let needed = ServerKind::ALL.into_iter().filter(|kind| !kind.is_optional());
+            needed
+                .filter(|&other| other == kind || self.installed(other).is_none())
+                .collect()
+        };
         packages::fetch(&self.caches, &wanted)
             .and_then(|cache| {
                 cache
@@ -86,12 +87,20 @@ impl Places {
         every
             .filter(|path| is_executable(path))
             .map(|path| Program::installed(kind, path))
-            .find(is_the_real_one)
+            .find(|program| program.is_whole() && is_the_real_one(program))
     }
 
     fn cached(&self, kind: ServerKind) -> Option<Program> {
         self.caches.iter().find_map(|cache| cache.find(kind))
     }
+}
+
+/// The folders in which installed programs lie.
+pub(crate) fn folders_of_programs() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Servers live in sbin, which is not on the PATH of an ordinary user.
+    let sbin = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(sbin).collect()
 }
 
 /// MySQL answers to `mysqld` too, but cannot open an empty data folder.
@@ -109,7 +118,7 @@ fn missing(kinds: &[ServerKind]) -> anyhow::Error {
         let formulas: Vec<String> = kinds.iter().map(|kind| kind.to_string().to_lowercase()).collect();
         format!("brew install {}", formulas.join(" "))
     } else {
-        let packages: Vec<&str> = kinds.iter().map(|kind| kind.package()).collect();
+        let packages: Vec<&str> = kinds.iter().flat_map(|kind| kind.packages()).copied().collect();
         format!("sudo apt-get install {}", packages.join(" "))
     };
     anyhow!("install it with `{install}`, or run everything in containers with `docker compose up`")

@@ -13,33 +13,36 @@ use crate::{Launch, Program, Ready, Service};
 /// It takes a fifth of a second; this is for a slow disk.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_secs(30);
 
+/// The one that every shop sells from.
+pub(crate) const NAME: &str = "mariadb";
+
 pub(crate) const DATABASE: &str = "oversell";
 
-pub(crate) fn socket(folder: &Path) -> PathBuf {
-    folder.join("mariadb.sock")
+pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.sock"))
 }
 
 /// A restart keeps what was committed: the data folder stays.
-pub(crate) fn start(program: &Program, folder: &Path) -> Result<Service> {
-    let content = folder.join("mariadb");
-    let init = folder.join("mariadb.sql");
+pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Service> {
+    let content = folder.join(name);
+    let init = folder.join(format!("{name}.sql"));
     fs::create_dir(&content).with_context(|| format!("could not create {}", content.display()))?;
     fs::write(&init, format!("create database if not exists {DATABASE};\n"))
         .with_context(|| format!("could not write {}", init.display()))?;
     let launch = with_content(program, folder, &content);
-    bootstrap(&launch, folder)?;
+    bootstrap(&launch, folder, name)?;
     let launch = launch
-        .arg(option("--socket", &socket(folder)))
+        .arg(option("--socket", &socket(folder, name)))
         .arg(option("--init-file", &init))
         // What keeps strangers out is the folder around the socket.
         .arg("--skip-networking")
         // Every instance brings its own pool.
         .args(["--max-connections=1000", "--character-set-server=utf8mb4"]);
     let ready = Ready::MariaDb {
-        socket: socket(folder),
+        socket: socket(folder, name),
         database: content.join(DATABASE),
     };
-    Service::start("mariadb", launch, ready, folder)
+    Service::start(name, launch, ready, folder)
 }
 
 fn with_content(program: &Program, folder: &Path, content: &Path) -> Launch {
@@ -67,9 +70,9 @@ fn with_content(program: &Program, folder: &Path, content: &Path) -> Launch {
 
 /// Fills the empty data folder and ends. A server that fills it on the way writes its first page only about a second
 /// later; killed before that, it never starts again.
-fn bootstrap(launch: &Launch, folder: &Path) -> Result<()> {
+fn bootstrap(launch: &Launch, folder: &Path, name: &str) -> Result<()> {
     let launch = launch.clone().arg("--bootstrap");
-    Service::start("mariadb-bootstrap", launch, Ready::Ended, folder)?.wait_ready(BOOTSTRAP_LIMIT)
+    Service::start(format!("{name}-bootstrap"), launch, Ready::Ended, folder)?.wait_ready(BOOTSTRAP_LIMIT)
 }
 
 fn option(name: &str, path: &Path) -> OsString {

@@ -26,6 +26,8 @@ pub struct Program {
     pub path: PathBuf,
     /// Folders for `LD_LIBRARY_PATH`; empty for an installed program.
     pub library_path: Vec<PathBuf>,
+    /// The jars of a program in Java; empty for any other.
+    pub class_path: Vec<PathBuf>,
     /// The prefix of an unpacked package, the folder that stands for `/`.
     pub root: Option<PathBuf>,
     /// Installed or fetched.
@@ -38,6 +40,7 @@ impl Program {
             kind,
             path,
             library_path: Vec::new(),
+            class_path: class_path(kind, Path::new("/")),
             root: None,
             origin: Origin::Path,
         }
@@ -49,6 +52,7 @@ impl Program {
             kind,
             path,
             library_path,
+            class_path: class_path(kind, root),
             root: Some(root.to_owned()),
             origin: Origin::Fetched,
         }
@@ -60,10 +64,10 @@ impl Program {
     ///
     /// When the program does not run, or does not say its version in the form known for it.
     pub fn version(&self) -> Result<String> {
-        let flag = if self.kind == ServerKind::Nginx {
-            "-v"
-        } else {
-            "--version"
+        let flag = match self.kind {
+            ServerKind::Nginx => "-v",
+            ServerKind::ZooKeeper => "org.apache.zookeeper.version.VersionInfoMain",
+            _ => "--version",
         };
         let said = self.ask(flag)?;
         version_in(self.kind, &said).map(str::to_owned).with_context(|| {
@@ -73,6 +77,21 @@ impl Program {
                 said.trim()
             )
         })
+    }
+
+    /// Whether all is there that it is made of.
+    pub(crate) fn is_whole(&self) -> bool {
+        // All of them lie in packages that depend on each other, so the first one tells.
+        self.class_path.first().is_none_or(|jar| jar.is_file())
+    }
+
+    /// What comes first on its command line.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        if self.class_path.is_empty() {
+            return Vec::new();
+        }
+        // A folder with a colon in its name cannot be said there; Java's own message tells the rest.
+        vec!["-cp".into(), std::env::join_paths(&self.class_path).unwrap_or_default()]
     }
 
     /// The environment a fetched program needs so that its loader finds the libraries that came along.
@@ -94,6 +113,7 @@ impl Program {
     /// Everything the program prints when it is asked with one flag; nginx answers on stderr.
     pub(crate) fn ask(&self, flag: &str) -> Result<String> {
         let output = Command::new(&self.path)
+            .args(self.arguments())
             .arg(flag)
             .envs(self.environment())
             .output()
@@ -108,9 +128,17 @@ fn version_in(kind: ServerKind, said: &str) -> Option<&str> {
         ServerKind::Redis => (" v=", " "),
         ServerKind::MariaDb => ("Ver ", "-"),
         ServerKind::Nginx => ("nginx/", " "),
+        ServerKind::ZooKeeper => ("version ", " "),
+        ServerKind::Etcd => ("etcd Version: ", "\n"),
     };
     let rest = said.split_once(before)?.1;
     rest.split(after).next()?.split_whitespace().next()
+}
+
+fn class_path(kind: ServerKind, root: &Path) -> Vec<PathBuf> {
+    let jars = kind.jars().iter();
+    jars.map(|jar| root.join("usr/share/java").join(format!("{jar}.jar")))
+        .collect()
 }
 
 fn library_folders(root: &Path) -> Vec<PathBuf> {
@@ -148,6 +176,16 @@ mod tests {
             ),
             (ServerKind::Nginx, "nginx version: nginx/1.22.1\n", "1.22.1"),
             (ServerKind::Nginx, "nginx version: nginx/1.18.0 (Ubuntu)\n", "1.18.0"),
+            (
+                ServerKind::ZooKeeper,
+                "Apache ZooKeeper, version 3.8.0 2024-12-29 17:54 UTC\n",
+                "3.8.0",
+            ),
+            (
+                ServerKind::Etcd,
+                "etcd Version: 3.4.23\nGit SHA: Not provided\nGo Version: go1.19.8\n",
+                "3.4.23",
+            ),
         ];
         for (kind, text, version) in said {
             assert_eq!(version_in(kind, text), Some(version));

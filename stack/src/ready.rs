@@ -1,7 +1,7 @@
 //! How to ask a program whether it serves: with its own protocol, never by its log or by the clock.
 
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +27,10 @@ pub enum Ready {
     },
     /// `GET /readyz` is answered with 200.
     Http(SocketAddr),
+    /// `srvr` is answered with the version; a server that is not serving yet says so instead.
+    ZooKeeper(SocketAddr),
+    /// `GET /health` is answered with 200.
+    Etcd(SocketAddr),
     /// The program serves nobody: it has done its work when it has ended without an error.
     Ended,
 }
@@ -41,13 +45,36 @@ impl Ready {
         match self {
             Ready::Redis(socket) => ping(socket),
             Ready::MariaDb { socket, database } => greeting(socket, database),
-            Ready::Http(address) => match http::status_of_get(*address, "/readyz", ANSWER_LIMIT)? {
-                200 => Ok(()),
-                status => bail!("GET http://{address}/readyz is answered with {status}"),
-            },
+            Ready::Http(address) => get(*address, "/readyz"),
+            Ready::ZooKeeper(address) => srvr(*address),
+            Ready::Etcd(address) => get(*address, "/health"),
             Ready::Ended => bail!("it is still at work"),
         }
     }
+}
+
+fn get(address: SocketAddr, path: &str) -> Result<()> {
+    match http::status_of_get(address, path, ANSWER_LIMIT)? {
+        200 => Ok(()),
+        status => bail!("GET http://{address}{path} is answered with {status}"),
+    }
+}
+
+fn srvr(address: SocketAddr) -> Result<()> {
+    const VERSION: &[u8] = b"Zookeeper version";
+    let stream = TcpStream::connect_timeout(&address, ANSWER_LIMIT);
+    let mut stream = stream.with_context(|| format!("nobody listens on {address}"))?;
+    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    stream.set_write_timeout(Some(ANSWER_LIMIT))?;
+    stream.write_all(b"srvr").context("srvr was not taken")?;
+    let mut answer = [0; VERSION.len()];
+    stream.read_exact(&mut answer).context("srvr was not answered")?;
+    ensure!(
+        answer == VERSION,
+        "srvr was answered with {:?}",
+        String::from_utf8_lossy(&answer)
+    );
+    Ok(())
 }
 
 fn ping(socket: &Path) -> Result<()> {

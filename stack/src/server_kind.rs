@@ -1,4 +1,4 @@
-//! The three programs that are not ours.
+//! The programs that are not ours.
 
 use std::fmt;
 
@@ -11,11 +11,26 @@ pub enum ServerKind {
     MariaDb,
     /// The proxy before the instances.
     Nginx,
+    /// A lock service that some strategies need; it runs in a Java machine.
+    ZooKeeper,
+    /// A lock service that some strategies need.
+    Etcd,
 }
 
 impl ServerKind {
     /// Every kind, in the order in which `doctor` lists them.
-    pub const ALL: [ServerKind; 3] = [ServerKind::Redis, ServerKind::MariaDb, ServerKind::Nginx];
+    pub const ALL: [ServerKind; 5] = [
+        ServerKind::Redis,
+        ServerKind::MariaDb,
+        ServerKind::Nginx,
+        ServerKind::ZooKeeper,
+        ServerKind::Etcd,
+    ];
+
+    /// Whether only some strategies need it: it is not fetched before one of these is to be played.
+    pub fn is_optional(self) -> bool {
+        matches!(self, ServerKind::ZooKeeper | ServerKind::Etcd)
+    }
 
     /// The names under which its binary is known, the better one first.
     pub(crate) fn binaries(self) -> &'static [&'static str] {
@@ -23,15 +38,35 @@ impl ServerKind {
             ServerKind::Redis => &["redis-server", "valkey-server"],
             ServerKind::MariaDb => &["mariadbd", "mysqld"],
             ServerKind::Nginx => &["nginx"],
+            ServerKind::ZooKeeper => &["java"],
+            ServerKind::Etcd => &["etcd"],
         }
     }
 
-    /// The package of Debian and Ubuntu that holds the binary and, unlike its neighbours, no more than that.
-    pub(crate) fn package(self) -> &'static str {
+    /// The jars that a program in Java is made of, as Debian and Ubuntu call them; none for any other program.
+    pub(crate) fn jars(self) -> &'static [&'static str] {
         match self {
-            ServerKind::Redis => "redis-server",
-            ServerKind::MariaDb => "mariadb-server-core",
-            ServerKind::Nginx => "nginx-light",
+            ServerKind::ZooKeeper => &[
+                "zookeeper",
+                "zookeeper-jute",
+                "slf4j-api",
+                "slf4j-simple",
+                "metrics-core",
+                "snappy-java",
+                "netty-all",
+            ],
+            _ => &[],
+        }
+    }
+
+    /// The packages of Debian and Ubuntu that hold the binary and, unlike their neighbours, no more than that.
+    pub(crate) fn packages(self) -> &'static [&'static str] {
+        match self {
+            ServerKind::Redis => &["redis-server"],
+            ServerKind::MariaDb => &["mariadb-server-core"],
+            ServerKind::Nginx => &["nginx-light"],
+            ServerKind::ZooKeeper => &["libzookeeper-java", "default-jre-headless"],
+            ServerKind::Etcd => &["etcd-server"],
         }
     }
 }
@@ -42,6 +77,8 @@ impl fmt::Display for ServerKind {
             ServerKind::Redis => "Redis",
             ServerKind::MariaDb => "MariaDB",
             ServerKind::Nginx => "nginx",
+            ServerKind::ZooKeeper => "ZooKeeper",
+            ServerKind::Etcd => "etcd",
         })
     }
 }

@@ -28,7 +28,7 @@ pub struct Parts {
 /// Where the stores are of a run of this user that goes on just now, in whatever process: URLs of Redis and of MariaDB.
 pub fn running() -> Vec<(String, String)> {
     let folders = folder::owned().into_iter();
-    let sockets = folders.map(|folder| (redis::socket(&folder, redis::NAME), mariadb::socket(&folder)));
+    let sockets = folders.map(|folder| (redis::socket(&folder, redis::NAME), mariadb::socket(&folder, mariadb::NAME)));
     let both = sockets.filter(|(redis, mariadb)| redis.exists() && mariadb.exists());
     both.map(|(redis, sql)| (address::redis(&redis), address::mysql(&sql, mariadb::DATABASE)))
         .collect()
@@ -60,7 +60,7 @@ impl Stores {
             .map(|program| redis::start(&program, folder.path(), redis::NAME))
             .transpose()?;
         let mariadb = mariadb_program
-            .map(|program| mariadb::start(&program, folder.path()))
+            .map(|program| mariadb::start(&program, folder.path(), mariadb::NAME))
             .transpose()?;
         for service in redis.iter().chain(&mariadb) {
             service
@@ -74,7 +74,7 @@ impl Stores {
         let sql_url = parts
             .sql_url
             .clone()
-            .unwrap_or_else(|| address::mysql(&mariadb::socket(folder.path()), mariadb::DATABASE));
+            .unwrap_or_else(|| address::mysql(&mariadb::socket(folder.path(), mariadb::NAME), mariadb::DATABASE));
         Ok(Stores {
             redis,
             mariadb,

@@ -42,7 +42,8 @@ fn try_download(staging: &Path, wanted: &[ServerKind], sources: Sources) -> Resu
     let update = run(apt("apt-get", staging).args(["-qq", "update"]));
     let packages = wanted
         .iter()
-        .map(|&kind| name_in_this_release(staging, kind))
+        .flat_map(|kind| kind.packages())
+        .map(|plain| name_in_this_release(staging, plain))
         .collect::<Result<Vec<_>>>();
     let install = packages.and_then(|packages| {
         let flags = ["-qq", "-y", "--no-install-recommends", "--download-only", "install"];
@@ -66,8 +67,7 @@ fn try_download(staging: &Path, wanted: &[ServerKind], sources: Sources) -> Resu
 }
 
 /// Some releases number the package, as in `mariadb-server-core-10.6`.
-fn name_in_this_release(staging: &Path, kind: ServerKind) -> Result<String> {
-    let plain = kind.package();
+fn name_in_this_release(staging: &Path, plain: &str) -> Result<String> {
     let output = run(apt("apt-cache", staging).args(["pkgnames", plain]))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbered = |name: &&str| {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
+use crate::locate::folders_of_programs;
 use crate::{Program, ServerKind};
 
 const STAGING: &str = ".fetch-";
@@ -41,9 +42,11 @@ pub(crate) fn caches() -> Vec<Cache> {
 }
 
 impl Cache {
-    /// The folder that stands for `/` to the unpacked packages.
-    pub(crate) fn root(&self) -> PathBuf {
-        self.folder.join(&self.name)
+    /// The folder that stands for `/` to the unpacked packages. An optional server has one of its own: to fetch it later
+    /// touches nothing that may be running.
+    pub(crate) fn root(&self, optional: Option<ServerKind>) -> PathBuf {
+        let own = optional.map(|kind| format!("-{}", kind.to_string().to_lowercase()));
+        self.folder.join(format!("{}{}", self.name, own.unwrap_or_default()))
     }
 
     /// The server, if this cache holds it and nobody else could have put it there.
@@ -51,8 +54,13 @@ impl Cache {
         if !is_ours(&self.folder) {
             return None;
         }
-        let root = self.root();
-        let folders = ["usr/sbin", "usr/bin"].map(|bin| root.join(bin));
+        let root = self.root(Some(kind).filter(|kind| kind.is_optional()));
+        let mut folders: Vec<_> = ["usr/sbin", "usr/bin"].map(|bin| root.join(bin)).into();
+        if !kind.jars().is_empty() {
+            // Of Java nothing is unpacked where the distribution says that it is installed.
+            folders.push(root.join("usr/lib/jvm/default-java/bin"));
+            folders.extend(folders_of_programs());
+        }
         let mut every = kind
             .binaries()
             .iter()
@@ -60,6 +68,7 @@ impl Cache {
         every
             .find(|path| path.is_file())
             .map(|path| Program::unpacked(kind, path, &root))
+            .filter(Program::is_whole)
     }
 
     /// The file whose lock keeps two fetches apart. Creates the cache's folder.
@@ -106,13 +115,12 @@ impl Cache {
     }
 
     /// Puts a freshly unpacked root in place. Whoever looks meanwhile sees the old set, none, or the new set, never half.
-    pub(super) fn accept(&self, fresh: &Path) -> Result<()> {
-        let root = self.root();
+    pub(super) fn accept(&self, fresh: &Path, root: &Path) -> Result<()> {
         if root.exists() {
             let old = fresh.with_file_name("old");
-            fs::rename(&root, &old).with_context(|| format!("could not move {} aside", root.display()))?;
+            fs::rename(root, &old).with_context(|| format!("could not move {} aside", root.display()))?;
         }
-        fs::rename(fresh, &root).with_context(|| format!("could not move the packages to {}", root.display()))
+        fs::rename(fresh, root).with_context(|| format!("could not move the packages to {}", root.display()))
     }
 }
 

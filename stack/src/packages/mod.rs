@@ -2,6 +2,7 @@
 
 mod apt;
 mod cache;
+mod links;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,37 +13,40 @@ use anyhow::{Context, Result, bail};
 use crate::ServerKind;
 pub(crate) use cache::{Cache, caches};
 
-/// Brings the wanted servers into the first cache that can be written, all at once, and returns that cache.
+/// Brings the wanted servers, which share one root, into the first cache that can be written, all at once, and returns that
+/// cache.
 ///
 /// # Errors
 ///
 /// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be had.
 pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'a Cache> {
-    place(caches)?;
+    let root = |cache: &Cache| root_of(cache, wanted);
+    place(caches, wanted)?;
     let (cache, lock) = first_writable(caches)?;
     lock.lock()
-        .with_context(|| format!("could not lock the cache beside {}", cache.root().display()))?;
+        .with_context(|| format!("could not lock the cache beside {}", root(cache).display()))?;
     // Another run may have brought everything while this one waited for the lock.
     if wanted.iter().all(|&kind| cache.find(kind).is_some()) {
         return Ok(cache);
     }
     cache.clear_leftovers();
-    let names: Vec<&str> = wanted.iter().map(|kind| kind.package()).collect();
+    let names: Vec<&str> = wanted.iter().flat_map(|kind| kind.packages()).copied().collect();
     // Nobody may be listening to stderr, which is no reason not to fetch.
     let _ = writeln!(
         io::stderr(),
         "oversell: fetching {} from the distribution into {} (no system change; --no-fetch forbids it)",
         names.join(", "),
-        cache.root().display()
+        root(cache).display()
     );
     let staging = cache.staging()?;
     let archives = apt::download(staging.path(), wanted)?;
-    let root = staging.path().join("root");
-    fs::create_dir(&root).with_context(|| format!("could not create {}", root.display()))?;
+    let fresh = staging.path().join("root");
+    fs::create_dir(&fresh).with_context(|| format!("could not create {}", fresh.display()))?;
     for archive in &archives {
-        unpack(archive, &root)?;
+        unpack(archive, &fresh)?;
     }
-    cache.accept(&root)?;
+    links::keep_inside(&fresh)?;
+    cache.accept(&fresh, &root(cache))?;
     Ok(cache)
 }
 
@@ -51,12 +55,16 @@ pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'
 /// # Errors
 ///
 /// When nothing can be fetched here.
-pub(crate) fn place(caches: &[Cache]) -> Result<PathBuf> {
+pub(crate) fn place(caches: &[Cache], wanted: &[ServerKind]) -> Result<PathBuf> {
     if !apt::is_here() {
         bail!("packages are fetched with apt-get and dpkg, and these are not here");
     }
     let cache = caches.first().context("there is no folder to keep packages in")?;
-    Ok(cache.root())
+    Ok(root_of(cache, wanted))
+}
+
+fn root_of(cache: &Cache, wanted: &[ServerKind]) -> PathBuf {
+    cache.root(wanted.first().copied().filter(|kind| kind.is_optional()))
 }
 
 fn first_writable(caches: &[Cache]) -> Result<(&Cache, File)> {

@@ -21,8 +21,8 @@ impl InstanceRelays {
         let relays = kinds.iter().map(|&kind| {
             let (socket, url) = match kind {
                 ServerKind::Redis => (redis::socket(folder, redis::NAME), urls.redis),
-                ServerKind::MariaDb => (mariadb::socket(folder), urls.sql),
-                ServerKind::Nginx => bail!("there is no relay before {kind}"),
+                ServerKind::MariaDb => (mariadb::socket(folder, mariadb::NAME), urls.sql),
+                ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => bail!("there is no relay before {kind}"),
             };
             let is_ours = Some(url) == own_url(kind, &socket).as_deref();
             ensure!(is_ours, "no relay can be put before a {kind} that was not started here");
@@ -52,6 +52,6 @@ fn own_url(kind: ServerKind, socket: &Path) -> Option<String> {
     match kind {
         ServerKind::Redis => Some(address::redis(socket)),
         ServerKind::MariaDb => Some(address::mysql(socket, mariadb::DATABASE)),
-        ServerKind::Nginx => None,
+        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => None,
     }
 }

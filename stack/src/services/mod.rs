@@ -17,6 +17,9 @@ macro_rules! list {
 
 list! {
     redis_nodes,
+    sql_2,
+    zookeeper,
+    etcd,
 }
 
 /// A kind of service.

@@ -1,0 +1,21 @@
+//! A second MariaDB server, for a sale that lies in two databases.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::{Kind, Running};
+use crate::{ServerKind, address, locate, mariadb};
+
+pub(super) const KIND: Kind = Kind { name: "sql-2", start };
+
+/// Names socket, data folder and log.
+const SERVER: &str = "mariadb-2";
+
+fn start(fetch: bool, folder: &Path) -> Result<Running> {
+    let program = locate(ServerKind::MariaDb, fetch)?;
+    Ok(Running {
+        services: vec![mariadb::start(&program, folder, SERVER)?],
+        urls: vec![address::mysql(&mariadb::socket(folder, SERVER), mariadb::DATABASE)],
+    })
+}
