@@ -44,7 +44,12 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
         ("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone()),
         ("OVERSELL_LOG".to_owned(), "warn".to_owned()),
     ];
-    for need in needs.iter().filter(|need| !["redis", "sql"].contains(need)) {
+    // One whose URL is in the environment runs elsewhere: the instances inherit it.
+    let elsewhere = |need: &str| std::env::var_os(variable(need)).is_some();
+    for need in needs
+        .iter()
+        .filter(|need| !["redis", "sql"].contains(need) && !elsewhere(need))
+    {
         match stores.start_service(need, !stack.no_fetch) {
             Ok(urls) => env.push((variable(need), urls.join(" "))),
             Err(error) => say::aside(format_args!("without {need}: {error:#}")),

@@ -15,7 +15,7 @@ pub fn doctor(options: &StackOptions) -> Result<u8> {
         ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => false,
     };
     let mut lines = String::new();
-    let (mut missing, mut fetched) = (Vec::new(), false);
+    let (mut missing, mut optional, mut fetched) = (Vec::new(), Vec::new(), false);
     for kind in ServerKind::ALL {
         let found = if elsewhere(kind) {
             "runs elsewhere: nothing is started".to_owned()
@@ -23,9 +23,14 @@ pub fn doctor(options: &StackOptions) -> Result<u8> {
             describe(&program)
         } else {
             match fetched_to(kind, options) {
+                Ok(place) if kind.is_optional() => format!("will be fetched when a strategy needs it  {place}"),
                 Ok(place) => {
                     fetched = true;
                     format!("will be fetched at the first run  {place}")
+                }
+                Err(why) if kind.is_optional() => {
+                    optional.push(why);
+                    "missing: the strategies that need it are skipped".to_owned()
                 }
                 Err(why) => {
                     missing.push(why);
@@ -33,15 +38,15 @@ pub fn doctor(options: &StackOptions) -> Result<u8> {
                 }
             }
         };
-        lines += &format!("{:<8} {found}\n", kind.to_string());
+        lines += &format!("{:<9} {found}\n", kind.to_string());
     }
     let cores = std::thread::available_parallelism();
     lines += &format!(
-        "{:<8} {}\n",
+        "{:<9} {}\n",
         "cores",
         cores.map_or("unknown".to_owned(), |n| n.to_string())
     );
-    for why in &missing {
+    for why in missing.iter().chain(&optional) {
         lines += &format!("\n{why:#}\n");
     }
     if missing.is_empty() {

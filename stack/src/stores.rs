@@ -92,16 +92,17 @@ impl Stores {
     /// When no service of that name can be started here, its program is missing (see [`locate()`]), or it does not start.
     pub fn start_service(&mut self, name: &str, fetch: bool) -> Result<&[String]> {
         let kind = services::find(name)?;
-        let running = match self.further.entry(kind.name) {
-            Entry::Occupied(running) => running.into_mut(),
-            Entry::Vacant(place) => place.insert((kind.start)(fetch, self.folder.path())?),
+        let place = match self.further.entry(kind.name) {
+            Entry::Occupied(running) => return Ok(&running.into_mut().urls),
+            Entry::Vacant(place) => place,
         };
+        let running = (kind.start)(fetch, self.folder.path())?;
         for service in &running.services {
             service
                 .wait_ready(START_LIMIT)
                 .with_context(|| format!("could not start {}", service.name()))?;
         }
-        Ok(&running.urls)
+        Ok(&place.insert(running).urls)
     }
 
     /// Where the services are that were started by [`Stores::start_service`], by name.

@@ -34,7 +34,7 @@ fn has_sbin(names: &[&str]) -> bool {
 #[test]
 fn doctor_names_every_part() {
     let said = stdout(&output(&["doctor"]));
-    for part in ["Redis", "MariaDB", "nginx"] {
+    for part in ["Redis", "MariaDB", "nginx", "ZooKeeper", "etcd"] {
         assert!(said.contains(part), "{said}");
     }
 }
@@ -70,15 +70,32 @@ fn a_part_that_cannot_be_had_is_said_with_the_command_that_installs_it() {
         let said = on_a_machine_with(programs, arguments);
         let text = stdout(&said);
         assert_eq!(said.status.code(), Some(69), "{text}");
-        assert!(text.contains("Redis    missing") && text.contains(why), "{text}");
+        assert!(text.contains("Redis     missing") && text.contains(why), "{text}");
         assert!(text.contains("install redis"), "{text}");
     }
+}
+
+#[test]
+fn a_part_that_only_some_strategies_need_is_no_obstacle_and_its_command_is_said() {
+    if has_sbin(&["redis-server", "valkey-server", "mariadbd", "mysqld", "nginx", "etcd"]) {
+        return;
+    }
+    let said = on_a_machine_with(&["redis-server", "mariadbd", "nginx"], &["--no-fetch"]);
+    let text = stdout(&said);
+    assert_eq!(said.status.code(), Some(0), "{text}");
+    for (part, package) in [("ZooKeeper", "libzookeeper-java"), ("etcd", "etcd-server")] {
+        let skipped = format!("{part:<9} missing: the strategies that need it are skipped");
+        assert!(text.contains(&skipped), "{text}");
+        let command = text.lines().find(|line| line.contains(package)).unwrap();
+        assert!(command.contains("apt-get install") || command.contains("brew install"), "{text}");
+    }
+    assert!(text.contains("All there. Next: oversell run"), "{text}");
 }
 
 #[test]
 fn a_store_that_runs_elsewhere_is_not_looked_for_and_its_password_not_said() {
     let url = "redis://:hidden@127.0.0.1:9";
     let said = stdout(&on_a_machine_with(&[], &["--redis", url]));
-    assert!(said.contains("Redis    runs elsewhere"), "{said}");
+    assert!(said.contains("Redis     runs elsewhere"), "{said}");
     assert!(!said.contains("hidden"), "{said}");
 }
