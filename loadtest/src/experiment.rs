@@ -68,6 +68,7 @@ impl<'a> Experiment<'a> {
             experiment: self,
             crowd: None,
             open: OpenSales::default(),
+            sales: 0,
         };
         let played = tokio::select! {
             played = session.rounds(run) => played,
@@ -106,9 +107,18 @@ struct Session<'a> {
     experiment: Experiment<'a>,
     crowd: Option<Crowd>,
     open: OpenSales,
+    /// Sales opened so far.
+    sales: usize,
 }
 
 impl Session<'_> {
+    /// A name that was never used. No shop can read from it whether its round is played for the first time.
+    fn next_item(&mut self) -> String {
+        let number = self.sales;
+        self.sales += 1;
+        format!("{}-{number}", self.experiment.run_id)
+    }
+
     async fn rounds(&mut self, run: &mut RunResult) -> Result<()> {
         let (rounds, observer) = (self.experiment.rounds, self.experiment.observer);
         for (number, round) in rounds.iter().enumerate() {
@@ -126,16 +136,25 @@ impl Session<'_> {
                         let (strategy, threat) = (&round.strategy.name, round.threat.name());
                         format!("round {} ({strategy}, {threat}) could not be played", number + 1)
                     };
-                    let follow_up = self.attack(number, round).await.with_context(failed)?;
-                    let followed = self.open.follow(round, follow_up, run, observer).await;
-                    followed.with_context(failed)?;
+                    self.round(round, run).await.with_context(failed)?;
                 }
             }
         }
         Ok(())
     }
 
-    async fn attack(&mut self, number: usize, round: &Round) -> Result<FollowUp> {
+    /// Plays a round, and once more if it was no test by chance alone.
+    async fn round(&mut self, round: &Round, run: &mut RunResult) -> Result<()> {
+        let observer = self.experiment.observer;
+        let first = self.attack(round).await?;
+        if self.open.follow(round, first, run, observer).await? {
+            let second = self.attack(round).await?;
+            self.open.follow_again(round, second, run, observer).await?;
+        }
+        Ok(())
+    }
+
+    async fn attack(&mut self, round: &Round) -> Result<FollowUp> {
         let shop = self
             .experiment
             .deployment
@@ -144,7 +163,7 @@ impl Session<'_> {
             client: shop.client.clone(),
             reader: self.experiment.reader.clone(),
             strategy: round.strategy.clone(),
-            item: format!("{}-{number}", self.experiment.run_id),
+            item: self.next_item(),
             load: round.load,
         };
         shop.heal().await?;

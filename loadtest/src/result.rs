@@ -108,6 +108,9 @@ pub struct RoundResult {
     /// Why the round proves nothing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub inconclusive: Option<String>,
+    /// Why the round was no test when it was played before, so that it was played once more.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub inconclusive_before: Vec<String>,
 }
 
 /// The stores' ledgers after a round.
@@ -205,6 +208,7 @@ impl RoundResult {
             story: None,
             skipped: None,
             inconclusive: None,
+            inconclusive_before: Vec::new(),
         }
     }
 

@@ -149,6 +149,14 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
             round.instances
         ));
     }
+    let again = run.rounds.iter().filter(|round| !round.inconclusive_before.is_empty());
+    match again.count() {
+        0 => {}
+        1 => lines.push("1 round was no test by chance and was played once more.".to_owned()),
+        many => lines.push(format!(
+            "{many} rounds were no test by chance and were played once more."
+        )),
+    }
     let played = cells.iter().map(|cell| cell.rounds.len()).filter(|rounds| *rounds > 0);
     if let Some(rounds) = played.max()
         && cells.iter().any(|cell| cell.count(Verdict::Violated) == 0)

@@ -28,6 +28,11 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
             return Ok(Some(Answer::Cut));
         }
         Lie::IgnoresFaults => return Ok(None),
+        Lie::MissesFirst | Lie::MissesFirstAndForgets | Lie::MissesFirstAndEnters
+            if purchase.is_in_first_sale().await? =>
+        {
+            return Ok(None);
+        }
         Lie::LosesOnCrash => faults::lose_an_order(purchase).await?,
         Lie::LeaksOnCrash => store.change(item, -units).await?,
         Lie::RefundsOnCrash => store.change(item, units).await?,

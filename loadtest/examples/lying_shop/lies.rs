@@ -166,6 +166,12 @@ lies! {
         StaysDead          Both "the process is killed; the one that comes back answers every purchase of that sale with 500"
         NamesOnlyOneAfterCrash Both "after a crash all answers name the same instance"
     }
+    /// In the first sale of a strategy the fault is passed over; from then on all is honest.
+    FirstSale {
+        MissesFirst            Both "the fault is passed over in the first sale"
+        MissesFirstAndForgets  Both "the same, and a repeat is told sold out in that sale"
+        MissesFirstAndEnters   Both "the same, and 700 ms after that sale was sold out: an order of nobody"
+    }
     /// Numbers that a sum, a sign or a parser may stumble over. They come with the first sale.
     Numbers {
         HugeOrders     Both  "two orders of the largest number there is"

@@ -32,6 +32,12 @@ impl Notes {
         Ok(self.to().hset(key_of(item), name, value).await?)
     }
 
+    /// What was set first under that name.
+    pub async fn set_first(&self, item: &str, name: &str, value: &str) -> Result<String> {
+        self.to().hset_nx::<_, _, _, ()>(key_of(item), name, value).await?;
+        Ok(self.to().hget(key_of(item), name).await?)
+    }
+
     /// Adds to a counter and says what it is then.
     pub async fn add(&self, item: &str, name: &str, by: i64) -> Result<i64> {
         Ok(self.to().hincr(key_of(item), name, by).await?)

@@ -209,6 +209,14 @@ impl Purchase {
         self.liar.load(Ordering::Relaxed)
     }
 
+    /// Whether this sale is the first one of its run that this strategy sells in.
+    pub async fn is_in_first_sale(&self) -> Result<bool> {
+        let run = self.item().rsplit_once('-').map_or("", |(run, _)| run);
+        let strategy = if self.request.to_sql { "sql" } else { "redis" };
+        let first = self.shop.notes.set_first(run, strategy, self.item()).await?;
+        Ok(first == self.item())
+    }
+
     pub async fn is_sold_out(&self) -> Result<bool> {
         Ok(self.store().stock(self.item()).await?.is_some_and(|stock| stock <= 0))
     }

@@ -11,39 +11,56 @@ use crate::told::Told;
 /// A purchase sent this much later than intended was not sent by the plan.
 const LATE: Duration = Duration::from_millis(500);
 
-/// The first reason that there is.
-pub(super) fn doubt(expected: &Expectation, told: &Told, last: &Look) -> Option<String> {
+/// One reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Doubt {
+    /// What it is.
+    pub(super) why: String,
+    is_chance: bool,
+}
+
+impl Doubt {
+    /// Whether no answer and no ledger of the shop is to blame: the fault missed, buyers never met, a proxy left an
+    /// instance out, or the load test itself was late. Only then may a round be played once more.
+    pub(super) fn is_chance(&self) -> bool {
+        self.is_chance
+    }
+
+    fn of_chance(why: String) -> Self {
+        Self { why, is_chance: true }
+    }
+
+    /// What the shop said or did, or left undone.
+    fn of_shop(why: String) -> Self {
+        Self { why, is_chance: false }
+    }
+}
+
+/// All reasons that there are. The first one is told; the others say whether there was more to it.
+pub(super) fn doubts(expected: &Expectation, told: &Told, last: &Look) -> Vec<Doubt> {
+    let (of_chance, of_shop) = (Doubt::of_chance, Doubt::of_shop);
+    let nothing_sold = told.count(Word::Sold) == 0;
+    let missed = expected.fault == Some(FaultSeen::Missed);
     let rejected = told.count(Word::Rejected);
-    let late = told.attack.iter().filter(|answer| answer.lateness() > LATE).count();
-    if told.count(Word::Sold) == 0 {
-        return Some("nothing was sold".to_owned());
-    }
-    if expected.fault == Some(FaultSeen::Missed) {
-        return Some("the fault never struck".to_owned());
-    }
-    if let Some(doubt) = silence(expected, told) {
-        return Some(doubt);
-    }
-    if rejected > 0 {
-        return Some(format!("{rejected} purchases were rejected as if they were none"));
-    }
-    if let Some(doubt) = forgetful(expected, told) {
-        return Some(doubt.to_owned());
-    }
-    if let Some(doubt) = no_contention(expected, told) {
-        return Some(doubt);
-    }
     let instances = instances(expected, told);
-    if instances < expected.instances {
-        return Some(format!(
-            "only {instances} of {} instances ever answered",
-            expected.instances
-        ));
-    }
-    if let Some(doubt) = not_exhausted(expected, told, last) {
-        return Some(doubt);
-    }
-    (late > 0).then(|| format!("{late} purchases were sent more than {LATE:?} late"))
+    let late = told.attack.iter().filter(|answer| answer.lateness() > LATE).count();
+    let doubts = [
+        nothing_sold.then(|| of_shop("nothing was sold".to_owned())),
+        missed.then(|| of_chance("the fault never struck".to_owned())),
+        silence(expected, told).map(of_shop),
+        (rejected > 0).then(|| of_shop(format!("{rejected} purchases were rejected as if they were none"))),
+        forgetful(expected, told).map(|why| of_shop(why.to_owned())),
+        no_contention(expected, told),
+        (instances < expected.instances).then(|| {
+            of_chance(format!(
+                "only {instances} of {} instances ever answered",
+                expected.instances
+            ))
+        }),
+        not_exhausted(expected, told, last).map(of_shop),
+        (late > 0).then(|| of_chance(format!("{late} purchases were sent more than {LATE:?} late"))),
+    ];
+    doubts.into_iter().flatten().collect()
 }
 
 /// Whether a fault explains that a delivery which was sent then got no answer: everything was back only later.
@@ -69,18 +86,19 @@ fn silence(expected: &Expectation, told: &Told) -> Option<String> {
 }
 
 /// Whether purchases met. Where nothing is broken, two at least have to be sold while others want the same: it takes two
-/// to sell one unit twice.
-fn no_contention(expected: &Expectation, told: &Told) -> Option<String> {
+/// to sell one unit twice. Whether they met is chance; how many of those who met were sold something is not.
+fn no_contention(expected: &Expectation, told: &Told) -> Option<Doubt> {
     if !expected.contended {
         return None;
     }
     let is_broken = expected.fault.is_some();
     if !told.met(|word| is_broken || word == Word::Sold) {
-        return Some("no two purchases ever met".to_owned());
+        return Some(Doubt::of_chance("no two purchases ever met".to_owned()));
     }
     let sold = told.attack.iter().filter(|answer| answer.word == Word::Sold).count() as i64;
     let enough = (expected.stock / expected.quantity).min(2);
-    (!is_broken && sold < enough).then(|| format!("only {sold} purchases were sold while buyers competed"))
+    let why = || format!("only {sold} purchases were sold while buyers competed");
+    (!is_broken && sold < enough).then(|| Doubt::of_shop(why()))
 }
 
 /// What a purchase that is sent again has to be told, once it was told that it is sold.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use finding::{Finding, Findings};
 
+use self::doubt::Doubt;
 use self::matching::{Matching, Promise};
 use crate::answer::Word;
 use crate::facts::{Facts, Look};
@@ -73,6 +74,8 @@ pub struct Judgement {
     pub findings: Findings,
     /// Why the round proves nothing, where it does not.
     pub inconclusive: Option<String>,
+    /// Whether nothing that the shop did is among the reasons: such a round may be played once more.
+    pub is_chance: bool,
     /// Units in the ledger, at the last look.
     pub recorded: i64,
     /// Units recorded for purchases whose answer never came: explained, and told apart from ghosts.
@@ -107,8 +110,9 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
     findings.add(Finding::Lost, clamped(lost.sum()));
     findings.add(Finding::FalseRefusal, false_refusals(told) * expected.quantity);
     let last = looks.iter().rfind(|look| look.at_rest);
+    let doubts = last.map_or_else(Vec::new, |last| doubt::doubts(expected, told, last));
     let reason = match last {
-        Some(last) => doubt::doubt(expected, told, last),
+        Some(_) => doubts.first().map(|doubt| doubt.why.clone()),
         None => Some("the ledgers were never seen at rest".to_owned()),
     };
     let verdict = match (findings.found().next(), &reason) {
@@ -116,10 +120,12 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
         (None, Some(_)) => Verdict::Inconclusive,
         (None, None) => Verdict::Holds,
     };
+    let is_inconclusive = verdict == Verdict::Inconclusive;
     Judgement {
         verdict,
         findings,
-        inconclusive: reason.filter(|_| verdict == Verdict::Inconclusive),
+        is_chance: is_inconclusive && !doubts.is_empty() && doubts.iter().all(Doubt::is_chance),
+        inconclusive: reason.filter(|_| is_inconclusive),
         recorded: last.map_or(0, |look| clamped(recorded(&look.facts))),
         explained,
         stock_left: last.and_then(|look| look.facts.stock_left),

@@ -4,6 +4,7 @@
 mod audit;
 mod catalogue;
 mod cell;
+mod chance;
 mod fixture;
 mod folders;
 mod inconclusive;

@@ -49,6 +49,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         story: None,
         skipped: None,
         inconclusive: None,
+        inconclusive_before: Vec::new(),
     }
 }
 
@@ -81,6 +82,7 @@ fn every_kind() -> RunResult {
     honest.sales_per_s = 300.4;
     let mut slower = honest.clone();
     (slower.repeat, slower.sales_per_s) = (2, 200.0);
+    slower.inconclusive_before = vec!["no two purchases ever met".to_owned()];
     let mut naive = round("none@sql", "second-instance", 2);
     (naive.claimed, naive.verdict) = (false, Verdict::Violated);
     naive.told = BTreeMap::from([(Word::Sold, 24)]);

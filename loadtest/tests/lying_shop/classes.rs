@@ -1,6 +1,6 @@
 //! Every lie by its class, the threat under which it shows, and what it has to be called.
 
-use crate::expected::Expected::{self, Doubted, EndsEarly, Found, FoundOnce, Refused, TooLong};
+use crate::expected::Expected::{self, Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused, TooLong};
 
 const ALONE: &[&str] = &["one-buyer"];
 pub const CROWD: &[&str] = &["second-instance"];
@@ -129,6 +129,12 @@ pub const FAULTS: &[Row] = &[
         CRASH,
         Doubted("only 1 of 2 instances ever answered"),
     ),
+];
+
+pub const FIRST_SALE: &[Row] = &[
+    ("misses-first", CRASH, HoldsOnceMore("the fault never struck")),
+    ("misses-first-and-forgets", CRASH, NEVER_STRUCK),
+    ("misses-first-and-enters", CRASH, Found(&["oversold", "ghost"])),
 ];
 
 pub const NUMBERS: &[Row] = &[

@@ -4,7 +4,7 @@ use loadtest::audit::Verdict;
 use loadtest::result::RoundResult;
 
 use crate::runner::Tried;
-use Expected::{Doubted, EndsEarly, Found, FoundOnce, Refused, TooLong};
+use Expected::{Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused, TooLong};
 
 /// What has to come of a trial.
 pub enum Expected {
@@ -14,6 +14,8 @@ pub enum Expected {
     FoundOnce(&'static str),
     /// No round holds, and each is inconclusive for a reason with these words.
     Doubted(&'static str),
+    /// Every round was no test for a reason with these words, was played once more, and holds.
+    HoldsOnceMore(&'static str),
     /// The shop is not tried at all, for a reason with these words.
     Refused(&'static str),
     /// The run ends early for a reason with these words, and no round holds.
@@ -39,6 +41,13 @@ pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
         Doubted(words) => {
             let doubted = |round: &RoundResult| doubt(round).contains(words) && round.findings.named().is_empty();
             (all(&doubted), format!("doubt because of \"{words}\" in every round"))
+        }
+        HoldsOnceMore(words) => {
+            let is_so = |round: &RoundResult| {
+                let before = round.inconclusive_before.iter();
+                round.verdict == Verdict::Holds && before.map(|why| why.contains(words)).eq([true])
+            };
+            (all(&is_so), format!("a second play that holds, because of \"{words}\""))
         }
         Refused(words) => {
             let said = tried.error.as_ref().is_some_and(|error| error.contains(words));
@@ -76,8 +85,8 @@ pub fn shown(tried: &Tried) -> String {
     let rounds = tried.run.rounds.iter().map(|round| {
         let (verdict, named) = (round.verdict, round.findings.named());
         format!(
-            "    {} {} {verdict:?} {named:?} {:?}",
-            round.strategy, round.threat, round.inconclusive
+            "    {} {} {verdict:?} {named:?} {:?} {:?}",
+            round.strategy, round.threat, round.inconclusive, round.inconclusive_before
         )
     });
     let error = tried.error.iter().map(|error| format!("    {error}"));

@@ -4,7 +4,7 @@ use loadtest::audit::Verdict;
 use loadtest::load::Load;
 
 use crate::classes::{
-    AFTERWARDS, CLASSIC, CROWD, FAULTS, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE,
+    AFTERWARDS, CLASSIC, CROWD, FAULTS, FIRST_SALE, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE,
 };
 use crate::expected::{Expected, check, shown};
 use crate::runner::{LOAD, Trial, TrialRunner, known};
@@ -15,7 +15,7 @@ const HARMLESS: &[&str] = &["endless-readyz", "endless-admin", "sells-one-then-b
 #[test]
 fn every_lie_that_the_shop_knows_is_tried() {
     let classes = [
-        CLASSIC, AFTERWARDS, WHOSE, TWICE, NO_TEST, TOO_EARLY, FAULTS, NUMBERS, WIRE, LEDGERS,
+        CLASSIC, AFTERWARDS, WHOSE, TWICE, NO_TEST, TOO_EARLY, FAULTS, FIRST_SALE, NUMBERS, WIRE, LEDGERS,
     ];
     let rows = classes.into_iter().flatten().map(|(name, ..)| *name);
     let mut tried: Vec<&str> = rows.chain(HARMLESS.iter().copied()).collect();
@@ -60,6 +60,11 @@ fn sold_out_told_too_early() {
 #[test]
 fn faults_that_are_injected_otherwise_or_not_at_all() {
     each_is_found(FAULTS);
+}
+
+#[test]
+fn a_second_play_hides_nothing_that_the_first_one_showed() {
+    each_is_found(FIRST_SALE);
 }
 
 #[test]

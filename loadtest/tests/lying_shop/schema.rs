@@ -119,6 +119,7 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/rounds/0/latency_us/sold/p42", json!(1)),
         ("/rounds/0/inconclusive", json!("a reason, though it holds")),
         ("/rounds/0/note", json!("")),
+        ("/rounds/0/inconclusive_before", json!([])),
         ("/rounds/0/jain", json!(1.5)),
         ("/rounds/0/longest_wait_us", json!(-1)),
         ("/rounds/0/findings/overlap", json!(3)),

@@ -3,6 +3,7 @@
 mod afterwards;
 mod classic;
 pub mod faults;
+mod first_sale;
 mod honest;
 mod ledgers;
 mod no_test;
@@ -29,6 +30,7 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::NoTest => no_test::sell(purchase).await,
         Class::TooEarly => too_early::sell(purchase).await,
         Class::Faults => faults::sell(purchase).await,
+        Class::FirstSale => first_sale::sell(purchase).await,
         Class::Numbers => numbers::sell(purchase).await,
         Class::Wire => wire::sell(purchase, elsewhere).await,
         Class::Ledgers => ledgers::sell(purchase).await,

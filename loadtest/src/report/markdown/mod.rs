@@ -65,8 +65,8 @@ pub(super) fn with_warning(run: &RunResult, text: String) -> String {
 /// How to read the long table.
 const ROWS_LEGEND: &str = "\
 Units of stock; median of the repeats, [smallest to largest] where they differ. Latency in ms, median / slowest, from \
-the intended start to the last byte, for each kind of answer apart. Overlap: pairs of purchases that held the lock of \
-the item at one time, and the longest time that two shared; it decides nothing, for the store may have refused one of \
-them. Longest wait: for the lock. Jain: the index of fairness over the buyers' waits, 1 where all waited equally long, \
-1/n where one of n did all the waiting. These three are of the first repeat, which alone is traced, and `-` without a \
-trace and without a lock.";
+the intended start to the last byte, for each kind of answer apart. Played once more: rounds that were no test by \
+chance, once each. Overlap: pairs of purchases that held the lock of the item at one time, and the longest time that two \
+shared; it decides nothing, for the store may have refused one of them. Longest wait: for the lock. Jain: the index of \
+fairness over the buyers' waits, 1 where all waited equally long, 1/n where one of n did all the waiting. These three \
+are of the first repeat, which alone is traced, and `-` without a trace and without a lock.";

@@ -108,7 +108,8 @@ fn jain(cell: &Cell) -> String {
     median.map_or("-".to_owned(), |jain| format!("{:.2}", jain.median))
 }
 
-/// Findings without a column of their own, with the largest size each one had; and why a round was no test.
+/// Findings without a column of their own, with the largest size each one had; why a round was no test; and
+/// how many were played once more, because of what.
 fn others(cell: &Cell) -> String {
     let others = Finding::ALL
         .into_iter()
@@ -121,5 +122,10 @@ fn others(cell: &Cell) -> String {
     let mut said: Vec<String> = largest.collect();
     let doubts = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
     said.extend(doubts.map(escaped));
+    let before = cell.rounds.iter().flat_map(|round| &round.inconclusive_before);
+    let before: Vec<&String> = before.collect();
+    if let Some(why) = before.first() {
+        said.push(format!("played once more {}: {}", before.len(), escaped(why)));
+    }
     said.join("; ")
 }

@@ -1,14 +1,14 @@
 //! The sales of the rounds that were played: they stay open until the end of the run, and are looked at once more then.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+mod play;
 
-use anyhow::{Context, Result};
+use std::collections::VecDeque;
+
+use anyhow::Result;
 use futures_util::StreamExt;
 use futures_util::stream;
-use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 
+use self::play::{Play, close};
 use crate::audit::Verdict;
 use crate::experiment::RunObserver;
 use crate::follow_up::FollowUp;
@@ -16,7 +16,7 @@ use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
 use crate::sale::Sale;
 
-/// The most sales that are kept open at a time. A shop may have to keep each of them in its stores.
+/// The most rounds whose sales are kept open at a time. A shop may have to keep each of them in its stores.
 const MOST_OPEN: usize = 1_000;
 
 /// The most purchases that are kept in memory for them.
@@ -28,34 +28,26 @@ const AT_ONCE: usize = 8;
 /// Rounds whose verdict is not final yet.
 #[derive(Default)]
 pub(crate) struct OpenSales {
-    open: VecDeque<OpenSale>,
+    open: VecDeque<OpenRound>,
     kept: usize,
     /// The sale of the round that is being played.
     current: Option<Sale>,
 }
 
-struct OpenSale {
+struct OpenRound {
     /// Its place among the results.
     place: usize,
     round: Round,
-    sale: Sale,
-    state: State,
+    /// Mostly one.
+    plays: Vec<Play>,
+    /// Why the plays before the last one were no test.
+    before: Vec<String>,
 }
-
-enum State {
-    /// Buyers are told to wait, and do so while other rounds are played.
-    Waiting(JoinHandle<Followed>),
-    /// Nothing is left to be done but a last look.
-    Over(Box<FollowUp>),
-}
-
-/// What was followed up, and whether its ledger could be read.
-type Followed = (Box<FollowUp>, Result<()>);
 
 impl OpenSales {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.open.len()
+        self.open.iter().map(|open| open.plays.len()).sum()
     }
 
     /// A sale is about to be opened; it has to be closed even if its round is never followed up.
@@ -64,7 +56,8 @@ impl OpenSales {
     }
 
     /// Follows an attack up, for as long as that takes or until its buyers are told to wait. Adds to `run` what the round
-    /// showed so far; it becomes final with the last look.
+    /// showed so far; it becomes final with the last look. Whether the round was no test by chance alone, so that it is to
+    /// be played once more.
     ///
     /// # Errors
     /// When the ledger cannot be read, what it showed cannot be kept, or an older sale cannot be closed to make room.
@@ -74,23 +67,15 @@ impl OpenSales {
         follow_up: FollowUp,
         run: &mut RunResult,
         observer: &dyn RunObserver,
-    ) -> Result<()> {
-        let (sale, waits) = (follow_up.sale.clone(), Arc::new(Notify::new()));
-        let mut task = tokio::spawn(follow(Box::new(follow_up), waits.clone()));
-        let (state, result, read) = tokio::select! {
-            over = &mut task => {
-                let (follow_up, read) = over.context("the follow-up ended badly")?;
-                let result = RoundResult::played(round, &follow_up);
-                (State::Over(follow_up), result, read)
-            }
-            () = waits.notified() => (State::Waiting(task), RoundResult::waiting(round), Ok(())),
-        };
+    ) -> Result<bool> {
+        let (play, result, read) = Play::follow(round, follow_up).await?;
+        let is_chance = read.is_ok() && result.inconclusive.is_some() && play.is_no_test_by_chance();
         self.kept += round.load.requests;
-        self.open.push_back(OpenSale {
+        self.open.push_back(OpenRound {
             place: run.rounds.len(),
             round: round.clone(),
-            sale,
-            state,
+            plays: vec![play],
+            before: Vec::new(),
         });
         self.current = None;
         run.rounds.push(result);
@@ -98,6 +83,36 @@ impl OpenSales {
         while self.open.len() > 1 && (self.open.len() > MOST_OPEN || self.kept > MOST_KEPT) {
             self.close_oldest(run, observer).await?;
         }
+        read?;
+        Ok(is_chance)
+    }
+
+    /// The same for the second play of the round that was followed last: what it showed takes the place of what the first
+    /// play showed, and says so.
+    ///
+    /// # Errors
+    /// Those of [`OpenSales::follow`].
+    pub(crate) async fn follow_again(
+        &mut self,
+        round: &Round,
+        follow_up: FollowUp,
+        run: &mut RunResult,
+        observer: &dyn RunObserver,
+    ) -> Result<()> {
+        let (play, result, read) = Play::follow(round, follow_up).await?;
+        let Some(open) = self.open.back_mut() else {
+            return read;
+        };
+        self.kept += round.load.requests;
+        open.plays.push(play);
+        open.before.extend(run.rounds[open.place].inconclusive.take());
+        let place = open.place;
+        run.rounds[place] = RoundResult {
+            inconclusive_before: open.before.clone(),
+            ..result
+        };
+        self.current = None;
+        observer.keeps_round(run, place)?;
         read
     }
 
@@ -105,7 +120,7 @@ impl OpenSales {
         let Some(oldest) = self.open.pop_front() else {
             return Ok(());
         };
-        self.kept -= oldest.round.load.requests;
+        self.kept -= oldest.round.load.requests * oldest.plays.len();
         let (place, result, closed) = oldest.close().await;
         run.rounds[place] = result;
         observer.keeps_round(run, place)?;
@@ -119,7 +134,7 @@ impl OpenSales {
     /// then: each of them would take as long to fail.
     pub(crate) async fn close_all(mut self, run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
         let current = self.current.take();
-        let mut closing = stream::iter(self.open.into_iter().map(OpenSale::close)).buffer_unordered(AT_ONCE);
+        let mut closing = stream::iter(self.open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {
             run.rounds[place] = result;
             observer.keeps_round(run, place)?;
@@ -136,7 +151,8 @@ impl OpenSales {
     /// # Errors
     /// When one cannot be closed; the others are left alone then.
     pub(crate) async fn abandon(self) -> Result<()> {
-        let sales = self.open.into_iter().map(|open| open.sale).chain(self.current);
+        let plays = self.open.into_iter().flat_map(|open| open.plays);
+        let sales = plays.map(|play| play.sale).chain(self.current);
         let mut closing = stream::iter(sales.map(close)).buffer_unordered(AT_ONCE);
         while let Some(closed) = closing.next().await {
             closed?;
@@ -145,39 +161,32 @@ impl OpenSales {
     }
 }
 
-async fn follow(mut follow_up: Box<FollowUp>, waits: Arc<Notify>) -> Followed {
-    let read = follow_up.run(&waits).await;
-    (follow_up, read)
-}
-
-async fn close(sale: Sale) -> Result<()> {
-    let closed = sale.client.close_sale(&sale.item).await;
-    closed.with_context(|| format!("the sale {} could not be closed", sale.item))
-}
-
-impl OpenSale {
-    /// The place of the round, its final result, and whether its ledger could be read and its sale closed.
+impl OpenRound {
+    /// The place of the round, its final result, and whether its ledgers could be read and its sales closed.
     async fn close(self) -> (usize, RoundResult, Result<()>) {
-        let followed = match self.state {
-            State::Waiting(task) => task.await,
-            State::Over(follow_up) => Ok((follow_up, Ok(()))),
-        };
-        let mut follow_up = match followed {
-            Ok((follow_up, _)) => follow_up,
-            Err(error) => {
-                let result = RoundResult::waiting(&self.round);
-                return (self.place, result, Err(error).context("the follow-up ended badly"));
-            }
-        };
-        let looked = follow_up.look_again().await;
-        let mut result = RoundResult::played(&self.round, &follow_up);
-        if let Err(error) = &looked
-            && result.verdict == Verdict::Holds
-        {
-            result.verdict = Verdict::Inconclusive;
-            result.as_designed = false;
-            result.inconclusive = Some(format!("at the end of the run {error:#}"));
+        let (mut row, mut outcome) = (None, Ok(()));
+        for play in self.plays {
+            let (result, is_chance, closed) = play.close(&self.round).await;
+            row = Some(match row {
+                Some((earlier, earlier_is_chance)) if is_worse(&earlier, earlier_is_chance, &result) => {
+                    (earlier, earlier_is_chance)
+                }
+                Some(_) | None => (result, is_chance),
+            });
+            outcome = outcome.and(closed);
         }
-        (self.place, result, looked.and(close(self.sale).await))
+        let mut result = row.map_or_else(|| RoundResult::waiting(&self.round), |(result, _)| result);
+        result.inconclusive_before = self.before;
+        (self.place, result, outcome)
+    }
+}
+
+/// Whether the last look showed that an earlier play was more than no test by chance: then it may not be forgotten over
+/// a later one that went well.
+fn is_worse(earlier: &RoundResult, is_chance: bool, later: &RoundResult) -> bool {
+    match earlier.verdict {
+        Verdict::Violated => later.verdict != Verdict::Violated,
+        Verdict::Inconclusive => !is_chance && later.verdict == Verdict::Holds,
+        Verdict::Holds => false,
     }
 }
