@@ -28,6 +28,8 @@ list! {
     watchdog,
     redlock,
     named_lock,
+    zookeeper,
+    etcd,
 }
 
 /// A guard before it is opened.

@@ -4,6 +4,7 @@
 mod admin;
 mod bad_purchases;
 mod conflict;
+mod counters;
 mod crash;
 mod crowd;
 mod fences;

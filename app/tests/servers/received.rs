@@ -1,4 +1,4 @@
-//! What the stores received, by their own account: MONITOR of Redis, the general log of MariaDB.
+//! What the stores received, by their own account: MONITOR of Redis, the general log of MariaDB, counters of the rest.
 
 use std::pin::Pin;
 
@@ -8,6 +8,7 @@ use redis::aio::MultiplexedConnection;
 use sqlx::{Connection, MySqlConnection, Row, raw_sql};
 use tokio::time::timeout;
 
+use crate::counters::Counters;
 use crate::harness::{LONG, fresh};
 
 /// A data folder that nobody has initialised lacks the table of the log. No other layout is taken.
@@ -29,6 +30,7 @@ pub struct Received {
     redis: Vec<Monitored>,
     sql: MySqlConnection,
     pings: u64,
+    counters: Counters,
 }
 
 /// One Redis server.
@@ -51,11 +53,12 @@ impl Received {
             redis,
             pings: pings(&mut sql).await,
             sql,
+            counters: Counters::start(services),
         }
     }
 
     /// The commands that arrived since the last call, in order: those of all Redis servers in capitals, the statements of
-    /// MariaDB by their first word.
+    /// MariaDB by their first word. What is only counted comes last, sorted.
     pub async fn since(&mut self) -> (Vec<String>, Vec<String>) {
         let mut received = Vec::new();
         for redis in &mut self.redis {
@@ -64,7 +67,9 @@ impl Received {
         // One clock for all: they run on one machine.
         received.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         let commands = received.into_iter().map(|(_, command)| command);
-        (commands.collect(), self.sql_so_far().await)
+        let mut rest = self.sql_so_far().await;
+        rest.extend(self.counters.since());
+        (commands.collect(), rest)
     }
 
     /// Reads the log and empties it. What this connection asks is in it too, and left out.

@@ -11,7 +11,8 @@ use futures_util::future::join_all;
 use crate::harness::LONG;
 use crate::observed::{Observed, Seeing};
 
-/// The commands that the steps of purchases declare in `seen`: those of Redis, and the statements of MariaDB, its pings last.
+/// The commands that the steps of purchases declare in `seen`: those of Redis, and the statements of MariaDB, its pings
+/// after them, and last what other services only count.
 fn declared(seen: &[Seeing]) -> (Vec<String>, Vec<String>) {
     let sent = seen.iter().filter(|seeing| seeing.by_purchase).flat_map(|seeing| {
         match (seeing.said.as_deref(), &*seeing.key) {
@@ -21,9 +22,11 @@ fn declared(seen: &[Seeing]) -> (Vec<String>, Vec<String>) {
             _ => &[],
         }
     });
-    let sent = sent.map(|command| (*command).to_owned());
+    // Among the reads that ZooKeeper counts are heartbeats, which the client sends by itself.
+    let compared = sent.filter(|command| **command != "zookeeper/read");
+    let sent = compared.map(|command| (*command).to_owned());
     let (redis, mut sql): (_, Vec<_>) = sent.partition(|command: &String| command.chars().all(char::is_uppercase));
-    sql.sort_by_key(|command| command == "ping");
+    sql.sort_by_key(|command| (command == "ping", command.contains('/').then(|| command.clone())));
     (redis, sql)
 }
 

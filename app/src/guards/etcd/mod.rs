@@ -1,0 +1,130 @@
+//! etcd's lock: a key under a lease for each one who wants it; the oldest key, by its create revision, has the lock.
+//!
+//! ```text
+//! A: lease of 1 s; put lock/a under it -> revision 7; the oldest is 7: A has the lock
+//!                     B: lease; put lock/b -> 8; the one before is 7: watches lock/a and nothing else
+//! A: lease kept alive every third of it ... revoked, or A dies and it ends: lock/a is deleted
+//!                     B: woken; nobody is before 8; is lock/b still there? then B has the lock
+//! ```
+//!
+//! Without that last look, one whose lease ended while it waited would go in, too. The lease can end while its holder is
+//! paused: then both write. Cost: three round trips, one more per third of the lease, and four for each one before it.
+
+mod gateway;
+mod json;
+mod lease;
+mod protocol;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+
+use self::lease::Lease;
+use self::protocol::{CHECK, GRANT, PREDECESSOR, PUT, Protocol, RENEW, REVOKE, WATCH};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Name};
+use crate::timeouts::Timeouts;
+use crate::world::World;
+
+/// The service that it is.
+const SERVICE: &str = "etcd";
+
+const WAIT: Step = Step::local("wait");
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "etcd",
+        family: Family::LeaseLock,
+        lesson: 7,
+        summary: "lease and create-revision order in etcd, watching the predecessor only",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder", "session-expiry"],
+        weak_at: "write",
+        needs: &[SERVICE],
+        source: include_str!("mod.rs"),
+    },
+    steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, RENEW, REVOKE],
+    reentrant: false,
+    open: |world| Box::pin(async { opened(Etcd::open(world)?) }),
+};
+
+struct Etcd {
+    protocol: Arc<Protocol>,
+    timeouts: Timeouts,
+}
+
+impl Etcd {
+    fn open(world: &World) -> Result<Self, Error> {
+        let url = world.services.url(SERVICE)?;
+        Ok(Self {
+            protocol: Arc::new(Protocol::new(url)?),
+            timeouts: world.timeouts,
+        })
+    }
+
+    /// Waits until nobody is before `revision`; false when that takes too long.
+    async fn is_first(&self, prefix: &str, revision: u64, deadline: Instant, probe: &Probe) -> Result<bool, Error> {
+        while let Some(before) = self.protocol.predecessor(prefix, revision, probe).await? {
+            let mut watch = self.protocol.watch(&before, probe).await?;
+            let going = timeout_at(deadline, watch.deleted());
+            let words = |gone: &Result<_, Elapsed>| if gone.is_ok() { "woken" } else { "timed out" };
+            let woken = probe.local(&WAIT, &before.key, going, words).await;
+            woken.unwrap_or(Ok(()))?;
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[async_trait]
+impl Guard for Etcd {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let deadline = Instant::now() + self.timeouts.wait;
+        let prefix = prefix(item);
+        let lease = Lease::granted(self.protocol.clone(), self.timeouts.lease, &prefix, probe).await?;
+        let (key, id) = (format!("{prefix}{:x}", lease.id()), lease.id());
+        let put = self.protocol.put(&prefix, &key, id, probe).await?;
+        if put.is_first {
+            return Ok(Some(Box::new(HeldLock { lease })));
+        }
+        if self.is_first(&prefix, put.revision, deadline, probe).await? && self.protocol.is_there(&key, probe).await? {
+            return Ok(Some(Box::new(HeldLock { lease })));
+        }
+        lease.revoke(probe).await?;
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.protocol.forget(&prefix(item)).await
+    }
+}
+
+/// Begins the key of each one who wants the lock.
+fn prefix(item: &Name) -> String {
+    format!("{}/", lock_key(item))
+}
+
+/// The oldest key.
+struct HeldLock {
+    lease: Lease,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
+        Ok(self.lease.is_kept())
+    }
+
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        Ok(match self.lease.revoke(probe).await? {
+            true => Released::InTime,
+            false => Released::TooLate,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! ZooKeeper's lock: each one who wants it gets a place in a queue, a node that ends with its session.
+//!
+//! ```text
+//! A: create /lock/a- (ephemeral, sequential) -> a-1; list the children: a-1 is the first, so A has the lock
+//!                     B: create -> b-2; list: a-1 is before it; watches a-1 and nobody else
+//! A: delete a-1 ... or A dies, and its session ends
+//!                     B: woken by the watch; list: b-2 is the first
+//! ```
+//!
+//! Fair, and no crowd wakes up at once. A session can end while its holder is paused and believes that it lives: then both
+//! write. Cost: five round trips for the first who wants an item, three for those after, two for each one before them.
+
+mod queue;
+mod session;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+use zookeeper_client::{Client, WatchedEvent};
+
+use self::queue::{Ahead, Place, Queue};
+use self::session::{CHILDREN, CONNECT, CREATE, CREATE_QUEUE, DELETE, Sessions, WATCH};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Name};
+use crate::timeouts::Timeouts;
+use crate::world::World;
+
+/// The service that it is.
+const SERVICE: &str = "zookeeper";
+
+const WAIT: Step = Step::local("wait");
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "zookeeper",
+        family: Family::SessionLock,
+        lesson: 7,
+        summary: "ephemeral sequential node, watching the predecessor only",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder", "session-expiry"],
+        weak_at: "write",
+        needs: &[SERVICE],
+        source: include_str!("mod.rs"),
+    },
+    steps: &[CONNECT, CREATE, CREATE_QUEUE, CHILDREN, WATCH, WAIT, DELETE],
+    reentrant: false,
+    open: |world| Box::pin(async { opened(ZooKeeper::open(world).await?) }),
+};
+
+struct ZooKeeper {
+    sessions: Sessions,
+    timeouts: Timeouts,
+}
+
+impl ZooKeeper {
+    async fn open(world: &World) -> Result<Self, Error> {
+        let url = world.services.url(SERVICE)?;
+        Ok(Self {
+            sessions: Sessions::open(url, world.timeouts.lease).await?,
+            timeouts: world.timeouts,
+        })
+    }
+}
+
+/// Who wants the lock of an item.
+fn queue(session: Arc<Client>, item: &Name) -> Queue {
+    let path = format!("/{}", lock_key(item));
+    Queue { session, path }
+}
+
+#[async_trait]
+impl Guard for ZooKeeper {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let deadline = Instant::now() + self.timeouts.wait;
+        let session = self.sessions.current(probe).await?;
+        // From here on it leaves the queue when it is dropped, be it by an error.
+        let place = Place::take(queue(session, item), probe).await?;
+        loop {
+            let before = match place.ahead(probe).await? {
+                Ahead::Nobody => return Ok(Some(Box::new(HeldLock { place }))),
+                Ahead::One(before) => before,
+                Ahead::Gone => return Ok(None),
+            };
+            if let Some(watch) = place.watch(&before, probe).await? {
+                let going = timeout_at(deadline, watch.changed());
+                let words = |gone: &Result<WatchedEvent, Elapsed>| if gone.is_ok() { "woken" } else { "timed out" };
+                let _ = probe.local(&WAIT, &before, going, words).await;
+            }
+            if Instant::now() >= deadline {
+                place.leave(probe).await?;
+                return Ok(None);
+            }
+        }
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        queue(self.sessions.anew_if_ended().await?, item).empty().await
+    }
+}
+
+/// The first place in the queue.
+struct HeldLock {
+    place: Place,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    /// Who is cut off from ZooKeeper does not know whether the session still lives, and does not write.
+    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
+        Ok(self.place.is_kept())
+    }
+
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        Ok(match self.place.leave(probe).await? {
+            true => Released::InTime,
+            false => Released::TooLate,
+        })
+    }
+}

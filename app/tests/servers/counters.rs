@@ -1,0 +1,68 @@
+//! What the services received that keep no log but counters: the updates of ZooKeeper, the calls of etcd.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use app::services::Services;
+
+/// Counters, read from where the last reading ended.
+pub struct Counters {
+    zookeeper: Option<String>,
+    etcd: Option<String>,
+    last: BTreeMap<String, u64>,
+}
+
+impl Counters {
+    pub fn start(services: &Services) -> Self {
+        let address = |service: &str| {
+            let (_, address) = services.url(service).ok()?.split_once("://")?;
+            Some(address.to_owned())
+        };
+        let mut counters = Self {
+            zookeeper: address("zookeeper"),
+            etcd: address("etcd"),
+            last: BTreeMap::new(),
+        };
+        counters.since();
+        counters
+    }
+
+    /// What was counted since the last call, in no order. Reads of ZooKeeper are left out: heartbeats count as such.
+    pub fn since(&mut self) -> Vec<String> {
+        let mut now = BTreeMap::new();
+        if let Some(address) = &self.zookeeper {
+            let said = ask(address, "mntr");
+            let updates = said
+                .lines()
+                .find_map(|line| line.strip_prefix("zk_cnt_updatelatency\t"));
+            now.insert("zookeeper/update".to_owned(), updates.unwrap().parse().unwrap());
+        }
+        if let Some(address) = &self.etcd {
+            let said = ask(address, "GET /metrics HTTP/1.0\r\n\r\n");
+            now.extend(said.lines().filter_map(call));
+        }
+        let last = std::mem::replace(&mut self.last, now);
+        let received = self.last.iter().flat_map(|(name, count)| {
+            let before = last.get(name).copied().unwrap_or(0);
+            (before..*count).map(|_| name.clone())
+        });
+        received.collect()
+    }
+}
+
+/// `grpc_server_started_total{grpc_method="Txn",...} 7`
+fn call(line: &str) -> Option<(String, u64)> {
+    let rest = line.strip_prefix("grpc_server_started_total{grpc_method=\"")?;
+    let (method, rest) = rest.split_once('"')?;
+    let (_, count) = rest.rsplit_once(' ')?;
+    Some((format!("etcd/{method}"), count.parse().ok()?))
+}
+
+fn ask(address: &str, question: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(question.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
