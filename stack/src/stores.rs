@@ -28,7 +28,12 @@ pub struct Parts {
 /// Where the stores are of a run of this user that goes on just now, in whatever process: URLs of Redis and of MariaDB.
 pub fn running() -> Vec<(String, String)> {
     let folders = folder::owned().into_iter();
-    let sockets = folders.map(|folder| (redis::socket(&folder, redis::NAME), mariadb::socket(&folder, mariadb::NAME)));
+    let sockets = folders.map(|folder| {
+        (
+            redis::socket(&folder, redis::NAME),
+            mariadb::socket(&folder, mariadb::NAME),
+        )
+    });
     let both = sockets.filter(|(redis, mariadb)| redis.exists() && mariadb.exists());
     both.map(|(redis, sql)| (address::redis(&redis), address::mysql(&sql, mariadb::DATABASE)))
         .collect()
@@ -108,6 +113,11 @@ impl Stores {
     /// Where the services are that were started by [`Stores::start_service`], by name.
     pub fn services(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         self.further.iter().map(|(name, running)| (*name, &*running.urls))
+    }
+
+    /// The processes of such a service; none when it was not started.
+    pub fn processes(&self, name: &str) -> &[Service] {
+        self.further.get(name).map_or(&[], |running| &running.services)
     }
 
     /// Starts a shop on these stores and waits until it serves. Several shops may share them.

@@ -17,6 +17,7 @@ mod observed;
 mod older_schema;
 mod one_buyer;
 mod openapi;
+mod queues;
 mod received;
 mod refusal;
 mod round_trips;

@@ -22,7 +22,9 @@ impl InstanceRelays {
             let (socket, url) = match kind {
                 ServerKind::Redis => (redis::socket(folder, redis::NAME), urls.redis),
                 ServerKind::MariaDb => (mariadb::socket(folder, mariadb::NAME), urls.sql),
-                ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => bail!("there is no relay before {kind}"),
+                ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => {
+                    bail!("there is no relay before {kind}")
+                }
             };
             let is_ours = Some(url) == own_url(kind, &socket).as_deref();
             ensure!(is_ours, "no relay can be put before a {kind} that was not started here");

@@ -22,6 +22,10 @@ pub(super) const DELETE: Step = Step::command("delete", &["zookeeper/update"]).p
 /// How long a server may take to answer before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
+/// The shortest session that is asked for. Two fifths of it without an answer count as a lost connection, also on a machine
+/// that is busy.
+const SHORTEST: Duration = Duration::from_secs(1);
+
 /// One session after the other: one that has ended never comes back.
 pub(super) struct Sessions {
     /// `host:port`, and more of them after commas.
@@ -32,7 +36,8 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Begins the first session. It outlives a silence of this instance by `lease`, as far as the server allows that.
+    /// Begins the first session. It outlives a silence of this instance by `lease`, at least by a second, and as far as the
+    /// server allows that.
     pub(super) async fn open(url: &str, lease: Duration) -> Result<Self, Error> {
         let servers = url.strip_prefix("zookeeper://").unwrap_or(url).to_owned();
         let current = ArcSwap::from_pointee(connect(&servers, lease).await?);
@@ -68,7 +73,9 @@ impl Sessions {
 }
 
 async fn connect(servers: &str, lease: Duration) -> Result<Client, Error> {
-    let connector = Client::connector().with_session_timeout(lease).with_fail_eagerly();
+    let connector = Client::connector()
+        .with_session_timeout(lease.max(SHORTEST))
+        .with_fail_eagerly();
     let connected = timeout(ANSWER_WITHIN, connector.connect(servers)).await;
     let connected = connected.unwrap_or(Err(Refusal::Timeout));
     connected.map_err(|why| Error::no_connection(SERVICE, &why))
