@@ -27,7 +27,7 @@ fn nobody() -> Observers {
     Observers::new(Vec::new())
 }
 
-fn probe() -> Probe {
+pub fn probe() -> Probe {
     let purchase = Purchase::new(name("sku"), 1, name("b-1"), None);
     Probe::new(&purchase, Duration::ZERO, None, nobody())
 }
@@ -39,7 +39,7 @@ async fn world(instance: &Instance, timeouts: Timeouts) -> World {
     opened.await.unwrap()
 }
 
-async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
+pub async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
     let entry = guards::ALL.iter().find(|entry| entry.mechanism.name == mechanism);
     (entry.unwrap().open)(&world(instance, timeouts).await).await.unwrap()
 }
@@ -58,7 +58,7 @@ fn claiming<'a>(world: &'a World, threat: &'a str) -> impl Iterator<Item = &'sta
     })
 }
 
-async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
+pub async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
     let locking = timeout(LONG, guard.lock(item, &probe())).await;
     locking.expect("the wait has no end").unwrap().is_some()
 }
