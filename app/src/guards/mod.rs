@@ -25,6 +25,7 @@ list! {
     mutex,
     setnx,
     token,
+    lease_no_watchdog,
     watchdog,
     redlock,
     named_lock,
