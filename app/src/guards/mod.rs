@@ -26,6 +26,7 @@ list! {
     setnx,
     token,
     lease_no_watchdog,
+    spin,
     watchdog,
     redlock,
     named_lock,
