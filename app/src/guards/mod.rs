@@ -27,6 +27,7 @@ list! {
     token,
     lease_no_watchdog,
     spin,
+    unlock_before_write,
     watchdog,
     redlock,
     named_lock,

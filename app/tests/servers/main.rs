@@ -22,5 +22,6 @@ mod round_trips;
 mod seam;
 mod store_gone;
 mod traces;
+mod unlock_before_write;
 mod waiting;
 mod wire;
