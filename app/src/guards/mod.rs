@@ -29,6 +29,7 @@ list! {
     spin,
     unlock_before_write,
     watchdog,
+    fair,
     redlock,
     named_lock,
 }

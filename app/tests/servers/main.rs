@@ -6,6 +6,7 @@ mod bad_purchases;
 mod conflict;
 mod crash;
 mod crowd;
+mod fair;
 mod fences;
 mod folder;
 mod guards;
