@@ -31,6 +31,7 @@ list! {
     watchdog,
     fair,
     redlock,
+    fenced,
     named_lock,
 }
 
