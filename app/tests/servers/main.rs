@@ -13,6 +13,7 @@ mod guards;
 mod harness;
 mod lab;
 mod ledger;
+mod lock_table;
 mod observed;
 mod older_schema;
 mod one_buyer;
