@@ -30,6 +30,7 @@ list! {
     spin,
     unlock_before_write,
     lock_table,
+    interval,
     watchdog,
     fair,
     redlock,

@@ -11,6 +11,7 @@ mod fences;
 mod folder;
 mod guards;
 mod harness;
+mod interval;
 mod lab;
 mod ledger;
 mod lock_table;
