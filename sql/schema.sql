@@ -25,3 +25,15 @@ create table if not exists orders (
     created_at      timestamp(6) not null default current_timestamp(6),
     key orders_of_item (item)
 ) engine = InnoDB;
+
+-- The locks of the `lock-table` guard: who holds an item, and until when by this server's clock, in UTC.
+create table if not exists locks (
+    item       varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
+    owner      char(36) character set ascii collate ascii_bin not null,
+    expires_at datetime(6) not null
+) engine = InnoDB;
+
+-- Those of `lock-table-bare`: a row is a lock, and nothing else is known of it.
+create table if not exists bare_locks (
+    item varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key
+) engine = InnoDB;

@@ -21,6 +21,7 @@ use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
+use crate::world::World;
 
 /// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.
 pub(super) const RELEASE: &str = r"
@@ -30,8 +31,8 @@ end
 return 0
 ";
 
-const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
+pub(super) const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+pub(super) const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -47,21 +48,23 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world| {
-        Box::pin(async {
-            opened(Token {
-                redis: world.store()?,
-                release: Arc::new(Script::new(RELEASE)),
-                timeouts: world.timeouts,
-            })
-        })
-    },
+    open: |world| Box::pin(async { opened(Token::open(world)?) }),
 };
 
-struct Token {
+pub(super) struct Token {
     redis: Arc<Redis>,
     release: Arc<Script>,
     timeouts: Timeouts,
+}
+
+impl Token {
+    pub(super) fn open(world: &World) -> Result<Self, Error> {
+        Ok(Self {
+            redis: world.store()?,
+            release: Arc::new(Script::new(RELEASE)),
+            timeouts: world.timeouts,
+        })
+    }
 }
 
 #[async_trait]
@@ -93,11 +96,11 @@ impl Guard for Token {
     }
 }
 
-struct HeldLock {
-    redis: Arc<Redis>,
-    release: Arc<Script>,
-    key: String,
-    token: String,
+pub(super) struct HeldLock {
+    pub(super) redis: Arc<Redis>,
+    pub(super) release: Arc<Script>,
+    pub(super) key: String,
+    pub(super) token: String,
 }
 
 #[async_trait]

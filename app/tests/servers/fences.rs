@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use app::guards::Released;
 use app::probe::{Observers, Probe};
 use app::sale::{Fence, Purchase};
 use app::stores::Written;
+use app::timeouts::Timeouts;
+use redis::AsyncCommands;
 
-use crate::harness::{Instance, name};
+use crate::guards::guard;
+use crate::harness::{Instance, LONG, fresh, name};
 
 fn purchase(item: &str, key: &str) -> (Purchase, Probe) {
     let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
@@ -34,5 +38,76 @@ async fn every_store_refuses_a_fence_once_a_higher_one_has_written() {
         assert_eq!(write("k-5", 5, 35).await, Written::Closed, "{called}");
         store.open(&name(&item), 9).await.unwrap();
         assert_eq!(write("k-6", 8, 1).await, Written::Written, "a new sale: {called}");
+    }
+}
+
+const LASTING: Timeouts = Timeouts {
+    wait: LONG,
+    lease: LONG,
+};
+
+/// Takes away what Redis has of it, as the end of a lease does, or the loss of its data.
+async fn lose(instance: &Instance, key: String) {
+    let deleted: u64 = instance.redis.clone().del(&key).await.unwrap();
+    assert_eq!(deleted, 1, "{key}");
+}
+
+#[tokio::test]
+async fn a_holder_whose_lease_ended_is_refused_by_every_store_once_the_next_one_has_written() {
+    let instance = Instance::lab().await;
+    let guard = guard(&instance, "fenced", LASTING).await;
+    for (called, store) in instance.shop.world.stores.all() {
+        let item = instance.sale(2).await;
+        let (one, probe_one) = purchase(&item, "k-1");
+        let (two, probe_two) = purchase(&item, "k-2");
+        let first = guard.lock(&one.item, &probe_one).await.unwrap().unwrap();
+        lose(&instance, format!("lock:{{{item}}}")).await;
+        let second = guard.lock(&two.item, &probe_two).await.unwrap().unwrap();
+        assert!(first.fence() < second.fence(), "{called}");
+        let written = store.write(&two, 1, second.fence(), &probe_two).await.unwrap();
+        assert_eq!(written, Written::Written, "{called}");
+        let late = store.write(&one, 1, first.fence(), &probe_one).await.unwrap();
+        assert_eq!(late, Written::Fenced, "{called}");
+        assert_eq!(first.release(&probe_one).await.unwrap(), Released::TooLate, "{called}");
+        assert_eq!(second.release(&probe_two).await.unwrap(), Released::InTime, "{called}");
+        assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (1, 1), "{called}");
+    }
+}
+
+/// What the header of `fenced` says that a fence cannot see: the store knows who has written, and not who has read.
+#[tokio::test]
+async fn a_holder_whose_lease_ended_is_not_refused_while_the_next_one_has_only_read() {
+    let instance = Instance::lab().await;
+    for (called, store) in instance.shop.world.stores.all() {
+        let item = instance.sale(2).await;
+        let (one, probe_one) = purchase(&item, "k-1");
+        let (two, probe_two) = purchase(&item, "k-2");
+        let read = store.read(&two, &probe_two).await.unwrap().unwrap();
+        let late = store.write(&one, 1, Some(Fence(33)), &probe_one).await.unwrap();
+        assert_eq!(late, Written::Written, "{called}");
+        let stale = store
+            .write(&two, read.left - 1, Some(Fence(34)), &probe_two)
+            .await
+            .unwrap();
+        assert_eq!(stale, Written::Written, "{called}");
+        assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (1, 2), "{called}");
+    }
+}
+
+#[tokio::test]
+async fn fences_go_on_above_the_last_one_after_a_release_and_after_redis_has_lost_them() {
+    let instance = Instance::lab().await;
+    let guard = guard(&instance, "fenced", LASTING).await;
+    let item = fresh("sku");
+    let (purchase, probe) = purchase(&item, "k-1");
+    let mut last = None;
+    for loses in [false, false, true, true] {
+        if loses {
+            lose(&instance, format!("fences:{{{item}}}")).await;
+        }
+        let held = guard.lock(&purchase.item, &probe).await.unwrap().unwrap();
+        assert!(held.fence() > last, "{:?} after {last:?}", held.fence());
+        last = held.fence();
+        held.release(&probe).await.unwrap();
     }
 }

@@ -58,7 +58,7 @@ fn claiming<'a>(world: &'a World, threat: &'a str) -> impl Iterator<Item = &'sta
     })
 }
 
-async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
+pub async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
     let locking = timeout(LONG, guard.lock(item, &probe())).await;
     locking.expect("the wait has no end").unwrap().is_some()
 }

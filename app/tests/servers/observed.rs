@@ -101,8 +101,9 @@ impl Observed {
         usable.cloned().collect()
     }
 
+    /// Each key is another buyer's.
     pub async fn buy(&self, listed: &Listed, item: &str, key: &str, work: Duration) -> Outcome {
-        let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
+        let purchase = Purchase::new(name(item), 1, name(&format!("b-{key}")), Some(name(key)));
         let probe = Probe::new(&purchase, work, None, self.world.observers.clone());
         let strategy = listed.opened(&self.world).await.unwrap();
         strategy.buy(&purchase, &probe).await.unwrap()

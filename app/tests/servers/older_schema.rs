@@ -1,7 +1,7 @@
 //! A volume that an older version made: its tables come up to date when an instance opens, and its rows stay.
 
 use futures_util::future::join_all;
-use sqlx::{Executor, MySqlPool, Row, raw_sql};
+use sqlx::{AssertSqlSafe, Executor, MySqlPool, Row, raw_sql};
 use stack::Stores;
 
 use crate::harness::{Instance, PurchaseRequest, stores_of_its_own};
@@ -32,15 +32,16 @@ insert into orders (id, item, quantity, buyer, idempotency_key, instance)
 /// What tables there are and what each column of them is, as `show create table` says it.
 async fn tables(sql: &MySqlPool) -> Vec<String> {
     let mut said = Vec::new();
-    for show in ["show create table store", "show create table orders"] {
-        said.push(sql.fetch_one(show).await.unwrap().get(1));
+    for row in sql.fetch_all("show tables").await.unwrap() {
+        let show = format!("show create table {}", row.get::<String, _>(0));
+        said.push(sql.fetch_one(AssertSqlSafe(show)).await.unwrap().get(1));
     }
     said
 }
 
 async fn with_first_schema(stores: &Stores) -> MySqlPool {
     let sql = MySqlPool::connect(stores.sql_url()).await.unwrap();
-    raw_sql("drop table if exists store, orders")
+    raw_sql("drop table if exists store, orders, locks, bare_locks")
         .execute(&sql)
         .await
         .unwrap();

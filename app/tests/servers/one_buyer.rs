@@ -21,13 +21,14 @@ async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
         let request = PurchaseRequest::of(&item).by(&strategy);
         let mut told = Vec::new();
         for left in [2, 1, 0] {
-            let answer = instance.buy(&request).await;
+            let answer = instance.buy(&request.clone().buyer(format!("b-{left}"))).await;
             assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
             assert_eq!(answer.json()["remaining"], left, "{strategy}");
             told.push((answer.order(), 1));
         }
-        for _ in 0..2 {
-            assert_eq!(instance.buy(&request).await.problem(), sold_out(), "{strategy}");
+        for late in ["b-3", "b-4"] {
+            let answer = instance.buy(&request.clone().buyer(late)).await;
+            assert_eq!(answer.problem(), sold_out(), "{strategy}");
         }
         told.sort();
         let ledger = instance.ledger(store, &item).await;
@@ -42,7 +43,7 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
         let item = instance.sale(7).await;
         let request = PurchaseRequest::of(&item).by(&strategy).quantity(3);
         for left in [4, 1] {
-            let answer = instance.buy(&request).await;
+            let answer = instance.buy(&request.clone().buyer(format!("b-{left}"))).await;
             assert_eq!(
                 (answer.status, &answer.json()["remaining"]),
                 (201, &left.into()),
@@ -50,11 +51,13 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
             );
             assert_eq!(answer.json()["quantity"], 3, "{strategy}");
         }
-        assert_eq!(instance.buy(&request).await.problem(), sold_out(), "{strategy}");
+        let answer = instance.buy(&request.clone().buyer("b-2")).await;
+        assert_eq!(answer.problem(), sold_out(), "{strategy}");
         let ledger = instance.ledger(store, &item).await;
         let quantities: Vec<_> = ledger.orders.iter().map(|(_, quantity)| *quantity).collect();
         assert_eq!((ledger.left, quantities), (1, vec![3, 3]), "{strategy}");
-        assert_eq!(instance.buy(&request.quantity(1)).await.status, 201, "{strategy}");
+        let answer = instance.buy(&request.quantity(1).buyer("b-3")).await;
+        assert_eq!(answer.status, 201, "{strategy}");
     }
 }
 
@@ -121,10 +124,8 @@ async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
 async fn every_strategy_says_of_an_unknown_item_that_it_is_unknown() {
     let instance = Instance::lab().await;
     for (strategy, _) in all(&instance) {
-        for request in [
-            PurchaseRequest::of("no-such-item"),
-            PurchaseRequest::of("no-such-item").key("k"),
-        ] {
+        let unknown = PurchaseRequest::of(&fresh("no-such-item"));
+        for request in [unknown.clone(), unknown.key("k").buyer("b-2")] {
             let answer = instance.buy(&request.by(&strategy)).await;
             assert_eq!(answer.problem(), (404, "unknown-item".to_owned()), "{strategy}");
         }

@@ -9,9 +9,9 @@ use crate::probe::{Probe, Role, Step};
 use crate::sale::Error;
 use crate::stores::Redis;
 
-pub(super) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
+pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
 pub(super) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
-pub(super) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
+pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 
 /// The three scripts, and where they run.
 pub(super) struct Protocol {

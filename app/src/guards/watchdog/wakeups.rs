@@ -12,14 +12,16 @@ use redis::Msg;
 use tokio::sync::Notify;
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::probe::{Probe, Step};
 use crate::sale::Error;
 use crate::stores::Redis;
+use crate::world::World;
 
-pub(super) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
-pub(super) const RECEIVE: Step = Step::local("receive");
-pub(super) const PING: Step = Step::command("ping", &["PING"]);
+pub(in crate::guards) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
+pub(in crate::guards) const RECEIVE: Step = Step::local("receive");
+pub(in crate::guards) const PING: Step = Step::command("ping", &["PING"]);
 
 /// The channels of all items.
 const PATTERN: &str = "released:*";
@@ -33,13 +35,13 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The waiters of this instance, by channel. A channel is in the map only while somebody waits at it.
 #[derive(Default)]
-pub(super) struct Wakeups {
+pub(in crate::guards) struct Wakeups {
     waiters: Mutex<HashMap<String, Arc<Notify>>>,
 }
 
 impl Wakeups {
     /// Joins the waiters at `channel`.
-    pub(super) fn wait_at<'a>(&'a self, channel: &'a str) -> Waiting<'a> {
+    pub(in crate::guards) fn wait_at<'a>(&'a self, channel: &'a str) -> Waiting<'a> {
         let bell = self.waiters().entry(channel.to_owned()).or_default().clone();
         Waiting {
             wakeups: self,
@@ -68,7 +70,7 @@ impl Wakeups {
 }
 
 /// A place among the waiters, given up when dropped.
-pub(super) struct Waiting<'a> {
+pub(in crate::guards) struct Waiting<'a> {
     wakeups: &'a Wakeups,
     channel: &'a str,
     bell: Arc<Notify>,
@@ -76,7 +78,7 @@ pub(super) struct Waiting<'a> {
 
 impl Waiting<'_> {
     /// Comes back after a release. One that came before this call is not lost.
-    pub(super) async fn woken(&self) {
+    pub(in crate::guards) async fn woken(&self) {
         self.bell.notified().await;
     }
 }
@@ -91,8 +93,15 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Listens for as long as it is run.
-pub(super) async fn listen(redis: Arc<Redis>, wakeups: Arc<Wakeups>, probe: Probe) {
+/// Begins to listen, until the handle is dropped.
+pub(in crate::guards) fn start(redis: Arc<Redis>, world: &World) -> (Arc<Wakeups>, AbortOnDropHandle<()>) {
+    let wakeups = Arc::<Wakeups>::default();
+    let heard_by = wakeups.clone();
+    let listener = world.start("listener", |probe| listen(redis, heard_by, probe));
+    (wakeups, listener)
+}
+
+async fn listen(redis: Arc<Redis>, wakeups: Arc<Wakeups>, probe: Probe) {
     loop {
         if let Err(error) = receive(&redis, &wakeups, &probe).await {
             tracing::warn!(%error, "no wake-ups from redis; waiters fall back on the end of the lease");

@@ -60,8 +60,11 @@ impl Sql {
         Ok(Lent(Some(lent.map_err(|error| Error::no_connection("sql", &error))?)))
     }
 
-    /// All of `statements` or none of them, for an operator.
-    pub(super) async fn operate<'a>(&self, statements: impl IntoIterator<Item = Statement<'a>>) -> Result<(), Error> {
+    /// All of `statements` or none of them, for an operator, which is no step of a purchase.
+    ///
+    /// # Errors
+    /// When MariaDB refuses or does not answer.
+    pub async fn operate<'a>(&self, statements: impl IntoIterator<Item = Statement<'a>>) -> Result<(), Error> {
         let mut link = self.lend().await?;
         link.begin().await?;
         for statement in statements {

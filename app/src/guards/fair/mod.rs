@@ -1,0 +1,169 @@
+//! A fair lock: who finds it taken gets a place in a queue, and only the first of the queue may take it.
+//!
+//! ```text
+//! A: lock -> taken
+//!                     B: lock -> place 1 ...
+//!                                         C: lock -> place 2 ...
+//! A: compare-and-delete, PUBLISH to B
+//!                                                            D: lock -> place 3, though it is free
+//!                     B: woken; lock -> taken
+//! ```
+//!
+//! First come, first served, and one waiter is woken for each release. Who waits asks every third of a lease, or loses the
+//! place: a dead one delays the others by one lease. Nothing renews the lease of the holder: one that outlives it is not
+//! protected. Cost: two round trips, and while waiting one for each third of a lease and one for each wake-up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::Script;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::task::AbortOnDropHandle;
+use uuid::Uuid;
+
+use super::watchdog::wakeups::{self, PING, RECEIVE, SUBSCRIBE, Wakeups};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::Timeouts;
+use crate::world::World;
+
+const LOCK: Step = Step::command("lock-or-queue", &["EVALSHA"]).plays(Role::Lock);
+const WAIT: Step = Step::local("wait");
+const LEAVE: Step = Step::command("leave-queue", &["EVALSHA"]);
+const RELEASE: Step = Step::command("release-to-next", &["EVALSHA"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "fair",
+        family: Family::LeaseLock,
+        lesson: 5,
+        summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("mod.rs"),
+    },
+    steps: &[LOCK, WAIT, LEAVE, RELEASE, SUBSCRIBE, RECEIVE, PING],
+    reentrant: false,
+    open: |world| Box::pin(async { opened(Fair::open(world)?) }),
+};
+
+struct Fair {
+    scripts: Arc<Scripts>,
+    wakeups: Arc<Wakeups>,
+    timeouts: Timeouts,
+    /// Ends with the guard.
+    _listener: AbortOnDropHandle<()>,
+}
+
+/// The scripts, and where they run.
+struct Scripts {
+    redis: Arc<Redis>,
+    lock: Script,
+    leave: Script,
+}
+
+impl Fair {
+    fn open(world: &World) -> Result<Self, Error> {
+        let redis = world.store::<Redis>()?;
+        let (wakeups, listener) = wakeups::start(redis.clone(), world);
+        Ok(Self {
+            scripts: Arc::new(Scripts {
+                redis,
+                lock: Script::new(include_str!("lock.lua")),
+                leave: Script::new(include_str!("leave.lua")),
+            }),
+            wakeups,
+            timeouts: world.timeouts,
+            _listener: listener,
+        })
+    }
+}
+
+/// The lock, the queue in the order of arrival, and until when each waiter in it is alive.
+fn keys(item: &Name) -> [String; 3] {
+    [
+        lock_key(item),
+        format!("queue:{{{item}}}"),
+        format!("queue-alive:{{{item}}}"),
+    ]
+}
+
+/// What the channels of an item's waiters begin with.
+fn channels(item: &Name) -> String {
+    format!("released:{{{item}}}:")
+}
+
+#[async_trait]
+impl Guard for Fair {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let deadline = Instant::now() + self.timeouts.wait;
+        let held = HeldLock {
+            scripts: self.scripts.clone(),
+            item: item.clone(),
+            owner: Uuid::new_v4().to_string(),
+        };
+        let channel = channels(item) + &held.owner;
+        // Listening before the first attempt: a release in between cannot go unheard.
+        let waiting = self.wakeups.wait_at(&channel);
+        while let Some(again) = held.take(self.timeouts.lease, probe).await? {
+            if Instant::now() >= deadline {
+                held.leave(&LEAVE, probe).await?;
+                return Ok(None);
+            }
+            let woken = timeout_at(deadline.min(Instant::now() + again), waiting.woken());
+            let words = |woken: &Result<(), Elapsed>| if woken.is_ok() { "woken" } else { "timed out" };
+            let _ = probe.local(&WAIT, &channel, woken, words).await;
+        }
+        drop(waiting);
+        Ok(Some(Box::new(held)))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.scripts.redis.forget(&keys(item)).await
+    }
+}
+
+/// A lock that is held, or a place in its queue.
+struct HeldLock {
+    scripts: Arc<Scripts>,
+    item: Name,
+    owner: String,
+}
+
+impl HeldLock {
+    /// Takes the lock, or keeps the place in the queue; then it says after how long to ask again.
+    async fn take(&self, lease: Duration, probe: &Probe) -> Result<Option<Duration>, Error> {
+        let mut call = self.scripts.lock.prepare_invoke();
+        call.key(&keys(&self.item)).key(channels(&self.item));
+        call.arg(&self.owner).arg(lease.as_millis() as u64);
+        let words = |again_ms: &Option<u64>| if again_ms.is_none() { "taken" } else { "queued" };
+        let again_ms = probe.step(&LOCK, &self.item, self.scripts.redis.run(&call), words);
+        Ok(again_ms.await?.map(Duration::from_millis))
+    }
+
+    /// Gives back what there is: the lock or the place. Whether it was the lock.
+    async fn leave(&self, step: &Step, probe: &Probe) -> Result<bool, Error> {
+        let mut call = self.scripts.leave.prepare_invoke();
+        call.key(&keys(&self.item)).key(channels(&self.item)).arg(&self.owner);
+        let words = |was_held: &bool| if *was_held { "released" } else { "not held" };
+        probe.step(step, &self.item, self.scripts.redis.run(&call), words).await
+    }
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        Ok(if self.leave(&RELEASE, probe).await? {
+            Released::InTime
+        } else {
+            Released::TooLate
+        })
+    }
+}

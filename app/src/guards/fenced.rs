@@ -1,0 +1,136 @@
+//! A lease lock that hands out a fence: a number that rises with each holder. The store refuses a lower one than it has seen.
+//!
+//! ```text
+//! A: lock -> fence 33
+//! A: read 2, then paused for longer than its lease
+//!                     B: lock -> fence 34
+//!                     B: read 2; write 1 where fence <= 34, order
+//! A: write 1 where fence <= 33 -> refused: busy
+//! ```
+//!
+//! The clocks may lie as they like: what counts is the order of the fences, in the statement that writes. It sees what was
+//! written, not what was read: were A to write between B's read and B's write, both would pass. Cost: two round trips, and
+//! one for each attempt while waiting.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::Script;
+use uuid::Uuid;
+
+use super::token::{self, COMPARE_DEL};
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Fence, Name};
+use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
+
+/// Takes the lock KEYS[1] for ARGV[1], for ARGV[2] ms, and counts KEYS[2] up: the fence, or nil when it is taken. The count
+/// begins with the server's time in microseconds: were it lost with Redis' data, one from 1 would be refused by a store
+/// that remembers a higher one, for ever. So it may also be forgotten after a day without a holder.
+const ACQUIRE: &str = r"
+if not redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then
+    return nil
+end
+if redis.call('exists', KEYS[2]) == 0 then
+    local time = redis.call('time')
+    redis.call('set', KEYS[2], string.format('%.0f', time[1] * 1000000 + time[2]))
+end
+redis.call('expire', KEYS[2], 86400)
+return redis.call('incr', KEYS[2])
+";
+
+const SET_NX_INCR: Step = Step::command("set-nx-incr", &["EVALSHA"]).plays(Role::Lock);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "fenced",
+        family: Family::LeaseLock,
+        lesson: 6,
+        summary: "a lease lock that hands out a fence; the store refuses an older one as it writes",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("fenced.rs"),
+    },
+    steps: &[SET_NX_INCR, PAUSE, COMPARE_DEL],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(Fenced {
+                redis: world.store()?,
+                acquire: Script::new(ACQUIRE),
+                release: Arc::new(Script::new(token::RELEASE)),
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct Fenced {
+    redis: Arc<Redis>,
+    acquire: Script,
+    release: Arc<Script>,
+    timeouts: Timeouts,
+}
+
+/// The last fence of an item. It outlives every lock.
+fn fences_key(item: &Name) -> String {
+    format!("fences:{{{item}}}")
+}
+
+#[async_trait]
+impl Guard for Fenced {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let (key, token) = (lock_key(item), Uuid::new_v4().to_string());
+        let mut acquire = self.acquire.key(&key);
+        acquire.key(fences_key(item)).arg(&token);
+        acquire.arg(self.timeouts.lease.as_millis() as u64);
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            let fence: Option<u64> = probe
+                .step(&SET_NX_INCR, &key, self.redis.run(&acquire), in_words)
+                .await?;
+            if let Some(fence) = fence {
+                let lock = token::HeldLock {
+                    redis: self.redis.clone(),
+                    release: self.release.clone(),
+                    key,
+                    token,
+                };
+                return Ok(Some(Box::new(HeldLock { lock, fence })));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A sale that is opened again has forgotten the fences of the one before.
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item), fences_key(item)]).await
+    }
+}
+
+fn in_words(fence: &Option<u64>) -> String {
+    match fence {
+        Some(fence) => format!("taken, fence {fence}"),
+        None => "held by another".to_owned(),
+    }
+}
+
+struct HeldLock {
+    lock: token::HeldLock,
+    fence: u64,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    fn fence(&self) -> Option<Fence> {
+        Some(Fence(self.fence))
+    }
+
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        Box::new(self.lock).release(probe).await
+    }
+}

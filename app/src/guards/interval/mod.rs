@@ -1,0 +1,138 @@
+//! A lock of the buyer and not of the stock: each buyer enters once in an interval, which is the length of the sale.
+//!
+//! ```text
+//! A: lock buyer a -> taken, the first time in this sale
+//!                     B: lock buyer b -> taken, the first time in this sale
+//! A: read 1
+//!                     B: read 1
+//! A: write 0, order
+//!                     B: write 0, order    -- oversold: two buyers never meet
+//! A: lock buyer a -> entered before: refused at once
+//! ```
+//!
+//! It keeps a buyer from buying twice, which is what it is for; a purchase that is sent again is the same purchase and may
+//! enter again. The stock needs another guard. Cost: two round trips, and one for each attempt while the same purchase is
+//! being carried out elsewhere.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::Script;
+use uuid::Uuid;
+
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Actor, Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
+
+/// Buyers who may enter in one interval: a bound on what Redis has to hold.
+const MAX_BUYERS: u32 = 1_000_000;
+
+/// How long Redis remembers them after the last of them, in seconds: also those of an item that was never on sale.
+const REMEMBERED_FOR_S: u32 = 24 * 60 * 60;
+
+const ENTER: Step = Step::command("lock-buyer", &["EVALSHA"]).plays(Role::Lock);
+const LEAVE: Step = Step::command("release-buyer", &["EVALSHA"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "interval",
+        family: Family::BuyerLimit,
+        lesson: 4,
+        summary: "a lock of the buyer, who may enter once in a sale; nothing protects the stock",
+        claims: &[],
+        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("mod.rs"),
+    },
+    steps: &[ENTER, PAUSE, LEAVE],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(Interval {
+                redis: world.store()?,
+                enter: Script::new(include_str!("enter.lua")),
+                leave: Arc::new(Script::new(include_str!("leave.lua"))),
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct Interval {
+    redis: Arc<Redis>,
+    enter: Script,
+    leave: Arc<Script>,
+    timeouts: Timeouts,
+}
+
+/// The locks of an item's buyers, when each of them entered, and the orders that they entered for.
+fn keys(item: &Name) -> [String; 3] {
+    ["locks", "t", "orders"].map(|what| format!("interval:{{{item}}}:{what}"))
+}
+
+#[async_trait]
+impl Guard for Interval {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let (Actor::Purchase(attempt) | Actor::Renewal(attempt)) = probe.actor() else {
+            // Whoever is no buyer has nothing to wait for.
+            return Ok(None);
+        };
+        let (keys, buyer, owner) = (keys(item), attempt.buyer.clone(), Uuid::new_v4().to_string());
+        let mut enter = self.enter.prepare_invoke();
+        enter.key(&keys).arg(buyer.as_str()).arg(&owner);
+        enter.arg(self.timeouts.lease.as_millis() as u64);
+        enter
+            .arg(attempt.order.to_string())
+            .arg(MAX_BUYERS)
+            .arg(REMEMBERED_FOR_S);
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            let entered: String = probe
+                .step(&ENTER, &buyer, self.redis.run(&enter), String::clone)
+                .await?;
+            if entered == "taken" {
+                let (redis, leave) = (self.redis.clone(), self.leave.clone());
+                let [locks, ..] = keys;
+                return Ok(Some(Box::new(HeldLock {
+                    redis,
+                    leave,
+                    locks,
+                    buyer,
+                    owner,
+                })));
+            }
+            if entered == "refused" {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// With the sale its interval ends.
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&keys(item)).await
+    }
+}
+
+struct HeldLock {
+    redis: Arc<Redis>,
+    leave: Arc<Script>,
+    locks: String,
+    buyer: Name,
+    owner: String,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let mut leave = self.leave.key(&self.locks);
+        leave.arg(self.buyer.as_str()).arg(&self.owner);
+        let words = |left: &bool| if *left { "released" } else { "lock gone" };
+        let left = probe.step(&LEAVE, &self.buyer, self.redis.run(&leave), words).await?;
+        Ok(if left { Released::InTime } else { Released::TooLate })
+    }
+}

@@ -1,0 +1,61 @@
+//! Redisson's lock with a lease that nobody renews: reentrant hash, waiters woken by pub/sub, an end that was guessed.
+//!
+//! ```text
+//! A: HINCRBY lock a 1, PEXPIRE 1000
+//! A: read 1, works for 1200 ms   -- nothing renews the lease
+//!                     B: the lease ended; HINCRBY lock b 1, PEXPIRE 1000
+//!                     B: read 1
+//! A: write 0, order
+//!                     B: write 0, order    -- oversold
+//! A: HEXISTS lock a -> 0: only now it is known
+//! ```
+//!
+//! It survives a killed holder, and any holder that is done before its lease ends. Cost: two round trips, and one more for
+//! each wake-up.
+
+use async_trait::async_trait;
+
+use super::watchdog::wakeups::{PING, RECEIVE, SUBSCRIBE};
+use super::watchdog::{Entered, LOCK, RELEASE, ReentrantLock, WAIT};
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::Probe;
+use crate::sale::{Error, Name};
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "lease-no-watchdog",
+        family: Family::LeaseLock,
+        lesson: 4,
+        summary: "Redisson's lock with a fixed lease: reentrant hash, pub/sub wake-up, no renewal",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("lease_no_watchdog.rs"),
+    },
+    steps: &[LOCK, WAIT, RELEASE, SUBSCRIBE, RECEIVE, PING],
+    reentrant: true,
+    open: |world| Box::pin(async { opened(LeaseNoWatchdog(ReentrantLock::open(world)?)) }),
+};
+
+struct LeaseNoWatchdog(ReentrantLock);
+
+#[async_trait]
+impl Guard for LeaseNoWatchdog {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let entered = self.0.enter(item, probe).await?;
+        Ok(entered.map(|entered| Box::new(entered) as Box<dyn Held>))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.0.forget(item).await
+    }
+}
+
+#[async_trait]
+impl Held for Entered {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        self.leave(probe).await
+    }
+}

@@ -1,0 +1,138 @@
+//! A row as a lock: inserted to take it, where the unique key lets only one in; with owner, and expiry by the server's clock.
+//!
+//! ```text
+//! A: insert (item, a, now + 1 s) -> 1 row
+//! A: (killed)
+//!                     B: insert -> duplicate; update where expires_at < now -> 0 rows ... after a pause, again ...
+//!                     B: insert -> duplicate; update where expires_at < now -> 1 row: taken over
+//! ```
+//!
+//! A duplicate does not block, so who waits has to ask again. Of many who find the row expired one takes it over: for the
+//! others it has not expired any more. Each statement is a transaction of its own, and no connection is kept in between.
+//! Like every lease it does not survive a holder that outlives it. Cost: two round trips, and two for each attempt while
+//! waiting.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+use uuid::Uuid;
+
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Sql;
+use crate::stores::sql::{CONNECT, rows};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const INSERT: Step = Step::command("insert-lock", &["insert"]).plays(Role::Lock);
+const TAKE_OVER: Step = Step::command("take-over", &["update"]).plays(Role::Lock);
+const DELETE: Step = Step::command("delete-lock", &["delete"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "lock-table",
+        family: Family::LeaseLock,
+        lesson: 4,
+        summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
+        weak_at: "write",
+        needs: &["sql"],
+        source: include_str!("lock_table.rs"),
+    },
+    steps: &[CONNECT, INSERT, TAKE_OVER, PAUSE, DELETE],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(LockTable {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct LockTable {
+    sql: Arc<Sql>,
+    timeouts: Timeouts,
+}
+
+impl LockTable {
+    /// Whether the row is `owner`'s now: inserted, or taken over.
+    async fn attempt(&self, item: &Name, owner: &str, probe: &Probe) -> Result<bool, Error> {
+        let lease_us = self.timeouts.lease.as_micros() as u64;
+        let mut sql = self.sql.connected(probe).await?;
+        let insert = query(
+            "insert ignore into locks (item, owner, expires_at) \
+             values (?, ?, utc_timestamp(6) + interval ? microsecond)",
+        )
+        .bind(item.as_str())
+        .bind(owner)
+        .bind(lease_us);
+        if found(probe.step(&INSERT, item, sql.execute(insert), rows).await)? {
+            return Ok(true);
+        }
+        let update = query(
+            "update locks set owner = ?, expires_at = utc_timestamp(6) + interval ? microsecond \
+             where item = ? and expires_at < utc_timestamp(6)",
+        )
+        .bind(owner)
+        .bind(lease_us)
+        .bind(item.as_str());
+        found(probe.step(&TAKE_OVER, item, sql.execute(update), rows).await)
+    }
+}
+
+/// Whether a statement found its row. Of several that wait for a row at the moment it is deleted MariaDB gives all but one
+/// up: they have not found it.
+fn found(rows: Result<u64, Error>) -> Result<bool, Error> {
+    match rows {
+        Ok(rows) => Ok(rows > 0),
+        Err(Error::GivenUp { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[async_trait]
+impl Guard for LockTable {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let owner = Uuid::new_v4().to_string();
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            if self.attempt(item, &owner, probe).await? {
+                let (sql, item) = (self.sql.clone(), item.clone());
+                return Ok(Some(Box::new(HeldLock { sql, item, owner })));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        let delete = query("delete from locks where item = ?").bind(item.as_str());
+        self.sql.operate([delete]).await
+    }
+}
+
+struct HeldLock {
+    sql: Arc<Sql>,
+    item: Name,
+    owner: String,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let mut sql = self.sql.connected(probe).await?;
+        let delete = query("delete from locks where item = ? and owner = ?")
+            .bind(self.item.as_str())
+            .bind(&self.owner);
+        let deleted = probe.step(&DELETE, &self.item, sql.execute(delete), rows).await?;
+        Ok(if deleted > 0 {
+            Released::InTime
+        } else {
+            Released::TooLate
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! A row as a lock, as it is usually told: inserted to take it, deleted to give it back. No owner, no expiry.
+//!
+//! ```text
+//! A: insert (item) -> 1 row
+//! A: (killed)
+//!                     B: insert -> duplicate, and again, and again    -- nobody ever sells again
+//! ```
+//!
+//! The unique key lets only one in, and a duplicate does not block: who waits has to ask again. The row outlives its holder
+//! and every restart. Cost: two round trips, and one for each attempt while waiting.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Sql;
+use crate::stores::sql::{CONNECT, rows};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const INSERT: Step = Step::command("insert-bare-lock", &["insert"]).plays(Role::Lock);
+const DELETE: Step = Step::command("delete-bare-lock", &["delete"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "lock-table-bare",
+        family: Family::LockWithoutLease,
+        lesson: 3,
+        summary: "a row inserted under a unique key and deleted to release: no owner, no expiry",
+        claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder"],
+        weak_at: "write",
+        needs: &["sql"],
+        source: include_str!("lock_table_bare.rs"),
+    },
+    steps: &[CONNECT, INSERT, PAUSE, DELETE],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(LockTableBare {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct LockTableBare {
+    sql: Arc<Sql>,
+    timeouts: Timeouts,
+}
+
+impl LockTableBare {
+    async fn attempt(&self, item: &Name, probe: &Probe) -> Result<bool, Error> {
+        let mut sql = self.sql.connected(probe).await?;
+        let insert = query("insert ignore into bare_locks (item) values (?)").bind(item.as_str());
+        match probe.step(&INSERT, item, sql.execute(insert), rows).await {
+            Ok(inserted) => Ok(inserted > 0),
+            // Of several that wait for a row at the moment it is deleted MariaDB gives all but one up.
+            Err(Error::GivenUp { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Guard for LockTableBare {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            if self.attempt(item, probe).await? {
+                let (sql, item) = (self.sql.clone(), item.clone());
+                return Ok(Some(Box::new(HeldLock { sql, item })));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        let delete = query("delete from bare_locks where item = ?").bind(item.as_str());
+        self.sql.operate([delete]).await
+    }
+}
+
+struct HeldLock {
+    sql: Arc<Sql>,
+    item: Name,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let mut sql = self.sql.connected(probe).await?;
+        let delete = query("delete from bare_locks where item = ?").bind(self.item.as_str());
+        probe.step(&DELETE, &self.item, sql.execute(delete), rows).await?;
+        Ok(Released::InTime)
+    }
+}

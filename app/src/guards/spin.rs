@@ -1,0 +1,90 @@
+//! The owner-token lock without a pause: who finds it taken asks again at once, and again, as fast as Redis answers.
+//!
+//! ```text
+//! A: SET lock a NX PX 1000 -> OK
+//!                     B: SET lock b NX PX 1000 -> nil
+//!                     B: SET lock b NX PX 1000 -> nil    -- thousands of times in a second, for each who waits
+//! A: compare-and-delete
+//!                     B: SET lock b NX PX 1000 -> OK
+//! ```
+//!
+//! As exact as `token`, and a hand-off takes no longer than one round trip; but Redis is kept busy by those who do not
+//! get in. Like every lease it does not survive a holder that outlives it. Cost: two round trips, and one for each
+//! attempt while waiting.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::{Script, cmd};
+use tokio::task::yield_now;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::token::{self, COMPARE_DEL, SET_NX};
+use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::Timeouts;
+
+/// Lets the other purchases of the instance have a turn.
+const YIELD: Step = Step::local("yield");
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "spin",
+        family: Family::LeaseLock,
+        lesson: 4,
+        summary: "SET NX PX with an owner token, asked for again and again without a pause",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("spin.rs"),
+    },
+    steps: &[SET_NX, YIELD, COMPARE_DEL],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(Spin {
+                redis: world.store()?,
+                release: Arc::new(Script::new(token::RELEASE)),
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct Spin {
+    redis: Arc<Redis>,
+    release: Arc<Script>,
+    timeouts: Timeouts,
+}
+
+#[async_trait]
+impl Guard for Spin {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let (key, token) = (lock_key(item), Uuid::new_v4().to_string());
+        let lease_ms = self.timeouts.lease.as_millis() as u64;
+        let mut set = cmd("SET");
+        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(lease_ms);
+        let deadline = Instant::now() + self.timeouts.wait;
+        while !probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await? {
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            probe.local(&YIELD, item, yield_now(), |()| "again").await;
+        }
+        Ok(Some(Box::new(token::HeldLock {
+            redis: self.redis.clone(),
+            release: self.release.clone(),
+            key,
+            token,
+        })))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
+    }
+}

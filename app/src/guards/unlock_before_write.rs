@@ -1,0 +1,75 @@
+//! The owner-token lock, given back too early: the stock is read under the lock and written after it.
+//!
+//! ```text
+//! A: SET lock a NX PX 1000 -> OK
+//! A: read 1
+//! A: compare-and-delete
+//!                     B: SET lock b NX PX 1000 -> OK
+//!                     B: read 1
+//! A: write 0, order
+//!                     B: compare-and-delete; write 0, order    -- oversold
+//! ```
+//!
+//! A lock protects what is done while it is held, and this one is held for the reading alone. Cost: two round trips, and
+//! one for each attempt while waiting.
+
+use async_trait::async_trait;
+
+use super::token::{COMPARE_DEL, SET_NX, Token};
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::Probe;
+use crate::sale::{Error, Name};
+use crate::timeouts::PAUSE;
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "unlock-before-write",
+        family: Family::LeaseLock,
+        lesson: 4,
+        summary: "SET NX PX with an owner token, given back before the stock is written",
+        claims: &[],
+        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("unlock_before_write.rs"),
+    },
+    steps: &[SET_NX, PAUSE, COMPARE_DEL],
+    reentrant: false,
+    open: |world| Box::pin(async { opened(UnlockBeforeWrite(Token::open(world)?)) }),
+};
+
+struct UnlockBeforeWrite(Token);
+
+#[async_trait]
+impl Guard for UnlockBeforeWrite {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let held = self.0.lock(item, probe).await?;
+        Ok(held.map(|held| Box::new(HeldWhileReading(Some(held))) as Box<dyn Held>))
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.0.forget(item).await
+    }
+}
+
+/// None when the lock was given back.
+struct HeldWhileReading(Option<Box<dyn Held>>);
+
+#[async_trait]
+impl Held for HeldWhileReading {
+    async fn before_write(&mut self, probe: &Probe) -> Result<bool, Error> {
+        if let Some(held) = self.0.take() {
+            held.release(probe).await?;
+        }
+        Ok(true)
+    }
+
+    /// Where nothing was written, the lock is still held.
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        match self.0 {
+            Some(held) => held.release(probe).await,
+            None => Ok(Released::InTime),
+        }
+    }
+}
