@@ -24,6 +24,7 @@ list! {
     none,
     mutex,
     setnx,
+    setnx_expire,
     token,
     watchdog,
     redlock,
