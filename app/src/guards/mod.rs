@@ -25,6 +25,7 @@ list! {
     mutex,
     setnx,
     setnx_expire,
+    set_px,
     token,
     watchdog,
     redlock,
