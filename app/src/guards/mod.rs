@@ -26,6 +26,7 @@ list! {
     setnx,
     setnx_expire,
     set_px,
+    getset_time,
     token,
     watchdog,
     redlock,
