@@ -27,6 +27,7 @@ list! {
     setnx_expire,
     set_px,
     getset_time,
+    expiry_value,
     token,
     watchdog,
     redlock,
