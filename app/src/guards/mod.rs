@@ -28,6 +28,7 @@ list! {
     set_px,
     getset_time,
     expiry_value,
+    token_get_del,
     token,
     watchdog,
     redlock,
