@@ -29,6 +29,7 @@ list! {
     getset_time,
     expiry_value,
     token_get_del,
+    token_watch,
     token,
     watchdog,
     redlock,
