@@ -30,6 +30,7 @@ list! {
     expiry_value,
     token_get_del,
     token_watch,
+    token_count,
     token,
     watchdog,
     redlock,
