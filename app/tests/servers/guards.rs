@@ -18,7 +18,8 @@ use crate::harness::{Instance, LONG, PurchaseRequest, fresh, name, until};
 /// A wait that a lock which is held outlasts, whatever the machine.
 const SHORT: Duration = Duration::from_millis(50);
 
-const LASTING: Timeouts = Timeouts {
+/// Nobody who is kept out waits long, and no lease ends.
+pub const LASTING: Timeouts = Timeouts {
     wait: SHORT,
     lease: LONG,
 };
@@ -27,9 +28,14 @@ fn nobody() -> Observers {
     Observers::new(Vec::new())
 }
 
-fn probe() -> Probe {
+pub fn probe() -> Probe {
+    probe_under(nobody())
+}
+
+/// Another purchase's, with these at the seam.
+pub fn probe_under(observers: Observers) -> Probe {
     let purchase = Purchase::new(name("sku"), 1, name("b-1"), None);
-    Probe::new(&purchase, Duration::ZERO, None, nobody())
+    Probe::new(&purchase, Duration::ZERO, None, observers)
 }
 
 /// Another world on the same services: what is opened in it is another instance's.
@@ -39,7 +45,7 @@ async fn world(instance: &Instance, timeouts: Timeouts) -> World {
     opened.await.unwrap()
 }
 
-async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
+pub async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Arc<dyn Guard> {
     let entry = guards::ALL.iter().find(|entry| entry.mechanism.name == mechanism);
     (entry.unwrap().open)(&world(instance, timeouts).await).await.unwrap()
 }
@@ -58,7 +64,7 @@ fn claiming<'a>(world: &'a World, threat: &'a str) -> impl Iterator<Item = &'sta
     })
 }
 
-async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
+pub async fn is_let_in(guard: &dyn Guard, item: &Name) -> bool {
     let locking = timeout(LONG, guard.lock(item, &probe())).await;
     locking.expect("the wait has no end").unwrap().is_some()
 }

@@ -7,6 +7,7 @@ mod conflict;
 mod crash;
 mod crowd;
 mod fences;
+mod flaws;
 mod folder;
 mod guards;
 mod harness;

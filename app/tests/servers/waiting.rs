@@ -22,7 +22,15 @@ fn busy() -> (u16, String) {
 async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_is_held() {
     let instance = impatient().await;
     let mut redis = instance.redis.clone();
-    let redis_locks = ["setnx", "token", "watchdog"];
+    let redis_locks = [
+        "setnx",
+        "setnx-expire",
+        "set-px",
+        "token",
+        "token-get-del",
+        "token-watch",
+        "watchdog",
+    ];
     for entry in Entry::all() {
         let (strategy, about, store) = (entry.name, entry.mechanism, entry.store);
         if !redis_locks.contains(&about.name) {
