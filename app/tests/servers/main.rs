@@ -9,6 +9,7 @@ mod crash;
 mod crowd;
 mod fair;
 mod fences;
+mod flaws;
 mod folder;
 mod guards;
 mod harness;

@@ -104,8 +104,11 @@ fn without_what_was_never_carried_out(seen: &[Seeing]) -> (Vec<String>, Vec<Stri
     let (mut redis, sql) = declared(seen);
     let refused = seen
         .iter()
-        .filter(|seeing| seeing.said.as_deref() == Some("nil: another wrote"));
-    for queued in refused.flat_map(|_| ["SET", "HSET"]) {
+        .filter(|seeing| seeing.said.as_deref().is_some_and(|said| said.starts_with("nil: ")));
+    let queued = refused
+        .flat_map(|seeing| seeing.step.sends)
+        .filter(|command| !["MULTI", "EXEC"].contains(command));
+    for queued in queued {
         let at = redis.iter().position(|command| command == queued);
         redis.remove(at.unwrap());
     }

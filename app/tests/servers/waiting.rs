@@ -23,7 +23,18 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
     let instance = impatient().await;
     let mut redis = instance.redis.clone();
     let hashes = ["lease-no-watchdog", "watchdog"];
-    let strings = ["setnx", "token", "spin", "unlock-before-write", "fair", "fenced"];
+    let strings = [
+        "setnx",
+        "setnx-expire",
+        "set-px",
+        "token",
+        "token-get-del",
+        "token-watch",
+        "spin",
+        "unlock-before-write",
+        "fair",
+        "fenced",
+    ];
     for entry in Entry::all() {
         let (strategy, about, store) = (entry.name, entry.mechanism, entry.store);
         let item = instance.sale(1).await;

@@ -87,7 +87,10 @@ fn a_part_that_only_some_strategies_need_is_no_obstacle_and_its_command_is_said(
         let skipped = format!("{part:<9} missing: the strategies that need it are skipped");
         assert!(text.contains(&skipped), "{text}");
         let command = text.lines().find(|line| line.contains(package)).unwrap();
-        assert!(command.contains("apt-get install") || command.contains("brew install"), "{text}");
+        assert!(
+            command.contains("apt-get install") || command.contains("brew install"),
+            "{text}"
+        );
     }
     assert!(text.contains("All there. Next: oversell run"), "{text}");
 }

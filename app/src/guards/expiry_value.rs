@@ -1,0 +1,167 @@
+//! Owner and time of expiry as the lock's value, by Redis' clock; whoever finds the time over releases for the owner.
+//!
+//! ```text
+//! A: TIME, SETNX lock a,1000 -> 1, (killed)
+//!        B: SETNX -> 0, GET -> a,1000: over     C: SETNX -> 0, GET -> a,1000: over
+//!        B: GET -> a                            C: GET -> a
+//!        B: DEL, TIME, SETNX lock b,2000 -> 1
+//!                                               C: DEL                               -- B's lock
+//!                                               C: TIME, SETNX lock c,2000 -> 1      -- B and C are inside
+//! ```
+//!
+//! The lock has no time to live: all rests on who looks. The release asks whose lock it is, but in another command than
+//! the one that deletes it. Cost: four round trips, three for each attempt while waiting, and two more for a take-over.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::cmd;
+use uuid::Uuid;
+
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
+
+const TIME: Step = Step::command("time", &["TIME"]);
+const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
+const GET: Step = Step::command("get", &["GET"]);
+const GET_OWNER: Step = Step::command("get-owner", &["GET"]);
+const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "expiry-value",
+        family: Family::LeaseLock,
+        lesson: 3,
+        summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
+        claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder", "paused-holder", "slow-holder"],
+        weak_at: "del",
+        needs: &["redis"],
+        source: include_str!("expiry_value.rs"),
+    },
+    steps: &[TIME, SETNX, GET, GET_OWNER, PAUSE, DEL],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            let redis = world.store()?;
+            opened(ExpiryValue {
+                locks: Arc::new(Locks(redis)),
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct ExpiryValue {
+    locks: Arc<Locks>,
+    timeouts: Timeouts,
+}
+
+struct Locks(Arc<Redis>);
+
+fn found_in_words(found: &Option<String>) -> String {
+    found.clone().unwrap_or_else(|| "nil".to_owned())
+}
+
+impl Locks {
+    async fn now_ms(&self, key: &str, probe: &Probe) -> Result<u64, Error> {
+        let words = |(s, us): &(u64, u64)| format!("{s}.{us:06}");
+        let (s, us): (u64, u64) = probe.step(&TIME, &key, self.0.send(&cmd("TIME")), words).await?;
+        Ok(s * 1_000 + us / 1_000)
+    }
+
+    async fn get(&self, step: &Step, key: &str, probe: &Probe) -> Result<Option<String>, Error> {
+        let get = cmd("GET").arg(key).to_owned();
+        probe.step(step, &key, self.0.send(&get), found_in_words).await
+    }
+
+    /// Deletes the lock if it is `owner`'s. Whether it still is when the DEL arrives, nobody asks.
+    async fn release(&self, key: &str, owner: &str, probe: &Probe) -> Result<bool, Error> {
+        let found = self.get(&GET_OWNER, key, probe).await?;
+        if found.as_deref().and_then(owner_of) != Some(owner) {
+            return Ok(false);
+        }
+        let del = cmd("DEL").arg(key).to_owned();
+        let words = |gone: &u64| format!("{gone} deleted");
+        Ok(probe.step(&DEL, &key, self.0.send(&del), words).await? > 0)
+    }
+}
+
+fn owner_of(value: &str) -> Option<&str> {
+    value.split_once(',').map(|(owner, _)| owner)
+}
+
+/// What came of one attempt.
+enum Attempt {
+    Taken,
+    Held,
+    /// The lock of this owner is over.
+    Over(String),
+}
+
+impl ExpiryValue {
+    async fn attempt(&self, key: &str, me: &str, probe: &Probe) -> Result<Attempt, Error> {
+        let now_ms = self.locks.now_ms(key, probe).await?;
+        let over_at_ms = now_ms + self.timeouts.lease.as_millis() as u64;
+        let mut setnx = cmd("SETNX");
+        setnx.arg(key).arg(format!("{me},{over_at_ms}"));
+        if probe
+            .step(&SETNX, &key, self.locks.0.send(&setnx), taken_or_held)
+            .await?
+        {
+            return Ok(Attempt::Taken);
+        }
+        let found = self.locks.get(&GET, key, probe).await?;
+        let held = found.as_deref().and_then(|found| found.split_once(','));
+        Ok(match held {
+            Some((owner, over_at_ms)) if over_at_ms.parse().is_ok_and(|over_at_ms: u64| over_at_ms < now_ms) => {
+                Attempt::Over(owner.to_owned())
+            }
+            _ => Attempt::Held,
+        })
+    }
+}
+
+#[async_trait]
+impl Guard for ExpiryValue {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let (key, me) = (lock_key(item), Uuid::new_v4().to_string());
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            // From the start and without a pause, once the one who is over was released.
+            loop {
+                match self.attempt(&key, &me, probe).await? {
+                    Attempt::Taken => {
+                        let locks = self.locks.clone();
+                        return Ok(Some(Box::new(HeldLock { locks, key, me })));
+                    }
+                    Attempt::Over(owner) => drop(self.locks.release(&key, &owner, probe).await?),
+                    Attempt::Held => break,
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.locks.0.forget(&[lock_key(item)]).await
+    }
+}
+
+struct HeldLock {
+    locks: Arc<Locks>,
+    key: String,
+    me: String,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let released = self.locks.release(&self.key, &self.me, probe).await?;
+        Ok(if released { Released::InTime } else { Released::TooLate })
+    }
+}

@@ -1,0 +1,108 @@
+//! The time of expiry as the lock's value, by the instance's own clock, and a take-over by GETSET.
+//!
+//! ```text
+//! A: reads its clock; SET lock NOW+1000 NX PX 1000 -> OK; (killed)
+//! (NOW+1000 is over; what Redis counts began later and is not)
+//!                     B: SET -> nil, GET -> a time that is over, GETSET lock 1000 -> the same: taken
+//!                     C: SET -> nil, GET -> 1000, GETSET lock 1000 -> the same: taken, as by everybody else
+//! ```
+//!
+//! As the article has it: GETSET writes the lease and not the time of its end, so whoever looks next sees a lock that is
+//! over; losers overwrite the winner's value; and it leaves no time to live. A clock that is ahead does the same to a
+//! holder that lives. The release is not shown there: a bare DEL. Cost: two round trips, two for each attempt while
+//! waiting, and one more for a take-over.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use redis::cmd;
+
+use super::setnx::{DEL, HeldLock};
+use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
+
+const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+const GET: Step = Step::command("get", &["GET"]);
+const GETSET: Step = Step::command("getset", &["GETSET"]);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "getset-time",
+        family: Family::LeaseLock,
+        lesson: 3,
+        summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
+        claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder", "paused-holder", "slow-holder", "clock-jump"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("getset_time.rs"),
+    },
+    steps: &[SET_NX, GET, GETSET, PAUSE, DEL],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(GetsetTime {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct GetsetTime {
+    redis: Arc<Redis>,
+    timeouts: Timeouts,
+}
+
+/// Microseconds since 1970, by the clock of this machine.
+fn now_us() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_micros() as u64
+}
+
+impl GetsetTime {
+    async fn attempt(&self, key: &str, probe: &Probe) -> Result<bool, Error> {
+        let lease = self.timeouts.lease;
+        let (lease_us, lease_ms) = (lease.as_micros() as u64, lease.as_millis() as u64);
+        let mut set = cmd("SET");
+        set.arg(key).arg(now_us() + lease_us).arg("NX").arg("PX").arg(lease_ms);
+        if probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await? {
+            return Ok(true);
+        }
+        let words = |found: &Option<u64>| found.map_or("nil".to_owned(), |time_us| time_us.to_string());
+        let found: Option<u64> = probe
+            .step(&GET, &key, self.redis.send(cmd("GET").arg(key)), words)
+            .await?;
+        if found.is_none_or(|over_at_us| over_at_us >= now_us()) {
+            return Ok(false);
+        }
+        let mut getset = cmd("GETSET");
+        getset.arg(key).arg(lease_us);
+        let before: Option<u64> = probe.step(&GETSET, &key, self.redis.send(&getset), words).await?;
+        Ok(before == found)
+    }
+}
+
+#[async_trait]
+impl Guard for GetsetTime {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let key = lock_key(item);
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            if self.attempt(&key, probe).await? {
+                let redis = self.redis.clone();
+                return Ok(Some(Box::new(HeldLock { redis, key })));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
+    }
+}

@@ -1,0 +1,90 @@
+//! SET NX PX with a value that all have in common, ten tries with a fixed pause, and a blind DEL.
+//!
+//! ```text
+//! A: SET lock locked NX PX 1000 -> OK
+//! A: (paused for longer than the lease)
+//!                     B: SET lock locked NX PX 1000 -> OK
+//! A: DEL lock                                              -- B's lock
+//!                     C: SET lock locked NX PX 1000 -> OK  -- B and C are inside
+//! ```
+//!
+//! A crash costs one lease. But the value names no owner: a holder that outlives its lease ends the lock of the next one.
+//! And who was let in without hearing of it, because the answer was lost, is locked out by itself. The shop's lease stands
+//! in place of the article's seconds. Cost: two round trips, and one for each try while waiting.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::cmd;
+use tokio::time::sleep;
+
+use super::setnx::{DEL, HeldLock};
+use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
+
+/// After so many tries a buyer is told busy, however long the shop may wait.
+pub(super) const TRIES: usize = 10;
+
+/// The pause between two tries.
+pub(super) const TRY_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "set-px",
+        family: Family::LeaseLock,
+        lesson: 3,
+        summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder", "slow-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("set_px.rs"),
+    },
+    steps: &[SET_NX, PAUSE, DEL],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(SetPx {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct SetPx {
+    redis: Arc<Redis>,
+    timeouts: Timeouts,
+}
+
+#[async_trait]
+impl Guard for SetPx {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let key = lock_key(item);
+        let lease_ms = self.timeouts.lease.as_millis() as u64;
+        let mut set = cmd("SET");
+        set.arg(&key).arg("locked").arg("NX").arg("PX").arg(lease_ms);
+        for again in 0..TRIES {
+            if again > 0 {
+                probe.local(&PAUSE, item, sleep(TRY_AGAIN_AFTER), |()| "again").await;
+            }
+            let locked: bool = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await?;
+            if locked {
+                let redis = self.redis.clone();
+                return Ok(Some(Box::new(HeldLock { redis, key })));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
+    }
+}

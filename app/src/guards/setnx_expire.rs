@@ -1,0 +1,81 @@
+//! SETNX, and then EXPIRE: the lock has a lease, but only from the second command on.
+//!
+//! ```text
+//! A: SETNX lock -> 1
+//! A: (killed before PEXPIRE lock 1000)
+//!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
+//! ```
+//!
+//! A crash between the two commands leaves a lock that never ends, and DEL asks nobody whose lock it is. As the tutorials
+//! have it, with the shop's lease in place of their ten seconds. Cost: three round trips, and one for each attempt while
+//! waiting.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::cmd;
+
+use super::setnx::{DEL, HeldLock};
+use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::{PAUSE, Timeouts};
+
+const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
+const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "setnx-expire",
+        family: Family::LeaseLock,
+        lesson: 3,
+        summary: "SETNX, then EXPIRE as a second command, and a blind DEL",
+        claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder", "paused-holder", "slow-holder"],
+        weak_at: "expire",
+        needs: &["redis"],
+        source: include_str!("setnx_expire.rs"),
+    },
+    steps: &[SETNX, EXPIRE, PAUSE, DEL],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(SetnxExpire {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct SetnxExpire {
+    redis: Arc<Redis>,
+    timeouts: Timeouts,
+}
+
+#[async_trait]
+impl Guard for SetnxExpire {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let key = lock_key(item);
+        let (mut setnx, mut expire) = (cmd("SETNX"), cmd("PEXPIRE"));
+        setnx.arg(&key).arg("locked");
+        expire.arg(&key).arg(self.timeouts.lease.as_millis() as u64);
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(item, probe).await {
+            let locked: bool = probe.step(&SETNX, &key, self.redis.send(&setnx), taken_or_held).await?;
+            if locked {
+                let words = |set: &bool| if *set { "expiry set" } else { "lock gone" };
+                let _: bool = probe.step(&EXPIRE, &key, self.redis.send(&expire), words).await?;
+                let redis = self.redis.clone();
+                return Ok(Some(Box::new(HeldLock { redis, key })));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
+    }
+}

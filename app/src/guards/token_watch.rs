@@ -1,0 +1,150 @@
+//! An owner token, released under WATCH: Redis deletes the lock only if nobody touched it since it was looked at.
+//!
+//! ```text
+//! A: SET lock a NX PX 1000 -> OK
+//! A: WATCH lock, GET -> a, mine
+//! (the lease ends)
+//!                     B: SET lock b NX PX 1000 -> OK
+//! A: MULTI, DEL lock, EXEC -> nil; WATCH lock, GET -> b, not mine: UNWATCH    -- B keeps its lock
+//! ```
+//!
+//! Who does not get the lock tries again without a pause, and gives a lock that has no lease one. What it does not survive
+//! is a holder that outlives its lease and still writes. The watch needs a connection of one's own. The shop's lease and
+//! wait stand in place of the benchmark's ten seconds. Cost: three round trips, and two for each attempt while waiting.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::{cmd, pipe};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+use crate::stores::Redis;
+use crate::timeouts::Timeouts;
+
+const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+const TTL: Step = Step::command("ttl", &["TTL"]);
+const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]);
+const CONNECT: Step = Step::local("connect");
+const WATCH: Step = Step::command("watch", &["WATCH", "GET"]);
+const EXEC: Step = Step::command("exec", &["MULTI", "DEL", "EXEC"]).plays(Role::Release);
+const UNWATCH: Step = Step::command("unwatch", &["UNWATCH"]);
+
+/// What TTL answers about a key that never expires.
+const NO_LEASE: i64 = -1;
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "token-watch",
+        family: Family::LeaseLock,
+        lesson: 4,
+        summary: "SET NX PX with an owner token, released by WATCH/GET/MULTI/DEL/EXEC",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &["paused-holder", "slow-holder"],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("token_watch.rs"),
+    },
+    steps: &[SET_NX, TTL, EXPIRE, CONNECT, WATCH, EXEC, UNWATCH],
+    reentrant: false,
+    open: |world| {
+        Box::pin(async {
+            opened(TokenWatch {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct TokenWatch {
+    redis: Arc<Redis>,
+    timeouts: Timeouts,
+}
+
+impl TokenWatch {
+    fn lease_ms(&self) -> u64 {
+        self.timeouts.lease.as_millis() as u64
+    }
+
+    /// A lock that somebody left without a lease would stay for ever.
+    async fn give_lease(&self, key: &str, probe: &Probe) -> Result<(), Error> {
+        let ttl = cmd("TTL").arg(key).to_owned();
+        let words = |left_s: &i64| format!("{left_s} s left");
+        if probe.step(&TTL, &key, self.redis.send(&ttl), words).await? == NO_LEASE {
+            let mut expire = cmd("PEXPIRE");
+            expire.arg(key).arg(self.lease_ms());
+            let words = |set: &bool| if *set { "expiry set" } else { "lock gone" };
+            probe.step(&EXPIRE, &key, self.redis.send(&expire), words).await?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Guard for TokenWatch {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let (key, token) = (lock_key(item), Uuid::new_v4().to_string());
+        let mut set = cmd("SET");
+        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(self.lease_ms());
+        let deadline = Instant::now() + self.timeouts.wait;
+        loop {
+            let locked: bool = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await?;
+            if locked {
+                let redis = self.redis.clone();
+                return Ok(Some(Box::new(HeldLock { redis, key, token })));
+            }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            self.give_lease(&key, probe).await?;
+        }
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[lock_key(item)]).await
+    }
+}
+
+struct HeldLock {
+    redis: Arc<Redis>,
+    key: String,
+    token: String,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let mut own = probe
+            .step(&CONNECT, &"redis", self.redis.connection(), |own| own.origin().word())
+            .await?;
+        let (mut watch, mut del, mut unwatch) = (pipe(), pipe(), pipe());
+        watch.cmd("WATCH").arg(&self.key).ignore().get(&self.key);
+        del.atomic().del(&self.key);
+        unwatch.cmd("UNWATCH").ignore();
+        let is_mine = |owner: &Option<String>| owner.as_ref() == Some(&self.token);
+        loop {
+            let words = |(owner,): &(Option<String>,)| if is_mine(owner) { "mine" } else { "not mine" };
+            let (owner,) = probe.step(&WATCH, &self.key, own.send_all(&watch), words).await?;
+            if !is_mine(&owner) {
+                let () = probe
+                    .step(&UNWATCH, &self.key, own.send_all(&unwatch), |()| "unwatched")
+                    .await?;
+                return Ok(Released::TooLate);
+            }
+            let deleted: Option<(u64,)> = probe
+                .step(&EXEC, &self.key, own.send_all(&del), |deleted| match deleted {
+                    Some((gone,)) => format!("{gone} deleted"),
+                    None => "nil: touched since".to_owned(),
+                })
+                .await?;
+            if let Some((gone,)) = deleted {
+                return Ok(if gone > 0 { Released::InTime } else { Released::TooLate });
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The famous mistakes, each shown without luck: somebody comes in between two commands, and not a moment earlier or later.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use app::guards::{Held, Released};
+use app::probe::{Actor, Observer, Observers, Passing, Probe};
+use app::sale::Name;
+use app::timeouts::Timeouts;
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use redis::AsyncCommands;
+use redis::aio::MultiplexedConnection;
+use tokio::sync::Notify;
+
+use crate::guards::{LASTING, guard, is_let_in, probe, probe_under};
+use crate::harness::{Instance, LONG, fresh, name};
+
+/// What happens just before the first step of that name.
+struct Before<F> {
+    step: &'static str,
+    passed: AtomicUsize,
+    deed: F,
+}
+
+#[async_trait]
+impl<F: Fn(String) -> BoxFuture<'static, ()> + Send + Sync> Observer for Before<F> {
+    fn observes(&self, _actor: &Actor) -> bool {
+        true
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        if passing.step.name == self.step && self.passed.fetch_add(1, Ordering::SeqCst) == 0 {
+            (self.deed)(passing.key.to_string()).await;
+        }
+    }
+
+    async fn after(&self, _passing: &Passing<'_>, _said: &str) {}
+}
+
+/// A purchase to which something happens just before its first step of that name.
+fn interrupted(step: &'static str, deed: impl Fn(String) -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Probe {
+    let passed = AtomicUsize::new(0);
+    probe_under(Observers::new(vec![Arc::new(Before { step, passed, deed })]))
+}
+
+/// A purchase whose lease ends just before that step, and somebody else takes the lock.
+fn outlived(step: &'static str, redis: &MultiplexedConnection) -> Probe {
+    let redis = redis.clone();
+    interrupted(step, move |key| {
+        let mut redis = redis.clone();
+        Box::pin(async move { redis.set(key, "another").await.unwrap() })
+    })
+}
+
+fn an_item() -> (Name, String) {
+    let item = name(&fresh("sku"));
+    let key = format!("lock:{{{item}}}");
+    (item, key)
+}
+
+async fn owner(instance: &Instance, key: &str) -> Option<String> {
+    instance.redis.clone().get(key).await.unwrap()
+}
+
+#[tokio::test]
+async fn setnx_expire_leaves_a_lock_for_ever_when_its_holder_dies_between_the_two_and_token_watch_gives_it_a_lease() {
+    let instance = Instance::lab().await;
+    let (item, key) = an_item();
+    let soon = Timeouts {
+        wait: Duration::from_millis(200),
+        lease: Duration::from_millis(20),
+    };
+    let setnx_expire = guard(&instance, "setnx-expire", soon).await;
+    let (here, dies_here) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let notified = (here.clone(), dies_here.clone());
+    let dying = interrupted("expire", move |_| {
+        let (here, dies_here) = notified.clone();
+        Box::pin(async move {
+            here.notify_one();
+            dies_here.notified().await;
+        })
+    });
+    tokio::select! {
+        _ = setnx_expire.lock(&item, &dying) => panic!("it was to die"),
+        () = here.notified() => {}
+    }
+    let left_ms: i64 = instance.redis.clone().pttl(&key).await.unwrap();
+    assert_eq!(left_ms, -1, "no lease");
+    assert!(!is_let_in(setnx_expire.as_ref(), &item).await);
+    let patient = Timeouts { wait: LONG, ..soon };
+    let token_watch = guard(&instance, "token-watch", patient).await;
+    assert!(is_let_in(token_watch.as_ref(), &item).await);
+}
+
+#[tokio::test]
+async fn a_blind_del_deletes_a_lock_that_has_another_owner() {
+    let instance = Instance::lab().await;
+    for mechanism in ["setnx-expire", "set-px", "getset-time"] {
+        let (item, key) = an_item();
+        let guard = guard(&instance, mechanism, LASTING).await;
+        let late = outlived("del", &instance.redis);
+        let held = guard.lock(&item, &late).await.unwrap().unwrap();
+        assert_eq!(held.release(&late).await.unwrap(), Released::InTime, "{mechanism}");
+        assert_eq!(owner(&instance, &key).await, None, "{mechanism}");
+    }
+}
+
+#[tokio::test]
+async fn set_px_and_token_count_give_up_after_ten_tries_however_long_the_shop_may_wait() {
+    let instance = Instance::lab().await;
+    let (item, key) = an_item();
+    let _: () = instance.redis.clone().set(&key, "another").await.unwrap();
+    let patient = Timeouts {
+        wait: LONG,
+        lease: LONG,
+    };
+    for (mechanism, step) in [("set-px", "set-nx"), ("token-count", "get")] {
+        let tries = Arc::new(Before {
+            step,
+            passed: AtomicUsize::new(0),
+            deed: |_| -> BoxFuture<'static, ()> { Box::pin(async {}) },
+        });
+        let counted = probe_under(Observers::new(vec![tries.clone()]));
+        let guard = guard(&instance, mechanism, patient).await;
+        assert!(guard.lock(&item, &counted).await.unwrap().is_none(), "{mechanism}");
+        assert_eq!(tries.passed.load(Ordering::SeqCst), 10, "{mechanism}");
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_changes_hands_between_get_and_del_is_deleted_and_under_watch_it_is_not() {
+    let instance = Instance::lab().await;
+    for (mechanism, step, left) in [
+        ("token-get-del", "del", None),
+        ("token-count", "del", None),
+        ("expiry-value", "del", None),
+        ("token-watch", "exec", Some("another")),
+    ] {
+        let (item, key) = an_item();
+        let guard = guard(&instance, mechanism, LASTING).await;
+        let late = outlived(step, &instance.redis);
+        let held = guard.lock(&item, &late).await.unwrap().unwrap();
+        let released = held.release(&late).await.unwrap();
+        assert_eq!(owner(&instance, &key).await.as_deref(), left, "{mechanism}");
+        assert_eq!(released == Released::TooLate, left.is_some(), "{mechanism}");
+    }
+}
+
+#[tokio::test]
+async fn locks_that_compare_before_they_delete_leave_one_that_has_another_owner_already() {
+    let instance = Instance::lab().await;
+    for (mechanism, step) in [
+        ("token-get-del", "get"),
+        ("token-count", "get-owner"),
+        ("expiry-value", "get-owner"),
+        ("token-watch", "watch"),
+    ] {
+        let (item, key) = an_item();
+        let guard = guard(&instance, mechanism, LASTING).await;
+        let late = outlived(step, &instance.redis);
+        let held = guard.lock(&item, &late).await.unwrap().unwrap();
+        assert_eq!(held.release(&late).await.unwrap(), Released::TooLate, "{mechanism}");
+        assert_eq!(owner(&instance, &key).await.as_deref(), Some("another"), "{mechanism}");
+    }
+}
+
+#[tokio::test]
+async fn token_count_counts_the_entries_of_two_items_as_one_and_opens_a_lock_that_is_held() {
+    let instance = Instance::lab().await;
+    let guard = guard(&instance, "token-count", LASTING).await;
+    let ((one, _), (other, _)) = (an_item(), an_item());
+    let purchase = probe();
+    let outer = guard.lock(&one, &purchase).await.unwrap().unwrap();
+    let inner = guard.lock(&one, &purchase).await.unwrap().unwrap();
+    assert!(!is_let_in(guard.as_ref(), &one).await);
+    let elsewhere = guard.lock(&other, &probe()).await.unwrap().unwrap();
+    assert_eq!(inner.release(&purchase).await.unwrap(), Released::InTime);
+    assert!(is_let_in(guard.as_ref(), &one).await, "while the outer one holds it");
+    drop((outer, elsewhere));
+}
+
+#[tokio::test]
+async fn getset_time_lets_everybody_in_after_one_take_over() {
+    let instance = Instance::lab().await;
+    let (item, key) = an_item();
+    let (one, two) = (
+        guard(&instance, "getset-time", LASTING).await,
+        guard(&instance, "getset-time", LASTING).await,
+    );
+    let live = one.lock(&item, &probe()).await.unwrap();
+    assert!(
+        !is_let_in(two.as_ref(), &item).await,
+        "the time in the value is to come"
+    );
+    drop(live);
+    // As the clock of another instance sees it that is ahead, or anybody's when the holder has died.
+    let _: () = instance.redis.clone().set(&key, 1).await.unwrap();
+    let taken_over = one.lock(&item, &probe()).await.unwrap();
+    assert!(taken_over.is_some());
+    let left_ms: i64 = instance.redis.clone().pttl(&key).await.unwrap();
+    let lease_us = LONG.as_micros().to_string();
+    assert_eq!((owner(&instance, &key).await, left_ms), (Some(lease_us), -1));
+    let second = two.lock(&item, &probe()).await.unwrap();
+    assert!(second.is_some() && taken_over.is_some(), "both are inside");
+}
+
+#[tokio::test]
+async fn expiry_value_lets_two_take_over_the_same_dead_lock() {
+    let instance = Instance::lab().await;
+    let (item, key) = an_item();
+    let _: () = instance.redis.clone().set(&key, "dead,1").await.unwrap();
+    let (one, two) = (
+        guard(&instance, "expiry-value", LASTING).await,
+        guard(&instance, "expiry-value", LASTING).await,
+    );
+    let faster: Arc<Mutex<Option<Box<dyn Held>>>> = Arc::default();
+    let (slot, rival) = (faster.clone(), item.clone());
+    let slower = interrupted("del", move |_| {
+        let (slot, two, rival) = (slot.clone(), two.clone(), rival.clone());
+        Box::pin(async move {
+            let held = two.lock(&rival, &probe()).await.unwrap();
+            *slot.lock().unwrap() = held;
+        })
+    });
+    let held = one.lock(&item, &slower).await.unwrap();
+    let faster = faster.lock().unwrap().take();
+    assert!(held.is_some() && faster.is_some(), "both are inside");
+    assert_eq!(faster.unwrap().release(&probe()).await.unwrap(), Released::TooLate);
+    assert_eq!(held.unwrap().release(&probe()).await.unwrap(), Released::InTime);
+}
