@@ -56,7 +56,10 @@ fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
         let load = load.or(run.rounds.first()).map(|round| {
             format!(
                 "{} buyers, {} of {} units, {} ms",
-                round.buyers, round.demand, round.stock, round.work_ms
+                round.buyers,
+                round.demand,
+                round.stock_in_words(),
+                round.work_ms
             )
         });
         [

@@ -12,11 +12,11 @@ use crate::audit::Expectation;
 use crate::cell;
 use crate::deployment::Deployment;
 use crate::facts::LedgerReader;
-use crate::follow_up::FollowUp;
+use crate::follow_up::{FollowUp, MarketFollowUp};
+use crate::market::Market;
 use crate::open_sales::OpenSales;
 use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
-use crate::sale::Sale;
 use crate::trace::Shown;
 
 /// Who is told of each round: to show progress, and to keep what it showed.
@@ -146,59 +146,59 @@ impl Session<'_> {
     /// Plays a round, and once more if it was no test by chance alone.
     async fn round(&mut self, round: &Round, run: &mut RunResult) -> Result<()> {
         let observer = self.experiment.observer;
+        self.open.make_room(round, 0, run, observer).await?;
         let first = self.attack(round).await?;
         if self.open.follow(round, first, run, observer).await? {
+            self.open.make_room(round, 1, run, observer).await?;
             let second = self.attack(round).await?;
             self.open.follow_again(round, second, run, observer).await?;
         }
         Ok(())
     }
 
-    async fn attack(&mut self, round: &Round) -> Result<FollowUp> {
+    async fn attack(&mut self, round: &Round) -> Result<MarketFollowUp> {
         let shop = self
             .experiment
             .deployment
             .running(round.instances, &round.threat.needs(&round.strategy))?;
-        let sale = Sale {
-            client: shop.client.clone(),
-            reader: self.experiment.reader.clone(),
-            strategy: round.strategy.clone(),
-            item: self.next_item(),
-            load: round.load,
-        };
+        let names = (0..round.load.items).map(|_| self.next_item()).collect();
+        let (reader, load) = (self.experiment.reader, round.load);
+        let market = Market::new(shop.client.clone(), reader, &round.strategy, names, load);
         shop.heal().await?;
-        self.open.opens(&sale);
-        sale.client.open_sale(&sale.item, sale.load.stock).await?;
-        let trace = if round.is_traced() {
-            shop.trace(&sale.item).await
-        } else {
-            None
+        self.open.opens(&market.sales);
+        market.open().await?;
+        let mut trace = match market.sales.first().filter(|_| round.is_traced()) {
+            Some(first) => shop.trace(&first.item).await,
+            None => None,
         };
         let is_control = round.threat.is_control();
         let attack = Attack {
-            sale: sale.clone(),
+            sale: market.clone(),
             publics: shop.publics(),
             one_at_a_time: is_control,
             deed: round.threat.deed(),
         };
         let attacked = suitable(&mut self.crowd, &attack).await?.attack(attack, &shop).await?;
         let expected = Expectation {
-            stock: sale.load.stock,
-            quantity: i64::from(sale.load.quantity),
+            stock: load.stock,
+            quantity: i64::from(load.quantity),
             contended: !is_control,
             // A proxy may send everything that one buyer sends to one instance.
             instances: if is_control { 1 } else { round.instances },
             fault: attacked.fault,
         };
-        Ok(FollowUp {
+        let said_and_seen = market.split(attacked.told, attacked.looks);
+        let items = market.sales.into_iter().zip(said_and_seen);
+        let items = items.map(|(sale, (told, looks))| FollowUp {
             sale,
-            expected,
-            told: attacked.told,
-            looks: attacked.looks,
-            trace,
+            expected: expected.clone(),
+            told,
+            looks,
+            trace: trace.take(),
             shown: Shown::default(),
             since: Instant::now(),
-        })
+        });
+        Ok(MarketFollowUp { items: items.collect() })
     }
 }
 

@@ -11,7 +11,7 @@
 //! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
 //! - [`trace`]: who took which step of a sale, where the shop writes that down
-//! - [`experiment`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
+//! - [`experiment`], [`market`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
 //! - [`summary`], [`compare`]: what became of each strategy; two runs side by side
 //! - [`demo`]: the smallest crowd there is, told step by step
@@ -34,6 +34,7 @@ pub mod http;
 pub mod instances;
 pub mod latency;
 pub mod load;
+pub mod market;
 pub mod need;
 mod open_sales;
 pub mod pictures;

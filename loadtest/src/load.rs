@@ -6,6 +6,9 @@ pub const MAX_REQUESTS: usize = 1_000_000;
 /// The most buyers at once: each one is a connection.
 pub const MAX_BUYERS: usize = 5_000;
 
+/// The most items that are sold at once: each of them is a sale that a shop has to keep.
+pub const MAX_ITEMS: usize = 1_000;
+
 /// How much is asked of a shop in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
@@ -13,8 +16,10 @@ pub struct Load {
     pub buyers: usize,
     /// Purchases in all.
     pub requests: usize,
-    /// Units for sale.
+    /// Units for sale of each item.
     pub stock: i64,
+    /// Items that are sold at once; the purchases are spread over them.
+    pub items: usize,
     /// Units of each purchase.
     pub quantity: u32,
     /// Business time between read and write, in milliseconds.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Word;
 use crate::audit::{Findings, Verdict};
 use crate::environment::Environment;
-use crate::follow_up::FollowUp;
+use crate::follow_up::MarketFollowUp;
 use crate::latency::Latency;
 use crate::plan::Round;
 use crate::trace::Story;
@@ -67,8 +67,11 @@ pub struct RoundResult {
     pub instances: usize,
     /// Buyers at once.
     pub buyers: usize,
-    /// Units the sale was opened with.
+    /// Units that the sale of each item was opened with.
     pub stock: i64,
+    /// Items that were sold at once.
+    #[serde(default = "one")]
+    pub items: usize,
     /// Units asked for.
     pub demand: i64,
     /// Units of each purchase.
@@ -113,6 +116,11 @@ pub struct RoundResult {
     pub inconclusive_before: Vec<String>,
 }
 
+/// What a result says that was written before there were markets.
+fn one() -> usize {
+    1
+}
+
 /// The stores' ledgers after a round.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RoundFacts {
@@ -126,12 +134,12 @@ pub struct RoundFacts {
 
 impl RoundResult {
     /// Puts a round that was played together.
-    pub fn played(round: &Round, follow_up: &FollowUp) -> Self {
-        let (told, shown, judgement) = (&follow_up.told, &follow_up.shown, follow_up.judge());
+    pub fn played(round: &Round, follow_up: &MarketFollowUp) -> Self {
+        let (shown, judgement) = (follow_up.shown(), follow_up.judge());
         let quantity = i64::from(round.load.quantity);
         let claimed = round.is_claimed();
-        let sold = told.attack.iter().filter(|answer| answer.word == Word::Sold).count() as i64 * quantity;
-        let seconds = told.selling_time().map_or(0.0, |time| time.as_secs_f64());
+        let sold = follow_up.attack().filter(|answer| answer.word == Word::Sold).count() as i64 * quantity;
+        let seconds = follow_up.selling_time().map_or(0.0, |time| time.as_secs_f64());
         Self {
             verdict: judgement.verdict,
             as_designed: match judgement.verdict {
@@ -141,7 +149,7 @@ impl RoundResult {
             },
             told: Word::ALL
                 .into_iter()
-                .map(|word| (word, told.count(word) as i64 * quantity))
+                .map(|word| (word, follow_up.count(word) as i64 * quantity))
                 .collect(),
             facts: RoundFacts {
                 recorded: judgement.recorded,
@@ -149,7 +157,7 @@ impl RoundResult {
                 stock_left: judgement.stock_left,
             },
             findings: judgement.findings.beside(shown.overlap),
-            latency_us: told.latency_us(),
+            latency_us: follow_up.latency_us(),
             // A thousandth is more than anybody can read out of it.
             sales_per_s: if seconds > 0.0 {
                 (sold as f64 / seconds * 1_000.0).round() / 1_000.0
@@ -159,9 +167,9 @@ impl RoundResult {
             longest_wait_us: shown.waits.map(|waits| waits.longest_us),
             jain: shown
                 .waits
-                .filter(|_| follow_up.expected.contended)
+                .filter(|_| follow_up.is_contended())
                 .and_then(|waits| waits.jain),
-            story: shown.story.clone(),
+            story: shown.story,
             inconclusive: judgement.inconclusive,
             ..Self::blank(round)
         }
@@ -191,6 +199,7 @@ impl RoundResult {
             instances: round.instances,
             buyers: round.load.buyers,
             stock: round.load.stock,
+            items: round.load.items,
             demand: round.load.demand(),
             quantity: round.load.quantity,
             work_ms: round.load.work_ms,
@@ -209,6 +218,19 @@ impl RoundResult {
             skipped: None,
             inconclusive: None,
             inconclusive_before: Vec::new(),
+        }
+    }
+
+    /// Units of all items together.
+    pub fn all_stock(&self) -> i64 {
+        self.stock.saturating_mul(i64::try_from(self.items).unwrap_or(i64::MAX))
+    }
+
+    /// How much there was, for a sentence: `48`, or `50 x 1600` where many items were sold.
+    pub fn stock_in_words(&self) -> String {
+        match self.items {
+            1 => self.stock.to_string(),
+            items => format!("{items} x {}", self.stock),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::facts::{LedgerReader, Look};
 use crate::load::Load;
 use crate::shop::{PurchaseRequest, ShopClient};
 
-/// A sale that is open for one round, and stays open until the end of the run.
+/// The sale of one item: open for one round, it stays so until the end of the run.
 #[derive(Clone)]
 pub struct Sale {
     /// Where it is bought.
@@ -22,7 +22,7 @@ pub struct Sale {
     pub strategy: Strategy,
     /// What is sold.
     pub item: String,
-    /// How much of it, to how many.
+    /// How much of it, to how many, as far as it is about this item.
     pub load: Load,
 }
 
@@ -40,7 +40,7 @@ impl Sale {
         }
     }
 
-    /// Sends one purchase outside the attack; also says when a buyer who was told busy shall come back.
+    /// Sends one purchase after the attack; also says when a buyer who was told busy shall come back.
     pub async fn buy(&self, number: usize) -> (Answer, Option<Duration>) {
         self.client.buy(&self.purchase(number)).await
     }

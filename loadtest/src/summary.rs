@@ -79,7 +79,7 @@ fn gravest(cell: &Cell) -> Option<(Finding, i64)> {
 
 /// What went wrong at its worst, and where.
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
-    let stock = cell.rounds.first().map_or(0, |round| round.stock);
+    let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
     let what = match finding {
         Finding::Oversold => format!("oversold: {} of {stock}", stock + size),
         Finding::Stuck => "stuck: nobody can buy".to_owned(),
@@ -141,8 +141,8 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
             "{} buyers ask for {} of {} units: {} is the most that can be oversold.",
             round.buyers,
             round.demand,
-            round.stock,
-            (round.demand - round.stock).max(0)
+            round.stock_in_words(),
+            round.demand.saturating_sub(round.all_stock()).max(0)
         ));
         lines.push(format!(
             "sales/s and the median time of a sale: on {} instances.",

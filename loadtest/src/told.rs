@@ -88,24 +88,24 @@ impl Told {
         }
         false
     }
+}
 
-    /// From the first intended start to the last sale of the attack.
-    pub fn selling_time(&self) -> Option<Duration> {
-        let first = self.attack.iter().map(|answer| answer.intended).min()?;
-        let sales = self.attack.iter().filter(|answer| answer.word == Word::Sold);
-        let last = sales.map(|answer| answer.ended).max()?;
-        Some(last.duration_since(first))
-    }
+/// From the first intended start to the last sale.
+pub fn selling_time<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> Option<Duration> {
+    let first = answers.clone().map(|answer| answer.intended).min()?;
+    let sales = answers.filter(|answer| answer.word == Word::Sold);
+    let last = sales.map(|answer| answer.ended).max()?;
+    Some(last.duration_since(first))
+}
 
-    /// Latency of each word that was said in the attack: they are never pooled.
-    pub fn latency_us(&self) -> BTreeMap<Word, Latency> {
-        let of = |word| {
-            let answers = self.attack.iter().filter(move |answer| answer.word == word);
-            Latency::of(answers.map(Answer::latency))
-        };
-        let all = Word::ALL.into_iter().map(|word| (word, of(word)));
-        all.filter(|(_, latency)| latency.n > 0).collect()
-    }
+/// Latency of each word that was said: they are never pooled.
+pub fn latency_us<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> BTreeMap<Word, Latency> {
+    let of = |word| {
+        let answers = answers.clone().filter(move |answer| answer.word == word);
+        Latency::of(answers.map(Answer::latency))
+    };
+    let all = Word::ALL.into_iter().map(|word| (word, of(word)));
+    all.filter(|(_, latency)| latency.n > 0).collect()
 }
 
 /// Which of two answers to one purchase says more about what came of it.

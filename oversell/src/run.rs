@@ -83,11 +83,17 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
         quantity,
         stock,
         requests,
+        items,
         ..
     } = *options;
     if i64::from(quantity) > stock {
         return Some(Usage(format!(
             "--quantity {quantity} is more than --stock {stock}: nothing could be sold"
+        )));
+    }
+    if items > requests {
+        return Some(Usage(format!(
+            "--items {items} is more than --requests {requests}: nobody would ask for some of them; add --requests {items}"
         )));
     }
     let buyers = options.buyers.filter(|buyers| *buyers > requests)?;
@@ -204,6 +210,7 @@ fn load(options: &RunOptions) -> Load {
         buyers: options.buyers.unwrap_or(BUYERS.min(options.requests)) as usize,
         requests: options.requests as usize,
         stock: options.stock,
+        items: options.items as usize,
         quantity: options.quantity,
         work_ms: options.work_ms,
     }

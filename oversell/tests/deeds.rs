@@ -16,10 +16,10 @@ use loadtest::environment::Environment;
 use loadtest::experiment::{Experiment, RunObserver};
 use loadtest::facts::LedgerReader;
 use loadtest::load::Load;
+use loadtest::market::Market;
 use loadtest::need::{Need, servers};
 use loadtest::plan::{Wanted, rounds};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
-use loadtest::sale::Sale;
 use loadtest::threats::Threat;
 use serde_json::json;
 use stack::{Direction, Parts, ShopOptions, Stores};
@@ -29,6 +29,7 @@ const LOAD: Load = Load {
     buyers: 8,
     requests: 16,
     stock: 10,
+    items: 1,
     quantity: 1,
     work_ms: 1,
 };
@@ -151,16 +152,12 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
     let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await.unwrap());
     let mut crowd = Crowd::gather(&shop.client.at.host, LOAD.buyers).unwrap();
     for (name, store) in [("lua@redis", "redis"), ("token@sql", "sql")] {
-        let sale = Sale {
-            client: shop.client.clone(),
-            reader: reader.clone(),
-            strategy: strategy(name, store),
-            item: format!("trial-{}-{store}", uuid::Uuid::new_v4().simple()),
-            load: LOAD,
-        };
-        shop.client.open_sale(&sale.item, LOAD.stock).await.unwrap();
+        let names = vec![format!("trial-{}-{store}", uuid::Uuid::new_v4().simple())];
+        let market = Market::new(shop.client.clone(), &reader, &strategy(name, store), names, LOAD);
+        let sale = market.sales[0].clone();
+        market.open().await.unwrap();
         let attack = Attack {
-            sale: sale.clone(),
+            sale: market,
             publics: shop.publics(),
             one_at_a_time: false,
             deed: Some(&OddDeliveries),

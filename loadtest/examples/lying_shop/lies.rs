@@ -137,6 +137,7 @@ lies! {
         StuckAfterHalf   Both "half of the stock is sold, then everybody is told to wait"
         HoldsBackTwo     Both "the last two units are never sold: everybody is told sold out"
         Refills          Both "a counter below 5 is set back to 5: more is sold than there was"
+        RefillsFirstItem Both "the same, but in the first sale of a strategy alone"
         EndlessStock     Both "the counter never drops: everybody is sold something"
         OpensWithMore    Both "a sale is opened with three units more than it was told"
         OpensWithLess    Both "a sale is opened with two units fewer than it was told"

@@ -51,8 +51,8 @@ pub struct Crowd {
 pub struct Attacked {
     /// What buyers were told.
     pub told: Told,
-    /// What was seen of the ledger meanwhile.
-    pub looks: Vec<Look>,
+    /// What was seen of the ledger of which item meanwhile.
+    pub looks: Vec<(usize, Look)>,
     /// Whether the deed struck, if there was to be one.
     pub fault: Option<FaultSeen>,
 }

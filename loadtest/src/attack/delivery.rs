@@ -6,8 +6,7 @@ use tokio::time::timeout;
 
 use super::Attack;
 use crate::answer::{Answer, Reply};
-use crate::sale::Sale;
-use crate::shop::PurchaseRequest;
+use crate::shop::{PurchaseRequest, ShopClient};
 
 /// How one purchase is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +26,8 @@ impl Attack {
     /// Sends a purchase twice at one moment at two instances: what was answered here and there.
     pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Answer; 2] {
         let host = |place: usize| &self.publics[place % self.publics.len()];
-        let (one, other) = (at(&self.sale, host(0)), at(&self.sale, host(1)));
-        let ((one, _), (other, _)) = tokio::join!(one.client.buy(request), other.client.buy(request));
+        let (one, other) = (at(&self.sale.client, host(0)), at(&self.sale.client, host(1)));
+        let ((one, _), (other, _)) = tokio::join!(one.buy(request), other.buy(request));
         [one, other]
     }
 
@@ -47,9 +46,9 @@ impl Attack {
     }
 }
 
-/// The sale, bought at another address of the same shop.
-fn at(sale: &Sale, host: &str) -> Sale {
-    let mut sale = sale.clone();
-    sale.client.at.host = host.to_owned();
-    sale
+/// Another address of the same shop.
+fn at(client: &ShopClient, host: &str) -> ShopClient {
+    let mut client = client.clone();
+    client.at.host = host.to_owned();
+    client
 }

@@ -15,12 +15,12 @@ pub use deed::Deed;
 pub use delivery::Delivery;
 pub use scene::{Scene, Sending};
 
-use crate::sale::Sale;
+use crate::market::Market;
 
 /// What the buyers of one round are after.
 pub struct Attack {
     /// What is sold, and where.
-    pub sale: Sale,
+    pub sale: Market,
     /// Where each instance is bought at, past the proxy; the proxy alone where no more is known.
     pub publics: Vec<String>,
     /// Whether each buyer waits for the answer of the one before: a control, in which nothing may meet.

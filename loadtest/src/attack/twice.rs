@@ -3,28 +3,17 @@
 use std::collections::HashSet;
 
 use super::{Attack, Delivery};
+use crate::load::Load;
 
 /// Purchases of a crowd that are sent twice at one moment.
 const AT_ONCE: usize = 2;
 
-/// What is done more than once, drawn for one round.
-pub(super) struct Twice {
-    /// Places of purchases that are sent twice at one moment.
-    at_once: HashSet<usize>,
-    /// Which sale is sent again as soon as its answer has come, counted in the order of the answers.
-    pub(super) repeated: usize,
-    /// Which one is sent again with another quantity, and with another buyer.
-    pub(super) altered: usize,
-    /// After which one, besides the first, the ledger is looked at.
-    pub(super) glanced: usize,
-}
+/// Places of purchases that are sent twice at one moment, drawn for one round.
+pub(super) struct Twice(HashSet<usize>);
 
 impl Twice {
-    /// All of it early, while units are left that a forgetful shop could sell.
     pub(super) fn draw(attack: &Attack) -> Self {
         let load = &attack.sale.load;
-        let sales = (load.stock / i64::from(load.quantity)).clamp(1, load.requests as i64) as usize;
-        let early = sales.div_ceil(4);
         let mut at_once = HashSet::new();
         if !attack.one_at_a_time {
             let first_wave = load.buyers.min(load.requests);
@@ -33,20 +22,38 @@ impl Twice {
         for place in attack.deed_places() {
             at_once.remove(&place);
         }
-        Self {
-            at_once,
-            repeated: rand::random_range(0..early),
-            altered: rand::random_range(0..early),
-            glanced: rand::random_range(0..early),
-        }
+        Self(at_once)
     }
 
     /// How the purchase at that place is delivered.
     pub(super) fn delivery(&self, place: usize) -> Delivery {
-        if self.at_once.contains(&place) {
+        if self.0.contains(&place) {
             Delivery::Twice
         } else {
             Delivery::Once
+        }
+    }
+}
+
+/// What is done after some of the sales of one item, drawn for one round.
+pub(super) struct AfterSale {
+    /// Which sale is sent again as soon as its answer has come, counted in the order of the answers.
+    pub(super) repeated: usize,
+    /// Which one is sent again with another quantity, and with another buyer.
+    pub(super) altered: usize,
+    /// After which one, besides the first, the ledger is looked at.
+    pub(super) glanced: usize,
+}
+
+impl AfterSale {
+    /// All of it early, while units are left that a forgetful shop could sell. `load` is that of the item.
+    pub(super) fn draw(load: &Load) -> Self {
+        let sales = (load.stock / i64::from(load.quantity)).clamp(1, load.requests as i64) as usize;
+        let early = sales.div_ceil(4);
+        Self {
+            repeated: rand::random_range(0..early),
+            altered: rand::random_range(0..early),
+            glanced: rand::random_range(0..early),
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum Finding {
     Lost,
     /// In the ledger, and nobody was told; what a purchase bought that never got an answer is not counted here.
     Ghost,
-    /// 1 when units were left and nobody could buy any more.
+    /// Items of which units were left and nobody could buy any more: 1 at most, but in a market.
     Stuck,
     /// Left on the shelf while buyers who wanted them were told sold out.
     Undersold,

@@ -5,6 +5,7 @@
 
 mod doubt;
 mod finding;
+mod market;
 mod matching;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 pub use finding::{Finding, Findings};
+pub use market::judge_market;
 
 use self::doubt::Doubt;
 use self::matching::{Matching, Promise};

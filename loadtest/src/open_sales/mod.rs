@@ -8,30 +8,30 @@ use anyhow::Result;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use self::play::{Play, close};
+use self::play::Play;
 use crate::audit::Verdict;
 use crate::experiment::RunObserver;
-use crate::follow_up::FollowUp;
+use crate::follow_up::MarketFollowUp;
+use crate::load::Load;
+use crate::market::{self, AT_ONCE};
 use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
 use crate::sale::Sale;
 
-/// The most rounds whose sales are kept open at a time. A shop may have to keep each of them in its stores.
+/// The most sales that are kept open at a time, but for those of one round that is played for the second time. A shop
+/// may have to keep each of them in its stores.
 const MOST_OPEN: usize = 1_000;
 
 /// The most purchases that are kept in memory for them.
 const MOST_KEPT: usize = 1_000_000;
-
-/// How many sales are looked at and closed at the same time.
-const AT_ONCE: usize = 8;
 
 /// Rounds whose verdict is not final yet.
 #[derive(Default)]
 pub(crate) struct OpenSales {
     open: VecDeque<OpenRound>,
     kept: usize,
-    /// The sale of the round that is being played.
-    current: Option<Sale>,
+    /// The sales of the round that is being played.
+    current: Vec<Sale>,
 }
 
 struct OpenRound {
@@ -47,12 +47,32 @@ struct OpenRound {
 impl OpenSales {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.open.iter().map(|open| open.plays.len()).sum()
+        let plays = self.open.iter().flat_map(|open| &open.plays);
+        plays.map(|play| play.sales.len()).sum()
     }
 
-    /// A sale is about to be opened; it has to be closed even if its round is never followed up.
-    pub(crate) fn opens(&mut self, sale: &Sale) {
-        self.current = Some(sale.clone());
+    /// Closes the oldest until there is room for the sales of `round`; so many of the newest rounds stay open anyway.
+    ///
+    /// # Errors
+    /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed.
+    pub(crate) async fn make_room(
+        &mut self,
+        round: &Round,
+        stay: usize,
+        run: &mut RunResult,
+        observer: &dyn RunObserver,
+    ) -> Result<()> {
+        let Load { items, requests, .. } = round.load;
+        let is_full = |open: &Self| open.len() + items > MOST_OPEN || open.kept + requests > MOST_KEPT;
+        while self.open.len() > stay && is_full(self) {
+            self.close_oldest(run, observer).await?;
+        }
+        Ok(())
+    }
+
+    /// Sales are about to be opened; they have to be closed even if their round is never followed up.
+    pub(crate) fn opens(&mut self, sales: &[Sale]) {
+        self.current = sales.to_vec();
     }
 
     /// Follows an attack up, for as long as that takes or until its buyers are told to wait. Adds to `run` what the round
@@ -60,11 +80,11 @@ impl OpenSales {
     /// be played once more.
     ///
     /// # Errors
-    /// When the ledger cannot be read, what it showed cannot be kept, or an older sale cannot be closed to make room.
+    /// When a ledger cannot be read, or what it showed cannot be kept.
     pub(crate) async fn follow(
         &mut self,
         round: &Round,
-        follow_up: FollowUp,
+        follow_up: MarketFollowUp,
         run: &mut RunResult,
         observer: &dyn RunObserver,
     ) -> Result<bool> {
@@ -77,12 +97,9 @@ impl OpenSales {
             plays: vec![play],
             before: Vec::new(),
         });
-        self.current = None;
+        self.current = Vec::new();
         run.rounds.push(result);
         observer.keeps_round(run, run.rounds.len() - 1)?;
-        while self.open.len() > 1 && (self.open.len() > MOST_OPEN || self.kept > MOST_KEPT) {
-            self.close_oldest(run, observer).await?;
-        }
         read?;
         Ok(is_chance)
     }
@@ -95,7 +112,7 @@ impl OpenSales {
     pub(crate) async fn follow_again(
         &mut self,
         round: &Round,
-        follow_up: FollowUp,
+        follow_up: MarketFollowUp,
         run: &mut RunResult,
         observer: &dyn RunObserver,
     ) -> Result<()> {
@@ -111,7 +128,7 @@ impl OpenSales {
             inconclusive_before: open.before.clone(),
             ..result
         };
-        self.current = None;
+        self.current = Vec::new();
         observer.keeps_round(run, place)?;
         read
     }
@@ -133,17 +150,14 @@ impl OpenSales {
     /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed. The others are left alone
     /// then: each of them would take as long to fail.
     pub(crate) async fn close_all(mut self, run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
-        let current = self.current.take();
+        let current = std::mem::take(&mut self.current);
         let mut closing = stream::iter(self.open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {
             run.rounds[place] = result;
             observer.keeps_round(run, place)?;
             closed?;
         }
-        match current {
-            Some(sale) => close(sale).await,
-            None => Ok(()),
-        }
+        market::close(current).await
     }
 
     /// Closes the sales and looks at nothing any more.
@@ -152,12 +166,8 @@ impl OpenSales {
     /// When one cannot be closed; the others are left alone then.
     pub(crate) async fn abandon(self) -> Result<()> {
         let plays = self.open.into_iter().flat_map(|open| open.plays);
-        let sales = plays.map(|play| play.sale).chain(self.current);
-        let mut closing = stream::iter(sales.map(close)).buffer_unordered(AT_ONCE);
-        while let Some(closed) = closing.next().await {
-            closed?;
-        }
-        Ok(())
+        let sales = plays.flat_map(|play| play.sales).chain(self.current);
+        market::close(sales.collect()).await
     }
 }
 

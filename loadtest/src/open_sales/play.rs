@@ -1,4 +1,4 @@
-//! One play of a round: its sale, which stays open, and what is still to come of it.
+//! One play of a round: its sales, which stay open, and what is still to come of them.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::audit::Verdict;
-use crate::follow_up::FollowUp;
+use crate::follow_up::MarketFollowUp;
+use crate::market;
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::sale::Sale;
 
 pub(super) struct Play {
-    pub(super) sale: Sale,
+    pub(super) sales: Vec<Sale>,
     state: State,
 }
 
@@ -21,20 +22,21 @@ enum State {
     /// Buyers are told to wait, and do so while other rounds are played.
     Waiting(JoinHandle<Followed>),
     /// Nothing is left to be done but a last look.
-    Over(Box<FollowUp>),
+    Over(Box<MarketFollowUp>),
 }
 
 /// What was followed up, and whether its ledger could be read.
-type Followed = (Box<FollowUp>, Result<()>);
+type Followed = (Box<MarketFollowUp>, Result<()>);
 
 impl Play {
     /// Follows an attack up, for as long as that takes or until its buyers are told to wait. What the play showed so far,
-    /// and whether its ledger could be read.
+    /// and whether its ledgers could be read.
     ///
     /// # Errors
     /// When the follow-up ends badly.
-    pub(super) async fn follow(round: &Round, follow_up: FollowUp) -> Result<(Self, RoundResult, Result<()>)> {
-        let (sale, waits) = (follow_up.sale.clone(), Arc::new(Notify::new()));
+    pub(super) async fn follow(round: &Round, follow_up: MarketFollowUp) -> Result<(Self, RoundResult, Result<()>)> {
+        let sales = follow_up.items.iter().map(|item| item.sale.clone()).collect();
+        let waits = Arc::new(Notify::new());
         let mut task = tokio::spawn(follow(Box::new(follow_up), waits.clone()));
         let (state, result, read) = tokio::select! {
             over = &mut task => {
@@ -44,7 +46,7 @@ impl Play {
             }
             () = waits.notified() => (State::Waiting(task), RoundResult::waiting(round), Ok(())),
         };
-        Ok((Self { sale, state }, result, read))
+        Ok((Self { sales, state }, result, read))
     }
 
     /// Whether nothing was wrong, and nothing that the shop did is a reason why that proves nothing.
@@ -55,8 +57,8 @@ impl Play {
         }
     }
 
-    /// Looks once more and closes the sale: the final result, whether it is no test by chance alone, and whether the
-    /// ledger could be read and the sale closed.
+    /// Looks once more and closes the sales: the final result, whether it is no test by chance alone, and whether the
+    /// ledgers could be read and the sales closed.
     pub(super) async fn close(self, round: &Round) -> (RoundResult, bool, Result<()>) {
         let followed = match self.state {
             State::Waiting(task) => task.await,
@@ -79,20 +81,11 @@ impl Play {
             result.as_designed = false;
             result.inconclusive = Some(format!("at the end of the run {error:#}"));
         }
-        (result, is_chance, looked.and(close(self.sale).await))
+        (result, is_chance, looked.and(market::close(self.sales).await))
     }
 }
 
-async fn follow(mut follow_up: Box<FollowUp>, waits: Arc<Notify>) -> Followed {
+async fn follow(mut follow_up: Box<MarketFollowUp>, waits: Arc<Notify>) -> Followed {
     let read = follow_up.run(&waits).await;
     (follow_up, read)
-}
-
-/// Closes a sale.
-///
-/// # Errors
-/// When it cannot be closed; the message names it.
-pub(super) async fn close(sale: Sale) -> Result<()> {
-    let closed = sale.client.close_sale(&sale.item).await;
-    closed.with_context(|| format!("the sale {} could not be closed", sale.item))
 }

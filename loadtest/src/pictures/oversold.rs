@@ -77,7 +77,7 @@ impl<'a> Crowds<'a> {
         counts.dedup();
         counts.truncate(MOST);
         let found = cells.iter().filter_map(|cell| Some(oversold(cell)?.max));
-        let most = found.fold((round.demand - round.stock).max(1) as f64, f64::max);
+        let most = found.fold(round.demand.saturating_sub(round.all_stock()).max(1) as f64, f64::max);
         Some(Self { cells, counts, most })
     }
 
@@ -106,7 +106,7 @@ impl<'a> Crowds<'a> {
 
     fn explanation(&self) -> Vec<String> {
         let first = self.cells[0].rounds[0];
-        let (buyers, demand, stock) = (first.buyers, first.demand, first.stock);
+        let (buyers, demand, stock) = (first.buyers, first.demand, first.stock_in_words());
         vec![
             format!("{buyers} buyers at once ask for {demand} of {stock} units."),
             format!(

@@ -33,7 +33,7 @@ impl Threat for OneBuyer {
         let enough = (stock / i64::from(asked.quantity)) as usize + 4;
         Load {
             buyers: 1,
-            requests: asked.requests.min(enough),
+            requests: asked.requests.min(enough * asked.items),
             stock,
             ..asked
         }

@@ -8,6 +8,7 @@ mod chance;
 mod fixture;
 mod folders;
 mod inconclusive;
+mod market;
 mod pictures;
 mod plan;
 mod properties;

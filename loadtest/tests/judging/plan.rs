@@ -10,6 +10,7 @@ const ASKED: Load = Load {
     buyers: 64,
     requests: 640,
     stock: 100,
+    items: 1,
     quantity: 1,
     work_ms: 5,
 };

@@ -28,6 +28,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         instances,
         buyers: 8,
         stock: 12,
+        items: 1,
         demand: 24,
         quantity: 1,
         work_ms: 5,
@@ -281,4 +282,23 @@ fn what_a_stranger_wrote_can_forge_no_cell_and_move_no_cursor() {
             assert!(bars <= heads.matches('|').count().max(16), "{line}");
         }
     }
+}
+
+#[test]
+fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
+    let mut market = round("lua@redis", "second-instance", 2);
+    (market.items, market.verdict) = (50, Verdict::Violated);
+    market.findings.add(Finding::Oversold, 7);
+    let market = run(vec![market]);
+    let [long, short] = rendered(&market);
+    assert!(long.contains("| second-instance, 2 instances, 50 items |"), "{long}");
+    assert!(long.contains("8 buyers at once ask for 24 of 50 x 12 units"), "{long}");
+    assert!(short.contains("oversold: 607 of 600"), "{short}");
+    let one = run(vec![round("lua@redis", "second-instance", 2)]);
+    assert!(rendered(&one).iter().all(|text| !text.contains("items")));
+    let compared = compare::compare(&one, &market).text;
+    assert!(
+        compared.contains("24 of 12 units") && compared.contains("24 of 50 x 12 units"),
+        "{compared}"
+    );
 }

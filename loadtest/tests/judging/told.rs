@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http;
 use loadtest::answer::{Reply, Word};
-use loadtest::told::Told;
+use loadtest::told::{Told, latency_us, selling_time};
 use reqwest::{Client, Response};
 
 use crate::fixture::{ANSWER, Fixture};
@@ -190,12 +190,13 @@ fn latency_is_counted_from_the_intended_start_for_each_word_apart() {
         answer.ended += Duration::from_millis(30);
     }
     fixture.last_buyer(Word::Busy);
-    let latency = fixture.told.latency_us();
+    let latency = latency_us(fixture.told.attack.iter());
     assert_eq!(latency.keys().copied().collect::<Vec<_>>(), [Word::Sold, Word::SoldOut]);
     let sold = latency[&Word::Sold];
     assert_eq!(sold.n, 2);
     // 40 ms in three significant digits.
     assert!((39_960..=40_040).contains(&sold.p50), "{sold:?}");
     assert_eq!(sold.p50, sold.max);
-    assert_eq!(fixture.told.selling_time(), Some(ANSWER + Duration::from_millis(30)));
+    let selling_time = selling_time(fixture.told.attack.iter());
+    assert_eq!(selling_time, Some(ANSWER + Duration::from_millis(30)));
 }

@@ -93,6 +93,7 @@ pub const NO_TEST: &[Row] = &[
     ("stuck-after-half", CROWD, Found(&["stuck"])),
     ("holds-back-two", CROWD, Found(&["undersold"])),
     ("refills", CROWD, Found(&["oversold", "drift"])),
+    ("refills-first-item", CROWD, Found(&["oversold", "drift"])),
     ("endless-stock", CROWD, Found(&["oversold", "drift"])),
     ("opens-with-more", CROWD, Found(&["oversold"])),
     ("opens-with-less", CROWD, Found(&["drift"])),

@@ -6,5 +6,6 @@ mod classes;
 mod expected;
 mod honest;
 mod lies;
+mod market;
 mod runner;
 mod schema;

@@ -26,6 +26,7 @@ pub const LOAD: Load = Load {
     buyers: 8,
     requests: 24,
     stock: 12,
+    items: 1,
     quantity: 1,
     work_ms: 0,
 };

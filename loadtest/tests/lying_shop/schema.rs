@@ -111,6 +111,7 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/rounds/0/verdict", json!("passed")),
         ("/rounds/0/strategy", json!("lua|redis")),
         ("/rounds/0/buyers", json!(0)),
+        ("/rounds/0/items", json!(0)),
         ("/rounds/0/told/sold", json!(1.5)),
         ("/rounds/0/told/sold", Value::Null),
         ("/rounds/0/told/refused", json!(1)),

@@ -28,7 +28,10 @@ pub struct RunOptions {
     /// Purchases in each round
     #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_REQUESTS as u64))]
     pub requests: u64,
-    /// Units for sale in each round
+    /// Items that are sold at once in each round; the purchases are spread over them
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_ITEMS as u64))]
+    pub items: u64,
+    /// Units for sale of each item in each round
     #[arg(long, value_name = "UNITS", default_value_t = 48, allow_negative_numbers = true, value_parser = between::<i64>(1..=1_000_000_000))]
     pub stock: i64,
     /// Units of each purchase

@@ -71,6 +71,30 @@ fn a_quantity_above_one_is_sold_to_the_last_whole_purchase() {
 }
 
 #[test]
+fn a_market_is_sold_out_item_by_item() {
+    let results = tempfile::tempdir().unwrap();
+    let market = ["--items", "2", "--strategy", "lua@redis,conditional@sql", "--json"];
+    let on = ["--instances", "2", "--threat", "second-instance"];
+    let ran = run(&[&market[..], &on].concat(), &results);
+    let run: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let rounds = run["rounds"].as_array().unwrap();
+    assert_eq!(rounds.len(), 2, "{}", stderr(&ran));
+    for round in rounds {
+        assert_eq!((&round["items"], &round["stock"]), (&2.into(), &16.into()), "{round}");
+        assert_eq!(
+            (&round["told"]["sold"], &round["facts"]["recorded"]),
+            (&32.into(), &32.into()),
+            "{round}"
+        );
+        assert_eq!(
+            (&round["facts"]["stock_left"], &round["verdict"]),
+            (&0.into(), &"holds".into()),
+            "{round}"
+        );
+    }
+}
+
+#[test]
 fn only_the_threats_that_are_named_are_played_and_the_control_only_if_it_is() {
     for (threats, expected) in [
         ("second-instance", &["second-instance"][..]),

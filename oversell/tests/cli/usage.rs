@@ -33,6 +33,8 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
         (&["up", "--instances", "-1"], "a whole number from 1 to 16"),
         (&["--buyers", "5000"], "add --requests 5000"),
         (&["--buyers", "50", "--requests", "49"], "add --requests 50"),
+        (&["--items", "0"], "a whole number from 1 to 1000"),
+        (&["--items", "97"], "add --requests 97"),
         (&["--all", "--strategy", "lua@redis"], "--strategy"),
         (&["--threat", "crowd,crashed_holder"], "did you mean crashed-holder?"),
         (&["--threat", "weather"], "no threat is called weather"),

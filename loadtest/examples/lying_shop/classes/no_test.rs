@@ -43,7 +43,8 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             answer
         }
         Lie::SellsOneThenBusy => one_then_busy(purchase).await,
-        Lie::Refills => {
+        Lie::RefillsFirstItem if !purchase.is_in_first_sale().await? => purchase.plain().await,
+        Lie::Refills | Lie::RefillsFirstItem => {
             let large = purchase.opened_with().await? > REFILLED_TO;
             let answer = purchase.plain().await?;
             if large && store.stock(item).await?.is_some_and(|stock| stock < REFILLED_TO) {

@@ -16,9 +16,10 @@ use tokio::time::sleep;
 use self::directed::Progress;
 use super::Attack;
 use super::scene::Parcel;
-use super::twice::Twice;
+use super::twice::{AfterSale, Twice};
 use crate::answer::{Answer, Word};
 use crate::facts::Look;
+use crate::load::Load;
 use crate::told::Told;
 
 /// Sales that it takes to sell one unit twice.
@@ -38,10 +39,8 @@ pub(in crate::attack) struct Running {
     opened: SetOnce<()>,
     released: OnceLock<Instant>,
     next: AtomicUsize,
-    /// Sales heard of so far.
-    sales: AtomicUsize,
-    /// Whether anybody was told sold out.
-    refused: AtomicBool,
+    /// How far each item is.
+    items: Vec<Item>,
     /// When buyers who were told to wait come back together, if they shall.
     back_at: Mutex<Option<Instant>>,
     twice: Twice,
@@ -51,9 +50,18 @@ pub(in crate::attack) struct Running {
     /// Whether the damage of the deed was healed: if not, there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
     told: Mutex<Told>,
-    looks: Mutex<Vec<Look>>,
+    looks: Mutex<Vec<(usize, Look)>>,
     buyers: AtomicUsize,
     pub(in crate::attack) over: SetOnce<()>,
+}
+
+/// One item of the round.
+struct Item {
+    /// Sales heard of so far.
+    sales: AtomicUsize,
+    /// Whether anybody was told sold out.
+    refused: AtomicBool,
+    after_sale: AfterSale,
 }
 
 /// A buyer, who is gone when this is dropped, in whatever way.
@@ -64,6 +72,16 @@ impl Drop for Present<'_> {
         if self.0.buyers.fetch_sub(1, Ordering::Relaxed) == 1 {
             // It is set by nobody else.
             let _ = self.0.over.set(());
+        }
+    }
+}
+
+impl Item {
+    fn of(load: &Load) -> Self {
+        Self {
+            sales: AtomicUsize::new(0),
+            refused: AtomicBool::new(false),
+            after_sale: AfterSale::draw(load),
         }
     }
 }
@@ -81,8 +99,7 @@ impl Running {
             opened: SetOnce::new_with(attack.deed.is_none().then_some(())),
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
-            sales: AtomicUsize::new(0),
-            refused: AtomicBool::new(false),
+            items: attack.sale.sales.iter().map(|sale| Item::of(&sale.load)).collect(),
             back_at: Mutex::default(),
             twice: Twice::draw(&attack),
             directed: Mutex::default(),
@@ -97,7 +114,7 @@ impl Running {
     }
 
     /// What was said and seen.
-    pub(in crate::attack) fn results(&self) -> (Told, Vec<Look>) {
+    pub(in crate::attack) fn results(&self) -> (Told, Vec<(usize, Look)>) {
         (
             std::mem::take(&mut locked(&self.told)),
             std::mem::take(&mut locked(&self.looks)),
@@ -168,7 +185,8 @@ impl Running {
             let load = &self.attack.sale.load;
             let some_wait = told.attack.iter().any(|answer| answer.word == Word::Busy);
             let may_come = told.attack.len() < load.requests + COME_BACK * load.buyers;
-            let few = self.sales.load(Ordering::Relaxed) < COMPETED;
+            let sales = self.items.iter().map(|item| item.sales.load(Ordering::Relaxed));
+            let few = sales.sum::<usize>() < COMPETED;
             *locked(&self.back_at) = (few && some_wait && may_come).then(|| Instant::now() + BACK_AFTER);
         }
         // All know what was decided.
@@ -189,25 +207,27 @@ impl Running {
 
     /// Looks and clicks again where this round was drawn to. Whether it did anything.
     async fn after_answer(&self, word: Word, place: usize) -> bool {
+        let item = self.attack.sale.place_of(place);
         match word {
-            Word::Sold => self.after_sale(place).await,
+            Word::Sold => self.after_sale(place, item).await,
             // Whatever was told sold before has to be in the ledger by now.
-            Word::SoldOut if !self.refused.swap(true, Ordering::Relaxed) => {
-                self.glance().await;
+            Word::SoldOut if !self.items[item].refused.swap(true, Ordering::Relaxed) => {
+                self.glance(item).await;
                 true
             }
             Word::SoldOut | Word::Busy | Word::Rejected | Word::Unknown => false,
         }
     }
 
-    async fn after_sale(&self, place: usize) -> bool {
-        let heard = self.sales.fetch_add(1, Ordering::Relaxed);
+    async fn after_sale(&self, place: usize, item: usize) -> bool {
+        let Item { sales, after_sale, .. } = &self.items[item];
+        let heard = sales.fetch_add(1, Ordering::Relaxed);
         let alone = self.attack.one_at_a_time;
-        let looks = heard == 0 || heard == self.twice.glanced || alone;
-        let (repeats, alters) = (heard == self.twice.repeated, heard == self.twice.altered);
+        let looks = heard == 0 || heard == after_sale.glanced || alone;
+        let (repeats, alters) = (heard == after_sale.repeated, heard == after_sale.altered);
         let look = async {
             if looks {
-                self.glance().await;
+                self.glance(item).await;
             }
         };
         let click = async {
@@ -228,10 +248,10 @@ impl Running {
         looks || repeats || alters
     }
 
-    async fn glance(&self) {
+    async fn glance(&self, item: usize) {
         // A store that does not answer now is asked again when the attack is over.
-        if let Ok(look) = self.attack.sale.glance().await {
-            locked(&self.looks).push(look);
+        if let Ok(look) = self.attack.sale.sales[item].glance().await {
+            locked(&self.looks).push((item, look));
         }
     }
 

@@ -127,7 +127,10 @@ fn setting(run: &RunResult) -> String {
     let load = load.or(run.rounds.last()).map_or(String::new(), |round| {
         format!(
             "{} buyers at once ask for {} of {} units, {} ms of work between read and write. ",
-            round.buyers, round.demand, round.stock, round.work_ms
+            round.buyers,
+            round.demand,
+            round.stock_in_words(),
+            round.work_ms
         )
     });
     let nginx = on.nginx.as_ref();

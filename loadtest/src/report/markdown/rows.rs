@@ -45,7 +45,7 @@ fn row(cell: &Cell) -> Vec<String> {
         code(cell.strategy),
         trial(cell),
         verdicts(cell),
-        units(|round| round.stock),
+        units(RoundResult::all_stock),
         units(|round| round.units(Word::Sold)),
         units(|round| round.facts.recorded),
         units(|round| round.findings.of(Finding::Oversold)),
@@ -64,10 +64,15 @@ fn row(cell: &Cell) -> Vec<String> {
 }
 
 fn trial(cell: &Cell) -> String {
-    match cell.instances {
-        1 => format!("{}, 1 instance", escaped(cell.threat)),
-        many => format!("{}, {many} instances", escaped(cell.threat)),
-    }
+    let instances = match cell.instances {
+        1 => "1 instance".to_owned(),
+        many => format!("{many} instances"),
+    };
+    let items = match cell.rounds.first().map_or(1, |round| round.items) {
+        1 => String::new(),
+        many => format!(", {many} items"),
+    };
+    format!("{}, {instances}{items}", escaped(cell.threat))
 }
 
 fn verdicts(cell: &Cell) -> String {

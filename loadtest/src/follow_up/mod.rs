@@ -1,6 +1,8 @@
 //! What follows an attack: buyers who come one at a time until the item is sold out, purchases that are sent once more,
 //! and looks at the ledgers when all is over.
 
+mod market;
+
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -14,11 +16,10 @@ use crate::sale::Sale;
 use crate::told::Told;
 use crate::trace::{SaleTrace, Shown};
 
+pub use market::MarketFollowUp;
+
 /// The most buyers who follow an attack.
 pub const MOST_BUYERS: usize = 1_000;
-
-/// How long they may take in all to buy what is left.
-const SELL_OUT_WITHIN: Duration = Duration::from_secs(60);
 
 /// How long a buyer who is told busy comes again before nobody can buy any more: as long as the contract lets units be
 /// on reserve.
@@ -36,7 +37,7 @@ const FAILED_AGAIN: Duration = Duration::from_millis(200);
 /// How long after the attack a purchase is sent again at the end of the run, at least.
 const REPEATED_AFTER: Duration = Duration::from_secs(1);
 
-/// A round whose attack is over, with all that was said and seen so far.
+/// An item of a round whose attack is over, with all that was said and seen of it so far.
 pub struct FollowUp {
     /// What was sold.
     pub sale: Sale,
@@ -56,14 +57,14 @@ pub struct FollowUp {
 
 impl FollowUp {
     /// Sells what is left, sends one purchase again, and looks. Tells `waits` when buyers are told to wait for so long
-    /// that others should not wait for them.
+    /// that others should not wait for them. After `until` no further buyer comes.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn run(&mut self, waits: &Notify) -> Result<()> {
+    pub async fn run(&mut self, waits: &Notify, until: Instant) -> Result<()> {
         self.glance().await;
-        if self.is_alone() {
-            self.sell_out(waits).await;
+        if self.is_alone() && Instant::now() < until {
+            self.sell_out(waits, until).await;
             self.repeat(waits).await;
         }
         let looked = self.look().await;
@@ -80,13 +81,14 @@ impl FollowUp {
         }
     }
 
-    /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more.
+    /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more. After `until` no
+    /// purchase is sent again.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn look_again(&mut self) -> Result<()> {
+    pub async fn look_again(&mut self, until: Instant) -> Result<()> {
         sleep(REPEATED_AFTER.saturating_sub(self.since.elapsed())).await;
-        if self.is_alone() {
+        if self.is_alone() && Instant::now() < until {
             self.repeat(&Notify::new()).await;
         }
         self.look().await
@@ -102,8 +104,7 @@ impl FollowUp {
         self.expected.contended || self.told.attack.iter().all(|answer| answer.word != Word::Unknown)
     }
 
-    async fn sell_out(&mut self, waits: &Notify) {
-        let begun = Instant::now();
+    async fn sell_out(&mut self, waits: &Notify, until: Instant) {
         let (mut failures, mut sold) = (0, 0);
         let sold_before = self.told.count(Word::Sold) as i64;
         let next = self
@@ -126,7 +127,7 @@ impl FollowUp {
                 Some(Word::Unknown | Word::Rejected) => failures += 1,
                 Some(Word::SoldOut | Word::Busy) | None => return,
             }
-            if failures == FAILURES || begun.elapsed() > SELL_OUT_WITHIN {
+            if failures == FAILURES || Instant::now() > until {
                 return;
             }
             if failures > 0 {

@@ -1,0 +1,56 @@
+//! Many items that were sold at once, judged one by one and taken together.
+
+use super::{Finding, Judgement, Verdict};
+
+/// The worst verdict, with all that was found in any of them.
+pub fn judge_market(mut items: Vec<Judgement>) -> Judgement {
+    if items.len() == 1 {
+        return items.remove(0);
+    }
+    let verdicts = [Verdict::Violated, Verdict::Inconclusive];
+    let worst = verdicts
+        .into_iter()
+        .find(|worst| items.iter().any(|item| item.verdict == *worst));
+    let verdict = match worst {
+        Some(worst) => worst,
+        // A market without items shows nothing.
+        None if items.is_empty() => Verdict::Inconclusive,
+        None => Verdict::Holds,
+    };
+    let sum = |units: fn(&Judgement) -> i64| items.iter().map(units).fold(0, i64::saturating_add);
+    let mut together = Judgement {
+        verdict,
+        findings: Default::default(),
+        inconclusive: None,
+        is_chance: false,
+        recorded: sum(|item| item.recorded),
+        explained: sum(|item| item.explained),
+        stock_left: items
+            .iter()
+            .try_fold(0_i64, |sum, item| Some(sum.saturating_add(item.stock_left?))),
+    };
+    for finding in Finding::ALL {
+        let sizes: Vec<i64> = items.iter().map(|item| item.findings.of(finding)).collect();
+        together.findings.add(finding, total(&sizes));
+    }
+    if verdict == Verdict::Inconclusive {
+        let doubted: Vec<&Judgement> = items.iter().filter(|item| item.verdict == verdict).collect();
+        // What a shop did itself is said before what was chance.
+        let first = doubted.iter().find(|item| !item.is_chance).or(doubted.first());
+        let why = first
+            .and_then(|item| item.inconclusive.as_deref())
+            .unwrap_or("nothing was for sale");
+        together.inconclusive = Some(format!("{} of {} items: {why}", doubted.len(), items.len()));
+        together.is_chance = !doubted.is_empty() && doubted.iter().all(|item| item.is_chance);
+    }
+    together
+}
+
+/// The sum, without signs where they differ: a unit too many here does not make up for one too few there.
+fn total(sizes: &[i64]) -> i64 {
+    let is_mixed = sizes.iter().any(|size| *size < 0) && sizes.iter().any(|size| *size > 0);
+    let sizes = sizes
+        .iter()
+        .map(|size| if is_mixed { size.saturating_abs() } else { *size });
+    sizes.fold(0, i64::saturating_add)
+}

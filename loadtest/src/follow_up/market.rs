@@ -1,0 +1,99 @@
+//! What follows the attack on a whole market: each item is followed up by itself, a few at a time.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use futures_util::StreamExt;
+use futures_util::stream;
+use tokio::sync::Notify;
+
+use super::FollowUp;
+use crate::answer::{Answer, Word};
+use crate::audit::{Judgement, judge_market};
+use crate::latency::Latency;
+use crate::market::AT_ONCE;
+use crate::told;
+use crate::trace::Shown;
+
+/// How long the items of a round may take in all until no further one is sold out, or sent a purchase again.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// A round whose attack is over, item by item.
+pub struct MarketFollowUp {
+    /// In the order of the items.
+    pub items: Vec<FollowUp>,
+}
+
+impl MarketFollowUp {
+    /// Follows each item up. Tells `waits` when buyers are told to wait for so long that others should not wait for them.
+    ///
+    /// # Errors
+    /// When a ledger cannot be read.
+    pub async fn run(&mut self, waits: &Notify) -> Result<()> {
+        let (until, at_once) = (Instant::now() + WITHIN, self.at_once());
+        let items: Vec<_> = self.items.iter_mut().map(|item| item.run(waits, until)).collect();
+        stream::iter(items).buffer_unordered(at_once).fold(Ok(()), first).await
+    }
+
+    /// Once more, at the end of the run.
+    ///
+    /// # Errors
+    /// When a ledger cannot be read.
+    pub async fn look_again(&mut self) -> Result<()> {
+        let (until, at_once) = (Instant::now() + WITHIN, self.at_once());
+        let items: Vec<_> = self.items.iter_mut().map(|item| item.look_again(until)).collect();
+        stream::iter(items).buffer_unordered(at_once).fold(Ok(()), first).await
+    }
+
+    /// In a control nothing may meet, not even on another item.
+    fn at_once(&self) -> usize {
+        if self.items.iter().all(|item| item.expected.contended) {
+            AT_ONCE
+        } else {
+            1
+        }
+    }
+
+    /// The verdict on all that was said and seen so far.
+    pub fn judge(&self) -> Judgement {
+        judge_market(self.items.iter().map(FollowUp::judge).collect())
+    }
+
+    /// How many purchases ended with `word`.
+    pub fn count(&self, word: Word) -> usize {
+        self.items.iter().map(|item| item.told.count(word)).sum()
+    }
+
+    /// The answers of the attack.
+    pub fn attack(&self) -> impl Iterator<Item = &Answer> + Clone {
+        self.items.iter().flat_map(|item| &item.told.attack)
+    }
+
+    /// Latency of each word that was said in the attack.
+    pub fn latency_us(&self) -> BTreeMap<Word, Latency> {
+        told::latency_us(self.attack())
+    }
+
+    /// From the first intended start to the last sale of the attack.
+    pub fn selling_time(&self) -> Option<Duration> {
+        told::selling_time(self.attack())
+    }
+
+    /// What the trace shows, which is that of the first item.
+    pub fn shown(&self) -> Shown {
+        self.items
+            .first()
+            .map_or_else(Shown::default, |item| item.shown.clone())
+    }
+
+    /// Whether purchases had to meet each other.
+    pub fn is_contended(&self) -> bool {
+        self.items.iter().any(|item| item.expected.contended)
+    }
+}
+
+/// The first error, when all are done.
+async fn first(before: Result<()>, now: Result<()>) -> Result<()> {
+    before.and(now)
+}

@@ -1,0 +1,163 @@
+//! What is sold in a round: one item, or a market of many at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use futures_util::stream;
+use futures_util::{StreamExt, TryStreamExt};
+use rand::seq::SliceRandom;
+
+use crate::answer::Answer;
+use crate::catalogue::Strategy;
+use crate::facts::{LedgerReader, Look};
+use crate::load::Load;
+use crate::sale::Sale;
+use crate::shop::{PurchaseRequest, ShopClient};
+use crate::told::Told;
+
+/// How many sales are opened, followed up or closed at the same time.
+pub(crate) const AT_ONCE: usize = 8;
+
+/// Where the answers of one kind are.
+type Kind = fn(&mut Told) -> &mut Vec<Answer>;
+
+/// Sales that are open for one round.
+#[derive(Clone)]
+pub struct Market {
+    /// Where it is bought.
+    pub client: ShopClient,
+    /// By which strategy it sells.
+    pub strategy: Strategy,
+    /// How much of each item, to how many in all.
+    pub load: Load,
+    /// One for each item.
+    pub sales: Vec<Sale>,
+    /// Which item each purchase is for; empty where there is one.
+    spread: Arc<[usize]>,
+}
+
+impl Market {
+    /// A sale for each of the names. Each so many purchases in a row go to as many items, in an order that is drawn anew
+    /// each time: where it were always the same, few buyers would never want one item at one moment.
+    pub fn new(
+        client: ShopClient,
+        reader: &Arc<LedgerReader>,
+        strategy: &Strategy,
+        names: Vec<String>,
+        load: Load,
+    ) -> Self {
+        let items = names.len();
+        let share = Load {
+            requests: load.requests.div_ceil(items.max(1)),
+            items: 1,
+            ..load
+        };
+        let sales = names.into_iter().map(|item| Sale {
+            client: client.clone(),
+            reader: reader.clone(),
+            strategy: strategy.clone(),
+            item,
+            load: share,
+        });
+        Self {
+            sales: sales.collect(),
+            spread: if items > 1 {
+                drawn(items, share.requests)
+            } else {
+                [].into()
+            },
+            client,
+            strategy: strategy.clone(),
+            load,
+        }
+    }
+
+    /// The place of the item that a purchase is for.
+    pub fn place_of(&self, number: usize) -> usize {
+        let drawn = self.spread.get(number).copied();
+        drawn.unwrap_or(number % self.sales.len().max(1))
+    }
+
+    /// The purchase of that number in the round.
+    pub fn purchase(&self, number: usize) -> PurchaseRequest<'_> {
+        self.sale_of(number).purchase(number)
+    }
+
+    /// The same with one unit more, and in the name of another buyer.
+    pub fn altered(&self, number: usize) -> [PurchaseRequest<'_>; 2] {
+        self.sale_of(number).altered(number)
+    }
+
+    /// Sends one purchase outside the attack; also says when a buyer who was told busy shall come back.
+    pub async fn buy(&self, number: usize) -> (Answer, Option<Duration>) {
+        self.client.buy(&self.purchase(number)).await
+    }
+
+    fn sale_of(&self, number: usize) -> &Sale {
+        &self.sales[self.place_of(number)]
+    }
+
+    /// Opens all sales.
+    ///
+    /// # Errors
+    /// When the shop refuses one or does not answer.
+    pub async fn open(&self) -> Result<()> {
+        let sales = self.sales.iter();
+        let opening: Vec<_> = sales
+            .map(|sale| self.client.open_sale(&sale.item, self.load.stock))
+            .collect();
+        stream::iter(opening).buffer_unordered(AT_ONCE).try_collect().await
+    }
+
+    /// What was said of each item, and seen of it, in the order of the items.
+    pub fn split(&self, told: Told, looks: Vec<(usize, Look)>) -> Vec<(Told, Vec<Look>)> {
+        let mut items: Vec<(Told, Vec<Look>)> = self.sales.iter().map(|_| Default::default()).collect();
+        let Told {
+            attack,
+            follow_up,
+            repeats,
+            altered,
+        } = told;
+        let kinds: [(Vec<Answer>, Kind); 4] = [
+            (attack, |told| &mut told.attack),
+            (follow_up, |told| &mut told.follow_up),
+            (repeats, |told| &mut told.repeats),
+            (altered, |told| &mut told.altered),
+        ];
+        for (answers, kind) in kinds {
+            for answer in answers {
+                kind(&mut items[self.place_of(answer.number)].0).push(answer);
+            }
+        }
+        for (place, look) in looks {
+            items[place].1.push(look);
+        }
+        items
+    }
+}
+
+/// For each purchase of so many rows an item, each item once in a row.
+fn drawn(items: usize, rows: usize) -> Arc<[usize]> {
+    let mut row: Vec<usize> = (0..items).collect();
+    let mut spread = Vec::with_capacity(items * rows);
+    for _ in 0..rows {
+        row.shuffle(&mut rand::rng());
+        spread.extend(&row);
+    }
+    spread.into()
+}
+
+/// Closes sales.
+///
+/// # Errors
+/// When one cannot be closed; the message names it, and the others are left alone then.
+pub(crate) async fn close(sales: Vec<Sale>) -> Result<()> {
+    let closing: Vec<_> = sales.into_iter().map(close_one).collect();
+    stream::iter(closing).buffer_unordered(AT_ONCE).try_collect().await
+}
+
+async fn close_one(sale: Sale) -> Result<()> {
+    let closed = sale.client.close_sale(&sale.item).await;
+    closed.with_context(|| format!("the sale {} could not be closed", sale.item))
+}
