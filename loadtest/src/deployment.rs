@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 use crate::facts::Urls;
 use crate::instances::{DeathWatch, Instances};
 use crate::need::Need;
+use crate::pending::PendingSale;
 use crate::shop::{Address, BACK_WITHIN, ShopClient};
 use crate::trace::SaleTrace;
 
@@ -216,6 +217,15 @@ impl RunningShop {
     pub async fn trace(&self, item: &str) -> Option<SaleTrace> {
         let admins = self.instances.admins().await.into_iter().collect();
         SaleTrace::begin(self.client.clone(), admins, self.count, item).await
+    }
+
+    /// What is in between of a sale, to be asked for at every instance.
+    pub async fn pending(&self, items: &[&str]) -> Vec<PendingSale> {
+        let admins: Vec<String> = self.instances.admins().await.into_iter().collect();
+        let sales = items.iter();
+        sales
+            .map(|item| PendingSale::new(self.client.clone(), &admins, item))
+            .collect()
     }
 
     /// Waits until all instances are there and buyers reach them. Of our own, instances and stores that died are started

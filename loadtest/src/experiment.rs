@@ -188,8 +188,16 @@ impl Session<'_> {
             fault: attacked.fault,
         };
         let said_and_seen = market.split(attacked.told, attacked.looks);
+        let mut pending = Vec::new();
+        if round.strategy.store.is_two_stores() {
+            let names: Vec<&str> = market.sales.iter().map(|sale| sale.item.as_str()).collect();
+            pending = shop.pending(&names).await;
+        }
+        let mut pending = pending.into_iter();
         let items = market.sales.into_iter().zip(said_and_seen);
         let items = items.map(|(sale, (told, looks))| FollowUp {
+            pending: pending.next(),
+            reconciled: None,
             sale,
             expected: expected.clone(),
             told,

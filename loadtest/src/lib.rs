@@ -10,6 +10,7 @@
 //! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
 //! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
+//! - [`pending`]: what is in between, where a shop with two stores tells of it
 //! - [`trace`]: who took which step of a sale, where the shop writes that down
 //! - [`experiment`], [`market`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
@@ -37,6 +38,7 @@ pub mod load;
 pub mod market;
 pub mod need;
 mod open_sales;
+pub mod pending;
 pub mod pictures;
 pub mod plan;
 pub mod report;

@@ -10,6 +10,7 @@ use crate::audit::{Findings, Verdict};
 use crate::environment::Environment;
 use crate::follow_up::MarketFollowUp;
 use crate::latency::Latency;
+use crate::pending::Reconciled;
 use crate::plan::Round;
 use crate::trace::Story;
 
@@ -105,6 +106,9 @@ pub struct RoundResult {
     /// The steps that show what is wrong; `None` without a trace, and where nothing is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub story: Option<Story>,
+    /// What the shop's reconciler did; `None` where no instance says so.
+    #[serde(default)]
+    pub reconciled: Option<Reconciled>,
     /// Why the round was not played.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
@@ -170,6 +174,7 @@ impl RoundResult {
                 .filter(|_| follow_up.is_contended())
                 .and_then(|waits| waits.jain),
             story: shown.story,
+            reconciled: follow_up.reconciled(),
             inconclusive: judgement.inconclusive,
             ..Self::blank(round)
         }
@@ -215,6 +220,7 @@ impl RoundResult {
             longest_wait_us: None,
             jain: None,
             story: None,
+            reconciled: None,
             skipped: None,
             inconclusive: None,
             inconclusive_before: Vec::new(),

@@ -22,8 +22,13 @@ const BAD_NAMES: &[&str] = &[
 
 pub fn strategies(shop: &Shop) -> Value {
     let on = lies::entry(shop.lie).on;
-    let stores = [("redis", On::Sql), ("sql", On::Redis)];
-    let stores = stores.into_iter().filter(|(_, without)| on != *without);
+    let stores: &[&str] = match on {
+        On::Both => &["redis", "sql"],
+        On::Redis => &["redis"],
+        On::Sql => &["sql"],
+        On::Apart => &["redis+sql"],
+    };
+    let stores = stores.iter().copied();
     let names: Vec<(String, &str)> = match shop.lie {
         Lie::ManyStrategies => (0..10_000)
             .map(|number| (format!("lie-{number}@redis"), "redis"))
@@ -42,7 +47,7 @@ pub fn strategies(shop: &Shop) -> Value {
     Value::Array(all)
 }
 
-fn named((store, _): (&'static str, On)) -> (String, &'static str) {
+fn named(store: &'static str) -> (String, &'static str) {
     (format!("lie@{store}"), store)
 }
 

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
@@ -41,7 +41,7 @@ pub fn public(shop: Arc<Shop>) -> Router {
 }
 
 pub fn admin(shop: Arc<Shop>) -> Router {
-    let routes = Router::new().route("/sales/{item}", put(open).delete(close));
+    let routes = Router::new().route("/sales/{item}", get(pending).put(open).delete(close));
     if shop.lie == Lie::StartsSlowly {
         return named(routes, shop);
     }
@@ -124,6 +124,17 @@ async fn open(
         (Ok(()), Lie::EndlessAdmin) => endless::endless("{".to_owned(), " ").into_response(),
         (Ok(()), _) => Json(json!({ "item": item, "stock": stock })).into_response(),
         (Err(error), _) => broken(&error),
+    }
+}
+
+async fn pending(State(shop): State<Arc<Shop>>, Path(item): Path<String>, headers: HeaderMap) -> Response {
+    if !is_operator(&shop, &headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    match classes::apart::pending(&shop, &item).await {
+        Ok(Some(pending)) => Json(json!({ "item": item, "pending": pending })).into_response(),
+        Ok(None) => Json(json!({ "item": item })).into_response(),
+        Err(error) => broken(&error),
     }
 }
 

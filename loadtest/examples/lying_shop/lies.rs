@@ -9,6 +9,8 @@ pub enum On {
     Redis,
     /// `lie@sql` only.
     Sql,
+    /// `lie@redis+sql` only.
+    Apart,
 }
 
 /// A line of the list.
@@ -172,6 +174,11 @@ lies! {
         MissesFirst            Both "the fault is passed over in the first sale"
         MissesFirstAndForgets  Both "the same, and a repeat is told sold out in that sale"
         MissesFirstAndEnters   Both "the same, and 700 ms after that sale was sold out: an order of nobody"
+    }
+    /// Two stores: a crash leaves a purchase in between, its units taken and its order not written.
+    Apart {
+        FinishesWhatIsLeft Apart "it is finished after 1.5 s; until then the instances tell of it"
+        NeverFinishes      Apart "it is never finished, and the instances tell of it for ever"
     }
     /// Numbers that a sum, a sign or a parser may stumble over. They come with the first sale.
     Numbers {

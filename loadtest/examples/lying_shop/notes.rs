@@ -11,7 +11,7 @@ pub struct Notes {
     connection: ConnectionManager,
 }
 
-fn key_of(item: &str) -> String {
+pub fn key_of(item: &str) -> String {
     format!("lie:{{{item}}}")
 }
 
@@ -30,6 +30,14 @@ impl Notes {
 
     pub async fn set(&self, item: &str, name: &str, value: &str) -> Result<()> {
         Ok(self.to().hset(key_of(item), name, value).await?)
+    }
+
+    pub async fn all(&self, item: &str) -> Result<Vec<(String, String)>> {
+        Ok(self.to().hgetall(key_of(item)).await?)
+    }
+
+    pub async fn remove(&self, item: &str, name: &str) -> Result<()> {
+        Ok(self.to().hdel(key_of(item), name).await?)
     }
 
     /// What was set first under that name.

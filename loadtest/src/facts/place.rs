@@ -17,6 +17,13 @@ pub struct Place {
     pub orders: &'static str,
 }
 
+impl Place {
+    /// Whether stock and orders are apart, so that no store can change both in one step.
+    pub fn is_two_stores(self) -> bool {
+        self.stock != self.orders
+    }
+}
+
 impl TryFrom<String> for Place {
     type Error = String;
 

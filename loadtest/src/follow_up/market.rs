@@ -13,6 +13,7 @@ use crate::answer::{Answer, Word};
 use crate::audit::{Judgement, judge_market};
 use crate::latency::Latency;
 use crate::market::AT_ONCE;
+use crate::pending::Reconciled;
 use crate::told;
 use crate::trace::Shown;
 
@@ -85,6 +86,14 @@ impl MarketFollowUp {
         self.items
             .first()
             .map_or_else(Shown::default, |item| item.shown.clone())
+    }
+
+    /// What the shop's reconciler did for all items, as far as it said so.
+    pub fn reconciled(&self) -> Option<Reconciled> {
+        self.items
+            .iter()
+            .filter_map(|item| item.reconciled)
+            .reduce(Reconciled::with)
     }
 
     /// Whether purchases had to meet each other.

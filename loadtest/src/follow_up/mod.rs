@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use crate::answer::{Answer, Word};
 use crate::audit::{Expectation, FAILURES, Judgement, judge};
 use crate::facts::Look;
+use crate::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
 use crate::sale::Sale;
 use crate::told::Told;
 use crate::trace::{SaleTrace, Shown};
@@ -51,6 +52,10 @@ pub struct FollowUp {
     pub trace: Option<SaleTrace>,
     /// What that shows.
     pub shown: Shown,
+    /// What the shop may say of purchases that are neither done nor undone, where it sells from two stores.
+    pub pending: Option<PendingSale>,
+    /// What its reconciler did, as far as it said so.
+    pub reconciled: Option<Reconciled>,
     /// When the attack was over.
     pub since: Instant,
 }
@@ -67,9 +72,19 @@ impl FollowUp {
             self.sell_out(waits, until).await;
             self.repeat(waits).await;
         }
+        self.settle(until).await;
         let looked = self.look().await;
         self.collect_trace().await;
         looked
+    }
+
+    /// Waits for what is in between. Whatever was told has to be in the ledger before that.
+    async fn settle(&mut self, until: Instant) {
+        if let Some(pending) = self.pending.take() {
+            self.glance().await;
+            let deadline = Instant::now().min(until) + SETTLES_WITHIN;
+            self.reconciled = pending.settled(deadline).await;
+        }
     }
 
     /// What was written down until now shows what was found until now. A trace that cannot be read is none.

@@ -9,6 +9,7 @@ mod fixture;
 mod folders;
 mod inconclusive;
 mod market;
+mod pending;
 mod pictures;
 mod plan;
 mod properties;

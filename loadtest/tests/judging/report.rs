@@ -7,6 +7,7 @@ use loadtest::audit::{Finding, Findings, Verdict};
 use loadtest::compare;
 use loadtest::environment::Environment;
 use loadtest::latency::Latency;
+use loadtest::pending::Reconciled;
 use loadtest::report;
 use loadtest::result::{RoundFacts, RoundResult, RunResult, SCHEMA_VERSION};
 use loadtest::screen::screen;
@@ -48,6 +49,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         longest_wait_us: None,
         jain: None,
         story: None,
+        reconciled: None,
         skipped: None,
         inconclusive: None,
         inconclusive_before: Vec::new(),
@@ -97,6 +99,11 @@ fn every_kind() -> RunResult {
     broken.findings.overlap = Some(Overlap {
         pairs: 2,
         longest_us: 1_540,
+    });
+    broken.reconciled = Some(Reconciled {
+        finished: 3,
+        undone: 1,
+        longest_ms: 812,
     });
     (broken.longest_wait_us, broken.jain) = (Some(12_345), Some(0.514));
     broken.story = Some(story());

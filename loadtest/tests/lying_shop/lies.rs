@@ -3,6 +3,7 @@
 use loadtest::audit::Verdict;
 use loadtest::load::Load;
 
+use crate::apart::APART;
 use crate::classes::{
     AFTERWARDS, CLASSIC, CROWD, FAULTS, FIRST_SALE, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE,
 };
@@ -18,7 +19,10 @@ fn every_lie_that_the_shop_knows_is_tried() {
         CLASSIC, AFTERWARDS, WHOSE, TWICE, NO_TEST, TOO_EARLY, FAULTS, FIRST_SALE, NUMBERS, WIRE, LEDGERS,
     ];
     let rows = classes.into_iter().flatten().map(|(name, ..)| *name);
-    let mut tried: Vec<&str> = rows.chain(HARMLESS.iter().copied()).collect();
+    let mut tried: Vec<&str> = rows
+        .chain(HARMLESS.iter().copied())
+        .chain(APART.iter().copied())
+        .collect();
     tried.sort_unstable();
     let known = known();
     let lies = known.iter().filter(|(kind, _)| kind == "lie");

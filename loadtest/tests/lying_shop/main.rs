@@ -2,6 +2,7 @@
 //! let an honest shop pass.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod apart;
 mod classes;
 mod expected;
 mod honest;

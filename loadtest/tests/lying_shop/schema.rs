@@ -122,6 +122,7 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/rounds/0/note", json!("")),
         ("/rounds/0/inconclusive_before", json!([])),
         ("/rounds/0/jain", json!(1.5)),
+        ("/rounds/0/reconciled", json!({"finished": 1})),
         ("/rounds/0/longest_wait_us", json!(-1)),
         ("/rounds/0/findings/overlap", json!(3)),
         ("/rounds/1/verdict", json!("holds")),

@@ -1,6 +1,7 @@
 //! One file for each class of lies.
 
 mod afterwards;
+pub mod apart;
 mod classic;
 pub mod faults;
 mod first_sale;
@@ -31,6 +32,7 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::TooEarly => too_early::sell(purchase).await,
         Class::Faults => faults::sell(purchase).await,
         Class::FirstSale => first_sale::sell(purchase).await,
+        Class::Apart => apart::sell(purchase).await,
         Class::Numbers => numbers::sell(purchase).await,
         Class::Wire => wire::sell(purchase, elsewhere).await,
         Class::Ledgers => ledgers::sell(purchase).await,

@@ -1,6 +1,6 @@
 //! Stock and orders in the places that the contract names.
 
-mod redis;
+pub mod redis;
 pub mod reserves;
 mod sql;
 

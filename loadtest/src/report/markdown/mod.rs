@@ -69,4 +69,6 @@ the intended start to the last byte, for each kind of answer apart. Played once 
 chance, once each. Overlap: pairs of purchases that held the lock of the item at one time, and the longest time that two \
 shared; it decides nothing, for the store may have refused one of them. Longest wait: for the lock. Jain: the index of \
 fairness over the buyers' waits, 1 where all waited equally long, 1/n where one of n did all the waiting. These three \
-are of the first repeat, which alone is traced, and `-` without a trace and without a lock.";
+are of the first repeat, which alone is traced, and `-` without a trace and without a lock. Finished / undone: purchases \
+that hung between two stores until the shop's reconciler came, and the longest time that one did; `-` where no instance \
+tells of it.";

@@ -7,7 +7,7 @@ use crate::audit::{Finding, Verdict};
 use crate::cell::{Cell, Spread};
 use crate::result::{RoundResult, RunResult};
 
-const HEADS: [&str; 18] = [
+const HEADS: [&str; 19] = [
     "strategy",
     "trial",
     "verdicts",
@@ -22,6 +22,7 @@ const HEADS: [&str; 18] = [
     "overlap",
     "longest wait ms",
     "Jain",
+    "finished / undone (longest ms)",
     "sold ms",
     "sold out ms",
     "busy ms",
@@ -56,6 +57,7 @@ fn row(cell: &Cell) -> Vec<String> {
         overlap(cell),
         longest_wait(cell),
         jain(cell),
+        reconciled(cell),
         latency(cell, Word::Sold),
         latency(cell, Word::SoldOut),
         latency(cell, Word::Busy),
@@ -111,6 +113,18 @@ fn longest_wait(cell: &Cell) -> String {
 fn jain(cell: &Cell) -> String {
     let median = Spread::of(cell.rounds.iter().filter_map(|round| round.jain));
     median.map_or("-".to_owned(), |jain| format!("{:.2}", jain.median))
+}
+
+/// What a reconciler finished and undid, and the longest time in ms that a purchase hung in between.
+fn reconciled(cell: &Cell) -> String {
+    let said = || cell.rounds.iter().filter_map(|round| round.reconciled);
+    let finished = Spread::of(said().map(|did| did.finished as f64));
+    let undone = Spread::of(said().map(|did| did.undone as f64));
+    let longest = said().map(|did| did.longest_ms).max().unwrap_or(0);
+    match (finished, undone) {
+        (Some(finished), Some(undone)) => format!("{} / {} ({longest})", spread(finished), spread(undone)),
+        _ => "-".to_owned(),
+    }
 }
 
 /// Findings without a column of their own, with the largest size each one had; why a round was no test; and
