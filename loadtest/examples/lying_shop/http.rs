@@ -118,6 +118,7 @@ async fn open(
         shop.notes.forget(&item).await?;
         shop.notes.set(&item, "stock", &stock.to_string()).await?;
         shop.redis.open(&item, there).await?;
+        classes::segments::open(&shop, &item, there).await?;
         shop.sql.open(&item, there).await
     };
     match (opened.await, shop.lie) {

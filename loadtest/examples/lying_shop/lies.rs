@@ -180,6 +180,16 @@ lies! {
         FinishesWhatIsLeft Apart "it is finished after 1.5 s; until then the instances tell of it"
         NeverFinishes      Apart "it is never finished, and the instances tell of it for ever"
     }
+    /// A counter in parts, in the hash that the contract names.
+    Segments {
+        SellsFromSegments Redis "the counter is 0, and all units are in three segments, which are sold"
+        HidesUnits        Redis "two units are in a segment that is never sold"
+        NegativeSegment   Redis "beside a whole counter there is a segment of minus two units"
+        BrokenSegment     Redis "beside a whole counter there is a segment that says `many`"
+        SegmentsOverflow  Redis "two segments have the largest number there is"
+        CountlessSegments Redis "beside a whole counter there are 100,000 segments of no units"
+        SegmentsAsText    Redis "what should be the hash of the segments is a text"
+    }
     /// Numbers that a sum, a sign or a parser may stumble over. They come with the first sale.
     Numbers {
         HugeOrders     Both  "two orders of the largest number there is"

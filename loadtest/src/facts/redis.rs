@@ -1,4 +1,5 @@
-//! Facts from Redis: `stock:{item}`, and `orders:{item}` as a hash of order id to JSON.
+//! Facts from Redis: `stock:{item}`, with the parts of the counter in the hash `segments:{item}` where there are some, and
+//! `orders:{item}` as a hash of order id to JSON.
 
 use anyhow::{Result, bail};
 use async_trait::async_trait;
@@ -16,6 +17,9 @@ const ENTRY: usize = 1024;
 
 /// Bytes for everything else that is said.
 const OVERHEAD: usize = 64 * 1024;
+
+/// The most parts of a counter. Each of them is a hot item less; a thousand need no counting.
+const MOST_SEGMENTS: usize = 1_000;
 
 /// The name by which strategies say that they sell from here.
 pub(super) const NAME: &str = "redis";
@@ -131,18 +135,30 @@ where
 }
 
 async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> Result<Facts, RedisError> {
-    let (stock, orders) = (format!("stock:{{{item}}}"), format!("orders:{{{item}}}"));
-    let (counter, entries): (Option<Vec<u8>>, Vec<RawEntry>) =
-        pipe().atomic().get(&stock).hgetall(&orders).query_async(redis).await?;
+    let [stock, segments, orders] = ["stock", "segments", "orders"].map(|what| format!("{what}:{{{item}}}"));
+    let mut all = pipe();
+    all.atomic().get(&stock).hvals(&segments).hgetall(&orders);
+    let (counter, segments, entries): (Option<Vec<u8>>, Vec<Vec<u8>>, Vec<RawEntry>) = all.query_async(redis).await?;
     let length = entries.len();
     let mut orders: Vec<Order> = entries.into_iter().filter_map(order).collect();
     orders.sort();
     Ok(Facts {
-        stock_left: counter.and_then(number),
+        stock_left: counter.and_then(|counter| left(counter, segments)),
         unreadable: length - orders.len(),
         cut_short: length > limit,
         orders,
     })
+}
+
+/// The counter with all its parts; `None` where one of them is no number, or there are too many.
+fn left(counter: Vec<u8>, segments: Vec<Vec<u8>>) -> Option<i64> {
+    if segments.len() > MOST_SEGMENTS {
+        return None;
+    }
+    let whole = number(counter)?;
+    segments
+        .into_iter()
+        .try_fold(whole, |sum, part| sum.checked_add(number(part)?))
 }
 
 fn number(text: Vec<u8>) -> Option<i64> {

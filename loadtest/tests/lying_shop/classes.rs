@@ -138,6 +138,15 @@ pub const FIRST_SALE: &[Row] = &[
     ("misses-first-and-enters", CRASH, Found(&["oversold", "ghost"])),
 ];
 
+pub const IN_SEGMENTS: &[Row] = &[
+    ("hides-units", CROWD, Found(&["undersold"])),
+    ("negative-segment", CROWD, Found(&["drift"])),
+    ("broken-segment", CROWD, Found(&["unreadable"])),
+    ("segments-overflow", CROWD, Found(&["unreadable"])),
+    ("countless-segments", CROWD, Found(&["unreadable"])),
+    ("segments-as-text", CROWD, Found(&["unreadable"])),
+];
+
 pub const NUMBERS: &[Row] = &[
     ("huge-orders", CROWD, Found(&["oversold", "ghost"])),
     ("least-order", CROWD, Found(&["ghost", "drift"])),

@@ -5,10 +5,12 @@ use loadtest::load::Load;
 
 use crate::apart::APART;
 use crate::classes::{
-    AFTERWARDS, CLASSIC, CROWD, FAULTS, FIRST_SALE, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE, WHOSE, WIRE,
+    AFTERWARDS, CLASSIC, CROWD, FAULTS, FIRST_SALE, IN_SEGMENTS, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE,
+    WHOSE, WIRE,
 };
 use crate::expected::{Expected, check, shown};
 use crate::runner::{LOAD, Trial, TrialRunner, known};
+use crate::segments::SEGMENTS;
 
 /// Nothing is wrong with these: what never ends is a body that is not read, and who is told to wait comes again.
 const HARMLESS: &[&str] = &["endless-readyz", "endless-admin", "sells-one-then-busy"];
@@ -16,12 +18,23 @@ const HARMLESS: &[&str] = &["endless-readyz", "endless-admin", "sells-one-then-b
 #[test]
 fn every_lie_that_the_shop_knows_is_tried() {
     let classes = [
-        CLASSIC, AFTERWARDS, WHOSE, TWICE, NO_TEST, TOO_EARLY, FAULTS, FIRST_SALE, NUMBERS, WIRE, LEDGERS,
+        CLASSIC,
+        AFTERWARDS,
+        WHOSE,
+        TWICE,
+        NO_TEST,
+        TOO_EARLY,
+        FAULTS,
+        FIRST_SALE,
+        IN_SEGMENTS,
+        NUMBERS,
+        WIRE,
+        LEDGERS,
     ];
     let rows = classes.into_iter().flatten().map(|(name, ..)| *name);
     let mut tried: Vec<&str> = rows
         .chain(HARMLESS.iter().copied())
-        .chain(APART.iter().copied())
+        .chain([APART, SEGMENTS].concat())
         .collect();
     tried.sort_unstable();
     let known = known();
@@ -69,6 +82,11 @@ fn faults_that_are_injected_otherwise_or_not_at_all() {
 #[test]
 fn a_second_play_hides_nothing_that_the_first_one_showed() {
     each_is_found(FIRST_SALE);
+}
+
+#[test]
+fn segments_that_do_not_add_up() {
+    each_is_found(IN_SEGMENTS);
 }
 
 #[test]

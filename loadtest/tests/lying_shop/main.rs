@@ -10,3 +10,4 @@ mod lies;
 mod market;
 mod runner;
 mod schema;
+mod segments;

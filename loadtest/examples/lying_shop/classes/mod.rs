@@ -9,6 +9,7 @@ mod honest;
 mod ledgers;
 mod no_test;
 mod numbers;
+pub mod segments;
 mod too_early;
 mod twice;
 mod whose;
@@ -33,6 +34,7 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::Faults => faults::sell(purchase).await,
         Class::FirstSale => first_sale::sell(purchase).await,
         Class::Apart => apart::sell(purchase).await,
+        Class::Segments => segments::sell(purchase).await,
         Class::Numbers => numbers::sell(purchase).await,
         Class::Wire => wire::sell(purchase, elsewhere).await,
         Class::Ledgers => ledgers::sell(purchase).await,

@@ -46,6 +46,10 @@ pub fn orders_of(item: &str) -> String {
     format!("orders:{{{item}}}")
 }
 
+pub fn segments_of(item: &str) -> String {
+    format!("segments:{{{item}}}")
+}
+
 impl RedisStore {
     pub async fn connect(url: &str, instance: &str) -> Result<Self> {
         let client = redis::Client::open(url)?;
@@ -70,7 +74,12 @@ impl RedisStore {
     }
 
     pub async fn close(&self, item: &str) -> Result<()> {
-        let keys = [stock_of(item), orders_of(item), super::reserves::redis_key(item)];
+        let keys = [
+            stock_of(item),
+            segments_of(item),
+            orders_of(item),
+            super::reserves::redis_key(item),
+        ];
         Ok(self.to().del(&keys).await?)
     }
 
