@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use stack::ServerKind;
 use tokio::time::{sleep, timeout};
 
-use crate::facts::Urls;
+use crate::facts::{Place, Urls};
 use crate::instances::{DeathWatch, Instances};
 use crate::need::Need;
 use crate::pending::PendingSale;
@@ -33,6 +33,8 @@ pub struct Local {
     pub stores: Arc<stack::Stores>,
     /// How an instance is started.
     pub options: stack::ShopOptions,
+    /// Where the witness reads.
+    pub urls: Urls,
     /// The token that the instances were given.
     pub admin_token: String,
     /// The shops started so far, by number of instances and by the stores that relays stand before.
@@ -88,12 +90,18 @@ impl Deployment {
     /// Where the witness reads.
     pub fn urls(&self) -> Urls {
         match self {
-            Self::Local(local) => Urls::from([
-                ("redis", local.stores.redis_url().to_owned()),
-                ("sql", local.stores.sql_url().to_owned()),
-            ]),
+            Self::Local(local) => local.urls.clone(),
             Self::Foreign(foreign) => foreign.urls.clone(),
         }
+    }
+
+    /// Why what a strategy keeps there cannot be read, if it cannot.
+    pub fn unread(&self, place: Place) -> Option<String> {
+        let urls = self.urls();
+        let unread = [place.stock, place.orders]
+            .into_iter()
+            .find(|store| !urls.contains_key(store));
+        unread.map(|store| format!("its ledger cannot be read: --{store} is not given"))
     }
 
     /// Why no round can be played on that many instances, with all that it needs, if none can.

@@ -125,7 +125,10 @@ impl Session<'_> {
             observer.begins(round, number, rounds.len());
             let needs = round.threat.needs(&round.strategy);
             let missing = round.strategy.missing.clone();
-            let why_not = missing.or_else(|| self.experiment.deployment.why_not(round.instances, &needs));
+            let deployment = &self.experiment.deployment;
+            let why_not = missing
+                .or_else(|| deployment.why_not(round.instances, &needs))
+                .or_else(|| deployment.unread(round.strategy.store));
             match why_not {
                 Some(why) => {
                     run.rounds.push(RoundResult::skipped(round, why));

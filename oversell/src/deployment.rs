@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use app::services::variable;
 use loadtest::deployment::{Deployment, Local};
-use loadtest::facts::Urls;
+use loadtest::facts::STORES;
 use loadtest::shop::{Address, ShopClient};
 use stack::{Parts, ShopOptions, Stores};
 use tokio::time::timeout;
@@ -44,17 +44,25 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
         ("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone()),
         ("OVERSELL_LOG".to_owned(), "warn".to_owned()),
     ];
+    let mut urls = stack.urls();
+    // The two that every shop has are given to it anyway.
+    let further = urls.iter().filter(|(store, _)| !["redis", "sql"].contains(store));
+    env.extend(further.map(|(store, url)| (variable(store), url.clone())));
     // One whose URL is in the environment runs elsewhere: the instances inherit it.
-    let elsewhere = |need: &str| std::env::var_os(variable(need)).is_some();
-    for need in needs
+    let elsewhere = |need: &str| urls.contains_key(need) || std::env::var_os(variable(need)).is_some();
+    let here = needs
         .iter()
-        .filter(|need| !["redis", "sql"].contains(need) && !elsewhere(need))
-    {
+        .filter(|need| !["redis", "sql"].contains(need) && !elsewhere(need));
+    for need in here {
         match stores.start_service(need, !stack.no_fetch) {
             Ok(urls) => env.push((variable(need), urls.join(" "))),
             Err(error) => say::aside(format_args!("without {need}: {error:#}")),
         }
     }
+    let kept = stores.services().filter(|(name, _)| STORES.contains(name));
+    urls.extend(kept.filter_map(|(name, at)| Some((name, at.first()?.clone()))));
+    urls.insert("redis", stores.redis_url().to_owned());
+    urls.insert("sql", stores.sql_url().to_owned());
     let options = ShopOptions {
         program: std::env::current_exe().context("this program cannot find its own file")?,
         args: vec!["serve".to_owned(), "--lab".to_owned()],
@@ -67,6 +75,7 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
     Ok(Local {
         stores: Arc::new(stores),
         options,
+        urls,
         admin_token,
         running: HashMap::new(),
     })
@@ -80,12 +89,10 @@ pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<O
     let base = |url: &String| url.trim_end_matches('/').to_owned();
     let admins: Vec<String> = foreign.admin.iter().map(base).collect();
     // Whoever gives --host has to give the others, too; the command line sees to that.
-    let (Some(host), Some(admin), Some(admin_token), Some(redis), Some(sql)) = (
+    let (Some(host), Some(admin), Some(admin_token)) = (
         foreign.host.as_ref().map(base),
         admins.first().cloned(),
         foreign.admin_token.clone(),
-        stack.redis.clone(),
-        stack.sql.clone(),
     ) else {
         return Ok(None);
     };
@@ -103,15 +110,18 @@ pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<O
         admin_token,
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
-    let urls = Urls::from([("redis", redis), ("sql", sql)]);
-    Ok(Some(Deployment::foreign(at, admins, urls).await?))
+    Ok(Some(Deployment::foreign(at, admins, stack.urls()).await?))
 }
 
 /// The stores that run elsewhere.
 fn stores(stack: &StackOptions) -> Result<Vec<Place>> {
-    let redis = stack.redis.iter().map(|url| Place::parse("--redis", Kind::Redis, url));
-    let sql = stack.sql.iter().map(|url| Place::parse("--sql", Kind::MariaDb, url));
-    Ok(redis.chain(sql).collect::<Result<_, _>>()?)
+    let urls = stack.urls();
+    let places = urls.iter().map(|(store, url)| match *store {
+        "redis" => Place::parse("--redis", Kind::Redis, url),
+        "sql" => Place::parse("--sql", Kind::MariaDb, url),
+        _ => Place::parse("--sql-2", Kind::MariaDb, url),
+    });
+    Ok(places.collect::<Result<_, _>>()?)
 }
 
 /// Asks for the catalogue, and opens and closes a sale.

@@ -10,7 +10,7 @@ use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::Experiment;
-use loadtest::facts::LedgerReader;
+use loadtest::facts::{LedgerReader, STORES};
 use loadtest::load::Load;
 use loadtest::plan::{self, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
@@ -232,14 +232,17 @@ fn chosen(options: &RunOptions, catalogue: &[Strategy]) -> Result<Vec<Strategy>>
 
 /// The command line as it can be shown: without URLs and tokens that hold secrets.
 fn command() -> String {
-    let hidden = ["--admin-token", "--redis", "--sql"];
+    let is_secret = |name: &str| {
+        let name = name.strip_prefix("--");
+        name.is_some_and(|name| name == "admin-token" || STORES.contains(&name))
+    };
     let mut words = vec!["oversell".to_owned()];
     let mut hide = false;
     for word in std::env::args().skip(1) {
         let (name, value) = word
             .split_once('=')
             .map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        let is_hidden = hidden.contains(&name);
+        let is_hidden = is_secret(name);
         words.push(match (hide, is_hidden, value) {
             (true, ..) => "...".to_owned(),
             (_, true, Some(_)) => format!("{name}=..."),

@@ -14,7 +14,7 @@ use loadtest::catalogue::Strategy;
 use loadtest::deployment::{Deployment, Local};
 use loadtest::environment::Environment;
 use loadtest::experiment::{Experiment, RunObserver};
-use loadtest::facts::LedgerReader;
+use loadtest::facts::{LedgerReader, Urls};
 use loadtest::load::Load;
 use loadtest::market::Market;
 use loadtest::need::{Need, servers};
@@ -125,8 +125,14 @@ fn local(redis_url: Option<String>) -> Deployment {
         sql_url: None,
         fetch: true,
     });
+    let stores = stores.unwrap();
+    let urls = Urls::from([
+        ("redis", stores.redis_url().to_owned()),
+        ("sql", stores.sql_url().to_owned()),
+    ]);
     Deployment::Local(Box::new(Local {
-        stores: Arc::new(stores.unwrap()),
+        stores: Arc::new(stores),
+        urls,
         options: ShopOptions {
             program: env!("CARGO_BIN_EXE_oversell").into(),
             args: vec!["serve".to_owned(), "--lab".to_owned()],

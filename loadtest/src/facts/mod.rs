@@ -6,6 +6,8 @@
 mod idle;
 mod metered;
 mod place;
+mod redis;
+mod sql;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,18 +20,16 @@ pub use self::place::Place;
 use crate::shop::BACK_WITHIN;
 use crate::text::{MAX_NAME, one_line};
 
-/// The one list: each file with the ledger in it, by the name of its store.
+/// The one list: each store by its name, with the reader of its kind.
 macro_rules! list {
-    ($($file:ident::$ledger:ident,)*) => {
-        $(mod $file;)*
-
-        /// The stores that can be read.
-        pub const STORES: &[&str] = &[$($file::NAME,)*];
+    ($($store:literal => $file:ident::$ledger:ident,)*) => {
+        /// The stores that can be read. Where a shop runs elsewhere, each has an option for its URL, named after it.
+        pub const STORES: &[&str] = &[$($store,)*];
 
         /// The ledger of that store, at its URL.
         fn ledger(store: &str, url: &str) -> Result<Box<dyn Ledger>> {
             match store {
-                $($file::NAME => Ok(Box::new($file::$ledger::new(url)?)),)*
+                $($store => Ok(Box::new($file::$ledger::new(url)?)),)*
                 _ => Err(anyhow!("there is no reader for the store {store}")),
             }
         }
@@ -37,8 +37,9 @@ macro_rules! list {
 }
 
 list! {
-    redis::Redis,
-    sql::Sql,
+    "redis" => redis::Redis,
+    "sql" => sql::Sql,
+    "sql-2" => sql::Sql,
 }
 
 /// How one kind of store is read.

@@ -24,20 +24,35 @@ impl Place {
     }
 }
 
+/// What stands behind the name of a store where a second server of its kind is meant.
+const SECOND: &str = "-2";
+
+/// The store of that name.
+fn known(name: &str) -> Option<&'static str> {
+    STORES.iter().copied().find(|store| *store == name)
+}
+
 impl TryFrom<String> for Place {
     type Error = String;
 
-    /// Reads `redis`, or `redis+sql`: stock first.
+    /// Reads `redis`, or `redis+sql`: stock first. `sql+sql` are two servers of one kind: `sql` and `sql-2`.
     fn try_from(text: String) -> Result<Self, String> {
-        let (stock, orders) = text.split_once('+').unwrap_or((&text, &text));
-        let known = |name: &str| STORES.iter().copied().find(|store| *store == name);
-        match (known(stock), known(orders)) {
-            (Some(stock), Some(orders)) => Ok(Self { stock, orders }),
-            _ => Err(format!(
-                "\"{}\" is no store: there are {}, and two of them with a + between",
-                one_line(&text, MAX_NAME),
-                STORES.join(", ")
-            )),
+        let first = |name: &str| known(name).filter(|store| !store.ends_with(SECOND));
+        let place = match text.split_once('+') {
+            None => first(&text).map(|store| (store, store)),
+            Some((stock, orders)) if stock == orders => first(stock).zip(known(&format!("{orders}{SECOND}"))),
+            Some((stock, orders)) => first(stock).zip(first(orders)),
+        };
+        match place {
+            Some((stock, orders)) => Ok(Self { stock, orders }),
+            None => {
+                let names: Vec<&str> = STORES.iter().copied().filter(|store| first(store).is_some()).collect();
+                Err(format!(
+                    "\"{}\" is no store: there are {}, and two of them with a + between, or sql+sql",
+                    one_line(&text, MAX_NAME),
+                    names.join(", ")
+                ))
+            }
         }
     }
 }
@@ -52,7 +67,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.stock)?;
         if self.orders != self.stock {
-            write!(f, "+{}", self.orders)?;
+            write!(f, "+{}", self.orders.trim_end_matches(SECOND))?;
         }
         Ok(())
     }
@@ -65,10 +80,23 @@ mod tests {
 
     #[test]
     fn a_place_is_one_store_or_two_and_nothing_else() {
-        for good in ["redis", "sql", "redis+sql", "sql+redis"] {
+        for good in ["redis", "sql", "redis+sql", "sql+redis", "sql+sql"] {
             assert_eq!(Place::try_from(good.to_owned()).unwrap().to_string(), good);
         }
-        for bad in ["", "etcd", "redis+", "+sql", "redis+sql+sql", "Redis"] {
+        let two = Place::try_from("sql+sql".to_owned()).unwrap();
+        assert_eq!((two.stock, two.orders), ("sql", "sql-2"));
+        for bad in [
+            "",
+            "etcd",
+            "redis+",
+            "+sql",
+            "+",
+            "redis+sql+sql",
+            "redis+redis",
+            "sql-2",
+            "sql+sql-2",
+            "Redis",
+        ] {
             let why = Place::try_from(bad.to_owned()).unwrap_err();
             assert!(why.contains("is no store: there are redis, sql"), "{why}");
         }

@@ -21,9 +21,6 @@ const OVERHEAD: usize = 64 * 1024;
 /// The most parts of a counter. Each of them is a hot item less; a thousand need no counting.
 const MOST_SEGMENTS: usize = 1_000;
 
-/// The name by which strategies say that they sell from here.
-pub(super) const NAME: &str = "redis";
-
 pub(super) struct Redis {
     client: Client,
     idle: Idle<Connection>,

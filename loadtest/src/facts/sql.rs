@@ -10,9 +10,6 @@ use super::{Facts, Ledger, Order};
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
 
-/// The name by which strategies say that they sell from here.
-pub(super) const NAME: &str = "sql";
-
 pub(super) struct Sql {
     options: MySqlConnectOptions,
     idle: Idle<MySqlConnection>,

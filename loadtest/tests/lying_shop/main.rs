@@ -10,4 +10,5 @@ mod lies;
 mod market;
 mod runner;
 mod schema;
+mod second_sql;
 mod segments;

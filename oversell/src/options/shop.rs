@@ -1,6 +1,7 @@
 //! Which shop and which stores: those that run elsewhere, and those that are started here.
 
 use clap::Args;
+use loadtest::facts::Urls;
 
 use crate::values::between;
 
@@ -27,9 +28,26 @@ pub struct StackOptions {
     /// A MariaDB that is already running
     #[arg(long, value_name = "URL", env = "OVERSELL_SQL_URL", hide_env_values = true)]
     pub sql: Option<String>,
+    /// A second MariaDB that is already running, for strategies over two
+    #[arg(
+        long = "sql-2",
+        value_name = "URL",
+        env = "OVERSELL_SQL_2_URL",
+        hide_env_values = true
+    )]
+    pub sql_2: Option<String>,
     /// Never download a missing server, not even into the private cache
     #[arg(long)]
     pub no_fetch: bool,
+}
+
+impl StackOptions {
+    /// The URLs that were given, by the names of the stores.
+    pub fn urls(&self) -> Urls {
+        let all = [("redis", &self.redis), ("sql", &self.sql), ("sql-2", &self.sql_2)];
+        let given = all.into_iter().filter_map(|(store, url)| Some((store, url.clone()?)));
+        given.collect()
+    }
 }
 
 /// What to leave up.

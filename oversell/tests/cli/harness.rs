@@ -30,6 +30,7 @@ pub fn oversell(arguments: &[&str]) -> Command {
     for name in [
         "OVERSELL_REDIS_URL",
         "OVERSELL_SQL_URL",
+        "OVERSELL_SQL_2_URL",
         "OVERSELL_ADMIN_TOKEN",
         "OVERSELL_LOG",
     ] {

@@ -60,6 +60,14 @@ fn help_documents_every_exit_status() {
 }
 
 #[test]
+fn every_store_that_can_be_read_has_an_option_for_its_url() {
+    let help = stdout(&output(&["run", "--help"]));
+    for store in loadtest::facts::STORES {
+        assert!(help.contains(&format!("--{store} <URL>")), "{store}");
+    }
+}
+
+#[test]
 fn every_strategy_and_every_threat_is_listed_and_explained() {
     let lists = [stdout(&output(&["strategies"])), stdout(&output(&["threats"]))];
     for entry in app::strategies::Entry::all() {
