@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loadtest::answer::Word;
 use loadtest::audit::{FaultSeen, Finding, Judgement, Verdict, judge_market};
+use loadtest::compare;
 use loadtest::facts::{LedgerReader, Urls};
 use loadtest::load::Load;
 use loadtest::market::Market;
@@ -12,6 +13,7 @@ use loadtest::told::Told;
 use serde_json::json;
 
 use crate::fixture::Fixture;
+use crate::report::{rendered, round, run};
 
 /// A round of one item, spoiled.
 fn item(spoil: fn(&mut Fixture)) -> Judgement {
@@ -170,4 +172,23 @@ async fn what_was_told_is_told_apart_by_item_and_nothing_is_lost() {
 async fn with_one_item_every_purchase_is_for_it() {
     let market = market(1, 9).await;
     assert!((0..99).all(|number| market.place_of(number) == 0));
+}
+
+#[test]
+fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
+    let mut market = round("lua@redis", "second-instance", 2);
+    (market.items, market.verdict) = (50, Verdict::Violated);
+    market.findings.add(Finding::Oversold, 7);
+    let market = run(vec![market]);
+    let [long, short] = rendered(&market);
+    assert!(long.contains("| second-instance, 2 instances, 50 items |"), "{long}");
+    assert!(long.contains("8 buyers at once ask for 24 of 50 x 12 units"), "{long}");
+    assert!(short.contains("oversold: 607 of 600"), "{short}");
+    let one = run(vec![round("lua@redis", "second-instance", 2)]);
+    assert!(rendered(&one).iter().all(|text| !text.contains("items")));
+    let compared = compare::compare(&one, &market).text;
+    assert!(
+        compared.contains("24 of 12 units") && compared.contains("24 of 50 x 12 units"),
+        "{compared}"
+    );
 }

@@ -228,7 +228,7 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
 }
 
 /// What a person sees first.
-fn rendered(run: &RunResult) -> [String; 2] {
+pub fn rendered(run: &RunResult) -> [String; 2] {
     let all = report::all();
     let markdown = all.iter().find(|report| report.file_name() == "result.md").unwrap();
     [markdown.render(run), report::summary(run, |_| None)]
@@ -289,23 +289,4 @@ fn what_a_stranger_wrote_can_forge_no_cell_and_move_no_cursor() {
             assert!(bars <= heads.matches('|').count().max(16), "{line}");
         }
     }
-}
-
-#[test]
-fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
-    let mut market = round("lua@redis", "second-instance", 2);
-    (market.items, market.verdict) = (50, Verdict::Violated);
-    market.findings.add(Finding::Oversold, 7);
-    let market = run(vec![market]);
-    let [long, short] = rendered(&market);
-    assert!(long.contains("| second-instance, 2 instances, 50 items |"), "{long}");
-    assert!(long.contains("8 buyers at once ask for 24 of 50 x 12 units"), "{long}");
-    assert!(short.contains("oversold: 607 of 600"), "{short}");
-    let one = run(vec![round("lua@redis", "second-instance", 2)]);
-    assert!(rendered(&one).iter().all(|text| !text.contains("items")));
-    let compared = compare::compare(&one, &market).text;
-    assert!(
-        compared.contains("24 of 12 units") && compared.contains("24 of 50 x 12 units"),
-        "{compared}"
-    );
 }
