@@ -47,6 +47,11 @@ impl Backoff {
         }
         let pause = Duration::from_secs_f64(rand::random_range(PAUSE_MS) / 1_000.0);
         probe.local(&PAUSE, item, sleep(pause), |()| "again").await;
-        Instant::now() < self.deadline
+        !self.is_over()
+    }
+
+    /// Whether the wait has lasted as long as it may: for an attempt that follows another without a pause.
+    pub fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
     }
 }

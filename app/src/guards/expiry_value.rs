@@ -38,7 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 3,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
         claims: &["crowd", "second-instance"],
-        broken_by: &["crashed-holder", "paused-holder", "slow-holder"],
+        broken_by: &["crashed-holder", "slow-holder", "paused-holder"],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("expiry_value.rs"),
@@ -141,6 +141,9 @@ impl Guard for ExpiryValue {
                     }
                     Attempt::Over(owner) => drop(self.locks.release(&key, &owner, probe).await?),
                     Attempt::Held => break,
+                }
+                if backoff.is_over() {
+                    break;
                 }
             }
         }

@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 3,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
         claims: &["crowd", "second-instance"],
-        broken_by: &["crashed-holder", "paused-holder", "slow-holder", "clock-jump"],
+        broken_by: &["crashed-holder", "slow-holder", "paused-holder", "clock-jump"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("getset_time.rs"),

@@ -42,7 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 3,
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
         claims: &["crowd", "second-instance", "crashed-holder"],
-        broken_by: &["paused-holder", "slow-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("set_px.rs"),

@@ -33,7 +33,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 3,
         summary: "SETNX, then EXPIRE as a second command, and a blind DEL",
         claims: &["crowd", "second-instance"],
-        broken_by: &["crashed-holder", "paused-holder", "slow-holder"],
+        broken_by: &["crashed-holder", "slow-holder", "paused-holder"],
         weak_at: "expire",
         needs: &["redis"],
         source: include_str!("setnx_expire.rs"),

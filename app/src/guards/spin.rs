@@ -29,7 +29,7 @@ use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 
 /// Lets the other purchases of the instance have a turn.
-const YIELD: Step = Step::local("yield");
+pub(super) const YIELD: Step = Step::local("yield");
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

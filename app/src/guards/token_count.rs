@@ -41,7 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
         claims: &["crowd", "second-instance", "crashed-holder"],
-        broken_by: &["paused-holder", "slow-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_count.rs"),

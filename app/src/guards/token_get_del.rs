@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "SET NX PX with an owner token; GET, compare in the program, DEL",
         claims: &["crowd", "second-instance", "crashed-holder"],
-        broken_by: &["paused-holder", "slow-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_get_del.rs"),

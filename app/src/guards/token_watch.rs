@@ -16,9 +16,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::{cmd, pipe};
+use tokio::task::yield_now;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::spin::YIELD;
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
@@ -44,12 +46,12 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "SET NX PX with an owner token, released by WATCH/GET/MULTI/DEL/EXEC",
         claims: &["crowd", "second-instance", "crashed-holder"],
-        broken_by: &["paused-holder", "slow-holder"],
+        broken_by: &["slow-holder", "paused-holder"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token_watch.rs"),
     },
-    steps: &[SET_NX, TTL, EXPIRE, CONNECT, WATCH, EXEC, UNWATCH],
+    steps: &[SET_NX, TTL, EXPIRE, YIELD, CONNECT, WATCH, EXEC, UNWATCH],
     reentrant: false,
     open: |world| {
         Box::pin(async {
@@ -102,6 +104,7 @@ impl Guard for TokenWatch {
                 return Ok(None);
             }
             self.give_lease(&key, probe).await?;
+            probe.local(&YIELD, item, yield_now(), |()| "again").await;
         }
     }
 
