@@ -11,6 +11,7 @@ mod fair;
 mod fences;
 mod flaws;
 mod folder;
+mod forgotten;
 mod guards;
 mod harness;
 mod interval;
