@@ -1,6 +1,7 @@
 //! The program as a user meets it.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod absent_service;
 mod closed_pipe;
 mod doctor;
 mod example;
