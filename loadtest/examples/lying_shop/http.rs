@@ -115,6 +115,7 @@ async fn open(
         _ => stock,
     };
     let opened = async {
+        classes::first_sale::open(&shop, &item).await?;
         shop.notes.forget(&item).await?;
         shop.notes.set(&item, "stock", &stock.to_string()).await?;
         shop.redis.open(&item, there).await?;

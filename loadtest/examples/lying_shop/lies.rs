@@ -173,7 +173,7 @@ lies! {
     FirstSale {
         MissesFirst            Both "the fault is passed over in the first sale"
         MissesFirstAndForgets  Both "the same, and a repeat is told sold out in that sale"
-        MissesFirstAndEnters   Both "the same, and 700 ms after that sale was sold out: an order of nobody"
+        MissesFirstAndEnters   Both "the same, and when the next sale is opened: an order of nobody in that one"
     }
     /// Two stores: a crash leaves a purchase in between, its units taken and its order not written.
     Apart {

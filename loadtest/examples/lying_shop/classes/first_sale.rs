@@ -1,37 +1,42 @@
 //! Shops whose first sale is no test: the fault does not strike there. All later ones are honest.
 
-use std::time::Duration;
-
 use anyhow::Result;
+use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::lies::Lie;
 use crate::purchase::Purchase;
+use crate::shop::Shop;
+use crate::store::Order;
 
-const LATER: Duration = Duration::from_millis(700);
+/// A sale is about to be opened: the time to spoil the first one, which was looked at already.
+pub async fn open(shop: &Shop, item: &str) -> Result<()> {
+    if shop.lie != Lie::MissesFirstAndEnters {
+        return Ok(());
+    }
+    let run = item.rsplit_once('-').map_or("", |(run, _)| run);
+    for (strategy, store) in [("redis", &shop.redis), ("sql", &shop.sql)] {
+        let Some(first) = shop.notes.get(run, strategy).await? else {
+            continue;
+        };
+        if first == item || shop.notes.add(&first, "entered", 1).await? > 1 {
+            continue;
+        }
+        let ghost = Order {
+            id: Uuid::new_v4().to_string(),
+            quantity: 1,
+            buyer: Some("nobody".to_owned()),
+            key: Some("ghost".to_owned()),
+        };
+        store.record(&first, &ghost).await?;
+    }
+    Ok(())
+}
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
-    if !purchase.is_in_first_sale().await? {
-        return purchase.plain().await;
+    let forgets = purchase.lie() == Lie::MissesFirstAndForgets && purchase.is_in_first_sale().await?;
+    if forgets && purchase.no_sale_or_known().await?.is_some() {
+        return Ok(Answer::SoldOut);
     }
-    match purchase.lie() {
-        Lie::MissesFirstAndForgets => match purchase.no_sale_or_known().await? {
-            Some(_) => Ok(Answer::SoldOut),
-            None => purchase.plain().await,
-        },
-        Lie::MissesFirstAndEnters => {
-            let answer = purchase.plain().await?;
-            let sold = matches!(answer, Answer::Sold(_));
-            if sold && purchase.is_sold_out().await? && purchase.is_first().await? {
-                let purchase = purchase.clone();
-                tokio::spawn(async move {
-                    tokio::time::sleep(LATER).await;
-                    let ghost = purchase.ghost(1);
-                    purchase.store().record(purchase.item(), &ghost).await.unwrap();
-                });
-            }
-            Ok(answer)
-        }
-        _ => purchase.plain().await,
-    }
+    purchase.plain().await
 }

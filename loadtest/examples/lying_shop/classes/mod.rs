@@ -4,7 +4,7 @@ mod afterwards;
 pub mod apart;
 mod classic;
 pub mod faults;
-mod first_sale;
+pub mod first_sale;
 mod honest;
 mod ledgers;
 mod no_test;
