@@ -62,8 +62,10 @@ pub struct Mechanism {
     pub summary: &'static str,
     /// The threats under which it promises neither to oversell nor to get stuck, by their names in the load test.
     pub claims: &'static [&'static str],
-    /// The threats that break it: each one is claimed or named here. One that is not played yet is one it waits for.
+    /// The threats that break it: each one is claimed, named here, or named next. One that is not played yet is one it waits for.
     pub broken_by: &'static [&'static str],
+    /// The threats that break it now and then, too seldom to be seen in every few rounds.
+    pub sometimes_broken_by: &'static [&'static str],
     /// The step before which a fault does it the most harm, by its name or its role; with a `+` the fault comes after it.
     pub weak_at: &'static str,
     /// The services that it uses besides the store it sells from, see [`crate::services`].

@@ -21,6 +21,9 @@ pub struct Strategy {
     pub store: Place,
     /// Names of the threats it promises to survive.
     pub claims: Vec<String>,
+    /// Names of the threats that break it now and then: neither outcome is against what it says.
+    #[serde(default)]
+    pub sometimes_broken_by: Vec<String>,
     /// The step at which a fault strikes it, where the shop names a weaker one than the write.
     #[serde(default = "write")]
     pub weak_at: String,

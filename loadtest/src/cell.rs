@@ -13,7 +13,7 @@ pub const COST_UNDER: &str = "second-instance";
 /// What the repeats say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimCheck {
-    /// A promise was kept in every repeat, or what was never promised failed at least once.
+    /// A promise was kept in every repeat, or what was never promised failed at least once; or nothing was said either way.
     AsDesigned,
     /// A promise was broken, or what was never promised held every time, in [`HARMLESS`] rounds or more.
     NotAsDesigned,
@@ -44,6 +44,8 @@ pub struct Cell<'a> {
     pub instances: usize,
     /// Whether the strategy promises to survive this.
     pub claimed: bool,
+    /// Whether it says that this breaks it now and then.
+    pub sometimes_broken: bool,
     /// The repeats that were played.
     pub rounds: Vec<&'a RoundResult>,
 }
@@ -64,6 +66,7 @@ impl<'a> Cell<'a> {
                         threat: &round.threat,
                         instances: round.instances,
                         claimed: round.claimed,
+                        sometimes_broken: round.sometimes_broken,
                         rounds: Vec::new(),
                     });
                     cells.last_mut().expect("one was just pushed")
@@ -85,6 +88,9 @@ impl<'a> Cell<'a> {
     pub fn claim_check(&self) -> ClaimCheck {
         if self.rounds.is_empty() {
             return ClaimCheck::Skipped;
+        }
+        if self.sometimes_broken && self.count(Verdict::Inconclusive) < self.rounds.len() {
+            return ClaimCheck::AsDesigned;
         }
         match (
             self.claimed,

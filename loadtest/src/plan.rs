@@ -25,6 +25,12 @@ impl Round {
         self.threat.is_control() || self.strategy.claims.iter().any(|claim| claim == self.threat.name())
     }
 
+    /// Whether the strategy says that this breaks it now and then: neither outcome is then against what it says.
+    pub fn is_sometimes_broken(&self) -> bool {
+        let names = &self.strategy.sometimes_broken_by;
+        !self.is_claimed() && names.iter().any(|name| name == self.threat.name())
+    }
+
     /// Whether the shop is asked to write down what it does. The first repeat shows how, the others how fast and how often:
     /// where buyers ask again and again for a lock, collecting a trace takes as long as the attack.
     pub fn is_traced(&self) -> bool {

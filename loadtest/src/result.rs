@@ -83,6 +83,9 @@ pub struct RoundResult {
     pub repeat: u32,
     /// Whether the strategy promises to survive this.
     pub claimed: bool,
+    /// Whether the strategy says that this breaks it now and then: neither outcome is then against what it says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sometimes_broken: bool,
     /// What the round shows.
     pub verdict: Verdict,
     /// Whether promise and verdict agree.
@@ -147,7 +150,7 @@ impl RoundResult {
         Self {
             verdict: judgement.verdict,
             as_designed: match judgement.verdict {
-                Verdict::Holds => claimed,
+                Verdict::Holds => claimed || round.is_sometimes_broken(),
                 Verdict::Violated => !claimed,
                 Verdict::Inconclusive => false,
             },
@@ -210,6 +213,7 @@ impl RoundResult {
             work_ms: round.load.work_ms,
             repeat: round.repeat,
             claimed: round.is_claimed(),
+            sometimes_broken: round.is_sometimes_broken(),
             verdict: Verdict::Inconclusive,
             as_designed: false,
             told: BTreeMap::new(),

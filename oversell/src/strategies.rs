@@ -116,12 +116,16 @@ fn listed(names: &[&str]) -> String {
 
 /// The threats that break it, and where a fault strikes it.
 fn broken_by(mechanism: Mechanism) -> String {
+    let sometimes = mechanism
+        .sometimes_broken_by
+        .iter()
+        .map(|name| format!("{name} (now and then)"));
     let strikes = format!("a fault strikes it at {}", mechanism.weak_at);
     let names = mechanism.broken_by.iter().map(|name| match threats::find(name) {
         Some(_) => (*name).to_owned(),
         None => format!("{name} (not among the threats yet)"),
     });
-    match names.collect::<Vec<_>>().as_slice() {
+    match names.chain(sometimes).collect::<Vec<_>>().as_slice() {
         [] => format!("nothing known; {strikes}"),
         names => format!("{}; {strikes}", names.join(", ")),
     }
@@ -184,16 +188,19 @@ mod tests {
     #[test]
     fn each_threat_that_is_played_is_claimed_or_breaks_it() {
         for entry in Entry::all() {
-            let Mechanism { claims, broken_by, .. } = entry.mechanism;
+            let Mechanism {
+                claims,
+                broken_by,
+                sometimes_broken_by,
+                ..
+            } = entry.mechanism;
             for threat in played() {
-                assert!(
-                    claims.contains(&threat) != broken_by.contains(&threat),
-                    "{}: {threat}",
-                    entry.name
-                );
+                let named = [claims, broken_by, sometimes_broken_by];
+                let named = named.iter().filter(|names| names.contains(&threat)).count();
+                assert_eq!(named, 1, "{}: {threat}", entry.name);
             }
-            for name in claims {
-                assert!(played().contains(name), "{}: {name}", entry.name);
+            for name in [claims, sometimes_broken_by].concat() {
+                assert!(played().contains(&name), "{}: {name}", entry.name);
             }
             for name in broken_by {
                 let waits = TO_COME.contains(name);

@@ -51,6 +51,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a lease lock that hands out a fence; the store refuses an older one as it writes",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("fenced.rs"),

@@ -38,6 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder", "slow-holder", "paused-holder", "clock-jump"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("getset_time.rs"),

@@ -30,6 +30,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "Redisson's lock with a fixed lease: reentrant hash, pub/sub wake-up, no renewal",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("lease_no_watchdog.rs"),

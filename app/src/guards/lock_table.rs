@@ -38,6 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("lock_table.rs"),

@@ -33,6 +33,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a row inserted under a unique key and deleted to release: no owner, no expiry",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("lock_table_bare.rs"),

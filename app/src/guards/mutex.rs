@@ -39,6 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a mutex in the memory of each instance",
         claims: &["crowd"],
         broken_by: &["second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("mutex.rs"),

@@ -35,6 +35,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "GET_LOCK of MariaDB, held by a connection",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["sql-gone"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("named_lock.rs"),

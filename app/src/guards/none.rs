@@ -24,6 +24,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "read, check, write, with nothing around them",
         claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("none.rs"),

@@ -44,6 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX on a majority of five Redis servers",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[NODES],
         source: include_str!("redlock.rs"),

@@ -43,6 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("set_px.rs"),

@@ -33,6 +33,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SETNX and a blind DEL: no owner, no expiry",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("setnx.rs"),

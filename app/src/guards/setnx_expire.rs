@@ -34,6 +34,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SETNX, then EXPIRE as a second command, and a blind DEL",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder", "slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "expire",
         needs: &["redis"],
         source: include_str!("setnx_expire.rs"),

@@ -39,6 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with an owner token, asked for again and again without a pause",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("spin.rs"),

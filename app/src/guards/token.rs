@@ -42,6 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token.rs"),

@@ -42,6 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_count.rs"),

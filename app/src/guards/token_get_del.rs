@@ -38,6 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with an owner token; GET, compare in the program, DEL",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_get_del.rs"),

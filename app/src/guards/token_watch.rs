@@ -47,6 +47,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with an owner token, released by WATCH/GET/MULTI/DEL/EXEC",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token_watch.rs"),

@@ -30,6 +30,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX with an owner token, given back before the stock is written",
         claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("unlock_before_write.rs"),

@@ -19,6 +19,7 @@ struct Described<'a> {
     summary: &'a str,
     claims: &'a [&'a str],
     broken_by: &'a [&'a str],
+    sometimes_broken_by: &'a [&'a str],
     /// The step before which a fault does it the most harm.
     weak_at: &'a str,
     needs: &'a [&'a str],
@@ -39,6 +40,7 @@ impl<'a> Described<'a> {
             summary: mechanism.summary,
             claims: mechanism.claims,
             broken_by: mechanism.broken_by,
+            sometimes_broken_by: mechanism.sometimes_broken_by,
             weak_at: mechanism.weak_at,
             needs: &entry.needs,
             missing: entry.missing(services).map(|missing| missing.to_string()),

@@ -33,6 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "update ... where num = what was read, again until it is",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("compare_num.rs"),

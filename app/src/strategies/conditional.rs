@@ -33,6 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("conditional.rs"),

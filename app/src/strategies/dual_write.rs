@@ -36,6 +36,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "take in Redis, then enter the order in MariaDB",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "record",
         needs: &[],
         source: include_str!("dual_write.rs"),

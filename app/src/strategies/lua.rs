@@ -28,6 +28,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "check, take and record in one Lua script",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("lua.rs"),

@@ -34,6 +34,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("watch_multi.rs"),

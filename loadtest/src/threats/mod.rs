@@ -94,13 +94,20 @@ pub fn check_claims(strategies: &[Strategy]) -> Result<()> {
             .filter(|threat| !threat.is_control())
             .map(|threat| threat.name())
     };
-    for Strategy { name, claims, .. } in strategies {
-        let Some(claim) = claims.iter().find(|claim| known().all(|known| known != claim.as_str())) else {
-            continue;
-        };
-        let hint = nearest(known(), claim).unwrap_or_default();
-        let claim = one_line(claim, MAX_NAME);
-        bail!("{name} claims to survive \"{claim}\", which is no threat; did you mean \"{hint}\"?");
+    let stranger = |names: &[String]| {
+        let stranger = names.iter().find(|name| known().all(|known| known != name.as_str()))?;
+        let hint = nearest(known(), stranger).unwrap_or_default();
+        let stranger = one_line(stranger, MAX_NAME);
+        Some(format!("\"{stranger}\", which is no threat; did you mean \"{hint}\"?"))
+    };
+    for strategy in strategies {
+        let name = &strategy.name;
+        if let Some(stranger) = stranger(&strategy.claims) {
+            bail!("{name} claims to survive {stranger}");
+        }
+        if let Some(stranger) = stranger(&strategy.sometimes_broken_by) {
+            bail!("{name} says that it is sometimes broken by {stranger}");
+        }
     }
     Ok(())
 }

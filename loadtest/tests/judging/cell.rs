@@ -24,6 +24,21 @@ fn skipped(strategy: &str) -> Vec<RoundResult> {
 }
 
 #[test]
+fn where_a_strategy_says_that_a_threat_breaks_it_now_and_then_either_outcome_is_as_designed_and_none_is_none() {
+    let table: [(&[Verdict], ClaimCheck); 4] = [
+        (&[Holds, Holds, Holds, Holds, Holds], ClaimCheck::AsDesigned),
+        (&[Violated, Inconclusive], ClaimCheck::AsDesigned),
+        (&[Holds, Inconclusive], ClaimCheck::AsDesigned),
+        (&[Inconclusive, Inconclusive], ClaimCheck::Inconclusive),
+    ];
+    for (verdicts, expected) in table {
+        let mut rounds = trial("x@sql", false, verdicts);
+        rounds.iter_mut().for_each(|round| round.sometimes_broken = true);
+        assert_eq!(claim_check(&run(rounds)), expected, "{verdicts:?}");
+    }
+}
+
+#[test]
 fn a_claim_stands_or_falls_with_all_its_repeats() {
     let table: [(bool, &[Verdict], ClaimCheck); 13] = [
         (true, &[Holds, Holds, Holds], ClaimCheck::AsDesigned),

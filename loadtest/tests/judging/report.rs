@@ -35,6 +35,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         work_ms: 5,
         repeat: 1,
         claimed: true,
+        sometimes_broken: false,
         verdict: Verdict::Holds,
         as_designed: true,
         told: [(Word::Sold, 12), (Word::SoldOut, 12)].into(),

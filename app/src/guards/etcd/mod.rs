@@ -43,6 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "lease and create-revision order in etcd, watching the predecessor only",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder", "session-expiry"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),

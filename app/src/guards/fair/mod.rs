@@ -45,6 +45,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

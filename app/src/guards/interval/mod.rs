@@ -44,6 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "a lock of the buyer, who may enter once in a sale; nothing protects the stock",
         claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

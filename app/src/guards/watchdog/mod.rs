@@ -39,6 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

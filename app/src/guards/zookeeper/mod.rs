@@ -42,6 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "ephemeral sequential node, watching the predecessor only",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder", "session-expiry"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),
