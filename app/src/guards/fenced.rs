@@ -5,12 +5,12 @@
 //! A: read 2, then paused for longer than its lease
 //!                     B: lock -> fence 34
 //!                     B: read 2; write 1 where fence <= 34, order
-//! A: write 1 where fence <= 33 -> refused: busy
+//! A: write 1 where fence <= 33 -> refused: busy. Had A come before B's write, B would be refused
 //! ```
 //!
-//! The clocks may lie as they like: what counts is the order of the fences, in the statement that writes. It sees what was
-//! written, not what was read: were A to write between B's read and B's write, both would pass. Cost: two round trips, and
-//! one for each attempt while waiting.
+//! The clocks may lie as they like: what counts is the order of the fences, in the statement that writes. That alone does
+//! not see A write between B's read and B's write, so it asks as well for the fence that had written when the stock was
+//! read. Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

@@ -72,6 +72,17 @@ pub struct StockRead {
     pub left: i64,
     /// The order that this purchase's idempotency key made before.
     pub order: Option<Order>,
+    /// The highest fence that has written; 0 where none has.
+    pub fence: Fence,
+}
+
+/// What a write carries whose lock gives out fences.
+#[derive(Clone, Copy, Debug)]
+pub struct Fencing {
+    /// The fence of the lock that is held.
+    pub mine: Fence,
+    /// The highest one that had written when the stock was read.
+    pub seen: Fence,
 }
 
 /// A sale as an operator sees it.
@@ -96,7 +107,7 @@ pub enum Written {
     Repeated,
     /// The sale was closed meanwhile. Nothing was written.
     Closed,
-    /// A holder with a higher fence has written meanwhile. Nothing was written.
+    /// Another holder has written meanwhile. Nothing was written.
     Fenced,
 }
 
@@ -107,12 +118,13 @@ pub trait Stock: Any + Send + Sync {
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error>;
 
     /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. With a fence, only if no
-    /// higher one has written. Without one Redis can tell neither a repeat nor a closed sale: it writes.
+    /// higher one has written, and none at all since the stock was read: a lower one may have come in between, late. Without
+    /// a fence Redis can tell neither a repeat nor a closed sale: it writes.
     async fn write(
         &self,
         purchase: &Purchase,
         left: i64,
-        fence: Option<Fence>,
+        fencing: Option<Fencing>,
         probe: &Probe,
     ) -> Result<Written, Error>;
 

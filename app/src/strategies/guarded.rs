@@ -18,7 +18,7 @@ use super::Strategy;
 use crate::guards::{Guard, Held, Released};
 use crate::probe::Probe;
 use crate::sale::{Error, Name, Outcome, Purchase};
-use crate::stores::{Stock, Written};
+use crate::stores::{Fencing, Stock, Written};
 
 pub(super) struct Guarded {
     guard: Arc<dyn Guard>,
@@ -45,7 +45,9 @@ impl Guarded {
         if !held.before_write(probe).await? {
             return Ok(Outcome::Busy);
         }
-        match self.stock.write(purchase, remaining, held.fence(), probe).await? {
+        let seen = found.fence;
+        let fencing = held.fence().map(|mine| Fencing { mine, seen });
+        match self.stock.write(purchase, remaining, fencing, probe).await? {
             Written::Written => Ok(Outcome::Sold { remaining }),
             Written::Fenced => Ok(Outcome::Busy),
             Written::Closed => Ok(Outcome::UnknownItem),

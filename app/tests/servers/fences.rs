@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use app::guards::Released;
+use app::guards::{Held, Released};
 use app::probe::{Observers, Probe};
 use app::sale::{Fence, Purchase};
-use app::stores::Written;
+use app::stores::{Fencing, Written};
 use app::timeouts::Timeouts;
 use redis::AsyncCommands;
 
@@ -25,7 +25,11 @@ async fn every_store_refuses_a_fence_once_a_higher_one_has_written() {
         let item = instance.sale(9).await;
         let write = async |key: &str, left: i64, fence: u64| {
             let (purchase, probe) = purchase(&item, key);
-            store.write(&purchase, left, Some(Fence(fence)), &probe).await.unwrap()
+            let read = store.read(&purchase, &probe).await.unwrap();
+            let seen = read.map_or(Fence(0), |read| read.fence);
+            let mine = Fence(fence);
+            let fencing = Some(Fencing { mine, seen });
+            store.write(&purchase, left, fencing, &probe).await.unwrap()
         };
         assert_eq!(write("k-1", 8, 33).await, Written::Written, "{called}");
         assert_eq!(write("k-2", 7, 34).await, Written::Written, "{called}");
@@ -64,9 +68,16 @@ async fn a_holder_whose_lease_ended_is_refused_by_every_store_once_the_next_one_
         lose(&instance, format!("lock:{{{item}}}")).await;
         let second = guard.lock(&two.item, &probe_two).await.unwrap().unwrap();
         assert!(first.fence() < second.fence(), "{called}");
-        let written = store.write(&two, 1, second.fence(), &probe_two).await.unwrap();
+        let fencing = async |held: &dyn Held| {
+            let seen = store.read(&one, &probe_one).await.unwrap().unwrap().fence;
+            held.fence().map(|mine| Fencing { mine, seen })
+        };
+        let new = fencing(second.as_ref()).await;
+        let written = store.write(&two, 1, new, &probe_two).await.unwrap();
         assert_eq!(written, Written::Written, "{called}");
-        let late = store.write(&one, 1, first.fence(), &probe_one).await.unwrap();
+        // Also if it reads once more.
+        let old = fencing(first.as_ref()).await;
+        let late = store.write(&one, 1, old, &probe_one).await.unwrap();
         assert_eq!(late, Written::Fenced, "{called}");
         assert_eq!(first.release(&probe_one).await.unwrap(), Released::TooLate, "{called}");
         assert_eq!(second.release(&probe_two).await.unwrap(), Released::InTime, "{called}");
@@ -74,23 +85,25 @@ async fn a_holder_whose_lease_ended_is_refused_by_every_store_once_the_next_one_
     }
 }
 
-/// What the header of `fenced` says that a fence cannot see: the store knows who has written, and not who has read.
+/// Its fence is lower than any that has written, and no fence alone would see it.
 #[tokio::test]
-async fn a_holder_whose_lease_ended_is_not_refused_while_the_next_one_has_only_read() {
+async fn a_late_holder_who_writes_after_the_next_one_has_read_makes_the_next_one_be_refused() {
     let instance = Instance::lab().await;
     for (called, store) in instance.shop.world.stores.all() {
         let item = instance.sale(2).await;
-        let (one, probe_one) = purchase(&item, "k-1");
-        let (two, probe_two) = purchase(&item, "k-2");
-        let read = store.read(&two, &probe_two).await.unwrap().unwrap();
-        let late = store.write(&one, 1, Some(Fence(33)), &probe_one).await.unwrap();
-        assert_eq!(late, Written::Written, "{called}");
-        let stale = store
-            .write(&two, read.left - 1, Some(Fence(34)), &probe_two)
-            .await
-            .unwrap();
-        assert_eq!(stale, Written::Written, "{called}");
-        assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (1, 2), "{called}");
+        let (late, probe_late) = purchase(&item, "k-1");
+        let (next, probe_next) = purchase(&item, "k-2");
+        let seen = store.read(&next, &probe_next).await.unwrap().unwrap().fence;
+        let write = async |purchase, probe, mine| {
+            let mine = Fence(mine);
+            store
+                .write(purchase, 1, Some(Fencing { mine, seen }), probe)
+                .await
+                .unwrap()
+        };
+        assert_eq!(write(&late, &probe_late, 33).await, Written::Written, "{called}");
+        assert_eq!(write(&next, &probe_next, 34).await, Written::Fenced, "{called}");
+        assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (1, 1), "{called}");
     }
 }
 

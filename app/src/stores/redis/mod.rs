@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{ANSWER_WITHIN, Connect, Ledger, Stock, StockRead, Store, Written, in_words};
+use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
-const READ: Step = Step::command("read", &["GET", "HGET"]).plays(Role::Read);
+const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
 const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
 const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
 
@@ -82,7 +82,7 @@ impl Redis {
         &self,
         purchase: &Purchase,
         left: i64,
-        fence: Fence,
+        Fencing { mine, seen }: Fencing,
         probe: &Probe,
     ) -> Result<Written, Error> {
         let mut write = self.fenced_write.key(Self::stock_key(&purchase.item));
@@ -92,7 +92,8 @@ impl Redis {
             .arg(left)
             .arg(purchase.order.to_string())
             .arg(self.entry(purchase))
-            .arg(fence.0);
+            .arg(mine.0)
+            .arg(seen.0);
         let word: String = probe
             .step(&FENCED_WRITE, &purchase.item, self.run(&write), String::clone)
             .await?;
@@ -146,28 +147,30 @@ impl Stock for Redis {
         let stock = Self::stock_key(&purchase.item);
         let mut get = pipe();
         get.get(&stock)
-            .hget(Self::orders_key(&purchase.item), purchase.order.to_string());
-        let (left, entry): (Option<i64>, Option<String>) = probe
+            .hget(Self::orders_key(&purchase.item), purchase.order.to_string())
+            .get(Self::fence_key(&purchase.item));
+        let (left, entry, fence): (Option<i64>, Option<String>, Option<u64>) = probe
             .step(
                 &READ,
                 &stock,
                 self.send_all(&get),
-                |(left, entry): &(_, Option<String>)| in_words(*left, entry.is_some()),
+                |(left, entry, _): &(_, Option<String>, _)| in_words(*left, entry.is_some()),
             )
             .await?;
         let order = entry.as_deref().map(Self::order).transpose()?;
-        Ok(left.map(|left| StockRead { left, order }))
+        let fence = Fence(fence.unwrap_or_default());
+        Ok(left.map(|left| StockRead { left, order, fence }))
     }
 
     async fn write(
         &self,
         purchase: &Purchase,
         left: i64,
-        fence: Option<Fence>,
+        fencing: Option<Fencing>,
         probe: &Probe,
     ) -> Result<Written, Error> {
-        if let Some(fence) = fence {
-            return self.write_fenced(purchase, left, fence, probe).await;
+        if let Some(fencing) = fencing {
+            return self.write_fenced(purchase, left, fencing, probe).await;
         }
         let stock = Self::stock_key(&purchase.item);
         let order = purchase.order.to_string();

@@ -8,7 +8,7 @@ use sqlx::{Row, query};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
-use super::{Connect, Ledger, Stock, StockRead, Store, Written, in_words};
+use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
@@ -108,10 +108,11 @@ impl Store for Sql {
 impl Stock for Sql {
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error> {
         let mut sql = self.connected(probe).await?;
-        let select =
-            query("select s.num, o.quantity, o.buyer from store s left join orders o on o.id = ? where s.id = ?")
-                .bind(purchase.order.to_string())
-                .bind(purchase.item.as_str());
+        let select = query(
+            "select s.num, o.quantity, o.buyer, s.fence from store s left join orders o on o.id = ? where s.id = ?",
+        )
+        .bind(purchase.order.to_string())
+        .bind(purchase.item.as_str());
         let row = probe
             .step(&READ, &purchase.item, sql.fetch(select), |row| match row {
                 Some(row) => in_words(row.get(0), row.get::<Option<i64>, _>(1).is_some()),
@@ -129,6 +130,7 @@ impl Stock for Sql {
         Ok(Some(StockRead {
             left: row.try_get(0)?,
             order,
+            fence: Fence(row.try_get(3)?),
         }))
     }
 
@@ -136,19 +138,22 @@ impl Stock for Sql {
         &self,
         purchase: &Purchase,
         left: i64,
-        fence: Option<Fence>,
+        fencing: Option<Fencing>,
         probe: &Probe,
     ) -> Result<Written, Error> {
         let mut sql = self.connected(probe).await?;
         probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
         let item = purchase.item.as_str();
-        let update = match fence {
+        let update = match fencing {
             None => query("update store set num = ? where id = ?").bind(left).bind(item),
-            Some(Fence(fence)) => query("update store set num = ?, fence = ? where id = ? and fence <= ?")
-                .bind(left)
-                .bind(fence)
-                .bind(item)
-                .bind(fence),
+            Some(Fencing { mine, seen }) => {
+                query("update store set num = ?, fence = ? where id = ? and fence = ? and fence <= ?")
+                    .bind(left)
+                    .bind(mine.0)
+                    .bind(item)
+                    .bind(seen.0)
+                    .bind(mine.0)
+            }
         };
         let found = probe
             .step(&WRITE, &purchase.item, sql.execute(update), |found| wrote(*found, left))
@@ -156,7 +161,7 @@ impl Stock for Sql {
         if found == 0 {
             self.roll_back(purchase, probe, &mut sql).await?;
             drop(sql);
-            let is_open = fence.is_some() && self.read(purchase, probe).await?.is_some();
+            let is_open = fencing.is_some() && self.read(purchase, probe).await?.is_some();
             return Ok(if is_open { Written::Fenced } else { Written::Closed });
         }
         if !self.record(purchase, probe, &mut sql).await? {
