@@ -33,6 +33,7 @@ list! {
     lua,
     dual_write,
     tcc,
+    saga,
 }
 
 /// A way to sell.

@@ -27,6 +27,7 @@ mod received;
 mod reconciled;
 mod refusal;
 mod round_trips;
+mod saga;
 mod seam;
 mod stopped;
 mod store_gone;

@@ -31,6 +31,16 @@ pub async fn settled(instance: &Instance, item: &str) -> Value {
     pending(instance, item).await
 }
 
+/// Waits until a purchase that hung was ended by this instance. What is pending then.
+pub async fn ended(instance: &Instance, item: &str) -> Value {
+    until("one was ended", async || {
+        let pending = pending(instance, item).await;
+        pending["finished"] != 0 || pending["undone"] != 0
+    })
+    .await;
+    pending(instance, item).await
+}
+
 /// Those that promise to survive a crash although a sale takes several steps at two stores.
 fn over_two_stores(instance: &Instance) -> Vec<Entry> {
     let several = [Family::TwoStores, Family::DistributedTransaction];

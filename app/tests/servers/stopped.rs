@@ -23,7 +23,7 @@ pub enum At {
     Named(&'static str),
 }
 
-/// Sees the places that purchases pass, and stops them at one.
+/// Sees the places that purchases pass, and stops the first that comes to one.
 struct Stop {
     at: At,
     passed: Mutex<Vec<String>>,
@@ -44,7 +44,7 @@ impl Stop {
             match self.at {
                 At::Nowhere => false,
                 At::Number(number) => number == passed.len() - 1,
-                At::Named(name) => name == place,
+                At::Named(name) => name == place && passed.iter().filter(|passed| **passed == place).count() == 1,
             }
         };
         if is_here {

@@ -6,7 +6,7 @@ use app::sale::Outcome;
 use redis::Script;
 
 use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own};
-use crate::reconciled::{LEASE, hasty, pending, settled};
+use crate::reconciled::{LEASE, ended, hasty, pending, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
 const TCC: &str = "tcc@redis+sql";
@@ -35,7 +35,7 @@ async fn a_purchase_that_hung_is_counted_with_how_it_ended_and_how_long_it_hung(
     for (step, finished, undone) in [("confirm", 0, 1), ("record", 1, 0)] {
         let item = instance.sale(1).await;
         crash(instance.stores(), TCC, LEASE, (&item, "k"), At::Named(step)).await;
-        let ended = settled(&instance, &item).await;
+        let ended = ended(&instance, &item).await;
         let counted = (&ended["finished"], &ended["undone"]);
         assert_eq!(counted, (&finished.into(), &undone.into()), "{step}");
         let hung = Duration::from_millis(ended["longest_ms"].as_u64().unwrap());
