@@ -34,6 +34,7 @@ list! {
     dual_write,
     tcc,
     saga,
+    outbox,
 }
 
 /// A way to sell.

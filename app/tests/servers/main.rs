@@ -23,6 +23,7 @@ mod older_schema;
 mod one_buyer;
 mod openapi;
 mod queues;
+mod outbox;
 mod received;
 mod reconciled;
 mod refusal;

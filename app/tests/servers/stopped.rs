@@ -123,10 +123,7 @@ impl Elsewhere {
 pub async fn crash(stores: &Stores, strategy: &str, lease: Duration, (item, key): (&str, &str), at: At) -> Vec<String> {
     let elsewhere = Elsewhere::open(stores, strategy, lease, at).await;
     tokio::select! {
-        outcome = elsewhere.buy(item, key) => {
-            outcome.unwrap();
-            assert_eq!(at, At::Nowhere, "{strategy}: it never came there");
-        }
+        outcome = elsewhere.buy(item, key) => drop(outcome.unwrap()),
         _ = elsewhere.stopped() => {}
     }
     locked(&elsewhere.stop.passed).clone()
