@@ -60,7 +60,6 @@ impl Sql {
         Ok(Lent(Some(lent.map_err(|error| Error::no_connection("sql", &error))?)))
     }
 
-    /// All of `statements` or none of them, for an operator, which is no step of a purchase.
     /// Lays tables that only one strategy needs. It may be done more than once.
     ///
     /// # Errors
@@ -78,7 +77,7 @@ impl Sql {
         Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))? as u64)
     }
 
-    /// All of `statements` or none of them, for an operator.
+    /// All of `statements` or none of them, for an operator, which is no step of a purchase.
     ///
     /// # Errors
     /// When MariaDB refuses or does not answer.
