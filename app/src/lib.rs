@@ -8,6 +8,7 @@
 //! - [`shop`]: one instance put together: stores, catalogue, settings
 //! - [`strategies`]: how a purchase is decided; one file each, and the one list of them
 //! - [`guards`]: what can stand around read-check-write
+//! - [`reconciler`]: what ends purchases that a crash left half done
 //! - [`world`]: what a strategy finds around it when it is opened
 //! - [`stores`], [`services`]: where stock and orders live; where everything is that is needed
 //! - [`timeouts`]: the wait for a lock, the life of a lock
@@ -19,6 +20,7 @@ pub mod guards;
 pub mod http;
 pub mod mechanism;
 pub mod probe;
+pub mod reconciler;
 pub mod sale;
 pub mod services;
 pub mod shop;

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
+use crate::reconciler::Pending;
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::services::Services;
 use crate::strategies::{Catalogue, Listed};
@@ -171,16 +172,32 @@ impl Shop {
         self.forget(item).await
     }
 
-    /// A lock that was taken by another instance has to be forgotten, too; but nobody connects to a further service only
-    /// to forget something there, which ends with its lease or its session.
+    /// What is pending of an item, over all strategies: see [`Pending`].
+    ///
+    /// # Errors
+    /// When a store does not answer.
+    pub async fn pending(&self, item: &Name) -> Result<Pending, Error> {
+        let mut pending = Pending::default();
+        for listed in self.remembering() {
+            pending += listed.opened(&self.world).await?.pending(item).await?;
+        }
+        Ok(pending)
+    }
+
     async fn forget(&self, item: &Name) -> Result<(), Error> {
-        for listed in self.catalogue.iter() {
-            let needs = &listed.entry.needs;
-            if listed.is_open() || needs.iter().all(|need| self.world.stores.find(need).is_ok()) {
-                listed.opened(&self.world).await?.forget(item).await?;
-            }
+        for listed in self.remembering() {
+            listed.opened(&self.world).await?.forget(item).await?;
         }
         Ok(())
+    }
+
+    /// The strategies that may keep something of an item. A lock that was taken by another instance counts, too; but nobody
+    /// connects to a further service only to ask what is there, which ends with its lease or its session.
+    fn remembering(&self) -> impl Iterator<Item = &Arc<Listed>> {
+        let is_near = |need: &&str| self.world.stores.find(need).is_ok();
+        self.catalogue
+            .iter()
+            .filter(move |listed| listed.is_open() || listed.entry.needs.iter().all(is_near))
     }
 
     /// Carries a purchase through, to its end even if the caller goes away: a sale that was begun must neither keep

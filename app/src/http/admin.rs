@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::problem::Problem;
 use super::request::{authorize, bad_value, item};
 use super::{App, traces, with_manners};
+use crate::reconciler::Pending;
 use crate::sale::MAX_STOCK;
 use crate::stores::{Ledger, MAX_SALES};
 
@@ -91,9 +92,10 @@ struct Looked {
 struct Looks<'a> {
     item: &'a str,
     stores: BTreeMap<&'static str, Looked>,
+    pending: Pending,
 }
 
-/// `GET /sales/{item}`: counter and ledger at each store.
+/// `GET /sales/{item}`: counter and ledger at each store, and what is neither done nor undone.
 async fn look(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<Response, Problem> {
     let item = item(path)?;
     let mut stores = BTreeMap::new();
@@ -121,8 +123,9 @@ async fn look(State(app): State<App>, path: Result<Path<String>, PathRejection>)
     if stores.is_empty() {
         return Err(Problem::UnknownItem);
     }
+    let pending = app.shop.pending(&item).await?;
     let item = item.as_str();
-    Ok(Json(Looks { item, stores }).into_response())
+    Ok(Json(Looks { item, stores, pending }).into_response())
 }
 
 /// `DELETE /sales/{item}`: forgets the sale and its ledger in every store.

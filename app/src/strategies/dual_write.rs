@@ -14,18 +14,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Script;
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 
 use super::{NativeEntry, Strategy, opened};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Order, Outcome, Purchase};
-use crate::stores::sql::{CONNECT, Connection, RECORD};
+use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const FIND: Step = Step::command("find", &["select"]).plays(Role::Read);
 const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
@@ -68,25 +65,11 @@ fn taken_key(item: &Name) -> String {
 }
 
 impl DualWrite {
-    /// The order that this purchase made before.
-    async fn find(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<Order>, Error> {
-        let order = purchase.order.to_string();
-        let select = query("select quantity, buyer from orders where id = ?").bind(&order);
-        let words = |row: &Option<MySqlRow>| if row.is_some() { "bought before" } else { "0 rows" };
-        let row = probe.step(&FIND, &order, sql.fetch(select), words).await?;
-        let Some(row) = row else { return Ok(None) };
-        let (quantity, buyer): (i64, String) = (row.try_get(0)?, row.try_get(1)?);
-        Ok(Some(Order {
-            quantity: quantity as u32,
-            buyer,
-        }))
-    }
-
     /// Waits for the order of another copy of this purchase.
     async fn other_copy(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Outcome, Error> {
         let mut backoff = self.timeouts.backoff();
         while backoff.again(&purchase.item, probe).await {
-            if let Some(order) = self.find(purchase, probe, sql).await? {
+            if let Some(order) = self.sql.find(purchase, probe, sql).await? {
                 return Ok(Outcome::Repeated(order));
             }
         }
@@ -100,7 +83,7 @@ impl Strategy for DualWrite {
         probe.work().await;
         // Before anything is taken: a purchase that waits in vain for a connection must not have taken a unit.
         let mut sql = self.sql.connected(probe).await?;
-        if let Some(order) = self.find(purchase, probe, &mut sql).await? {
+        if let Some(order) = self.sql.find(purchase, probe, &mut sql).await? {
             return Ok(Outcome::Repeated(order));
         }
         let stock = Redis::stock_key(&purchase.item);

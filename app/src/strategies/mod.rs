@@ -12,6 +12,7 @@ pub use catalogue::{Catalogue, Entry, Listed};
 
 use crate::mechanism::Mechanism;
 use crate::probe::{Probe, Step};
+use crate::reconciler::Pending;
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::world::World;
 
@@ -31,6 +32,9 @@ list! {
     conditional,
     lua,
     dual_write,
+    tcc,
+    saga,
+    outbox,
 }
 
 /// A way to sell.
@@ -48,6 +52,14 @@ pub trait Strategy: Send + Sync {
     /// When what holds it cannot be reached.
     async fn forget(&self, _item: &Name) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// Purchases of an item that are neither done nor undone, where it takes several steps to end one.
+    ///
+    /// # Errors
+    /// When what holds them cannot be reached.
+    async fn pending(&self, _item: &Name) -> Result<Pending, Error> {
+        Ok(Pending::default())
     }
 }
 

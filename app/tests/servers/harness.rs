@@ -91,7 +91,7 @@ pub struct Instance {
     pub redis: MultiplexedConnection,
     pub sql: MySqlPool,
     // Dropped last: the shop above is connected to them.
-    _stores: Arc<Stores>,
+    stores: Arc<Stores>,
 }
 
 impl Instance {
@@ -129,8 +129,13 @@ impl Instance {
             admin,
             redis: redis.get_multiplexed_async_connection().await.unwrap(),
             sql: MySqlPool::connect_lazy(stores.sql_url()).unwrap(),
-            _stores: stores,
+            stores,
         }
+    }
+
+    /// The stores that it runs on.
+    pub fn stores(&self) -> &Stores {
+        &self.stores
     }
 
     /// Opens a sale of a new item, and names it.

@@ -5,17 +5,25 @@ use std::time::Duration;
 
 use app::probe::{Actor, Observer, Observers, Passing, Probe, Step};
 use app::sale::{Outcome, Purchase};
+use app::stores::sql::CONNECT;
 use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
 use app::world::World;
 use async_trait::async_trait;
+use tokio::sync::Semaphore;
 
 use crate::harness::{LONG, fresh, is_tried, name, services, stores_of_its_own};
 use crate::received::Received;
 
+/// The most commands of workers that are on their way at a time.
+const WORKERS: u32 = 1_000;
+
 /// Writes down what passes.
-#[derive(Default)]
-struct Seen(Mutex<Vec<Seeing>>);
+struct Seen {
+    passed: Mutex<Vec<Seeing>>,
+    /// A command of a worker needs one of these: with all of them, none is on its way.
+    workers: Semaphore,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seeing {
@@ -29,7 +37,7 @@ pub struct Seeing {
 
 impl Seen {
     fn take(&self) -> Vec<Seeing> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.passed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
@@ -39,8 +47,14 @@ impl Seen {
             by_purchase: !matches!(passing.actor, Actor::Worker(_)),
             said: said.map(str::to_owned),
         };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seeing);
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(seeing);
     }
+}
+
+/// Whether it is a worker who sends something.
+fn is_workers_command(passing: &Passing<'_>) -> bool {
+    let is_sent = !passing.step.sends.is_empty() || passing.step.name == CONNECT.name;
+    is_sent && matches!(passing.actor, Actor::Worker(_))
 }
 
 #[async_trait]
@@ -50,11 +64,17 @@ impl Observer for Seen {
     }
 
     async fn before(&self, passing: &Passing<'_>) {
+        if is_workers_command(passing) {
+            self.workers.acquire().await.unwrap().forget();
+        }
         self.note(passing, None);
     }
 
     async fn after(&self, passing: &Passing<'_>, said: &str) {
         self.note(passing, Some(said));
+        if is_workers_command(passing) {
+            self.workers.add_permits(1);
+        }
     }
 }
 
@@ -62,6 +82,8 @@ impl Observer for Seen {
 pub struct Observed {
     world: World,
     seen: Arc<Seen>,
+    // Open to the end: what works beside the purchases is never stopped in the middle of a command.
+    catalogue: Catalogue,
     received: Received,
     // Dropped last.
     _servers: Arc<stack::Stores>,
@@ -70,7 +92,10 @@ pub struct Observed {
 impl Observed {
     pub async fn start(lease: Duration) -> Self {
         let servers = stores_of_its_own();
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::new(Seen {
+            passed: Mutex::default(),
+            workers: Semaphore::new(WORKERS as usize),
+        });
         let observers = Observers::new(vec![seen.clone()]);
         let timeouts = Timeouts { wait: LONG, lease };
         let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
@@ -78,6 +103,7 @@ impl Observed {
             world: world.unwrap(),
             received: Received::start(&services(&servers)).await,
             seen,
+            catalogue: Catalogue::new(),
             _servers: servers,
         }
     }
@@ -93,8 +119,8 @@ impl Observed {
 
     /// The strategies that can be used here.
     pub fn usable(&self) -> Vec<Arc<Listed>> {
-        let catalogue = Catalogue::new();
-        let usable = catalogue
+        let usable = self
+            .catalogue
             .iter()
             .filter(|listed| is_tried(listed.entry.mechanism.name))
             .filter(|listed| listed.entry.missing(&self.world.services).is_none());
@@ -111,6 +137,7 @@ impl Observed {
 
     /// What was seen and what was received since the last call.
     pub async fn since(&mut self) -> (Vec<Seeing>, (Vec<String>, Vec<String>)) {
+        let _all = self.seen.workers.acquire_many(WORKERS).await.unwrap();
         let received = self.received.since().await;
         (self.seen.take(), received)
     }

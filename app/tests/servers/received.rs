@@ -119,9 +119,8 @@ impl Monitored {
             if line.contains(&mark) {
                 return commands;
             }
-            // What a script calls is part of the script: its source is named `lua` instead of an address. And the listener,
-            // whose pings come when they come, says that it is the one who asks.
-            if !line.contains("lua] ") && !line.ends_with("\"PING\" \"listener\"") {
+            // What a script calls is part of the script: its source is named `lua` instead of an address.
+            if !line.contains("lua] ") {
                 let at = line.split(' ').next().unwrap().parse().unwrap();
                 commands.push((at, line.split('"').nth(1).unwrap().to_uppercase()));
             }

@@ -111,7 +111,10 @@ impl Redis {
     }
 
     /// What an operator asks, which is no step of a purchase.
-    pub(super) async fn operate<T: FromRedisValue>(&self, pipeline: &Pipeline) -> Result<T, Error> {
+    ///
+    /// # Errors
+    /// When Redis refuses or does not answer.
+    pub async fn operate<T: FromRedisValue>(&self, pipeline: &Pipeline) -> Result<T, Error> {
         let shared = self.connections.shared();
         let answer = pipeline.query_async(&mut (*shared).clone()).await;
         self.connections.settle(&shared, answer)

@@ -5,6 +5,7 @@
 
 mod connections;
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -114,6 +115,35 @@ impl Redis {
             instance: self.instance.to_string(),
         })
         .to_string()
+    }
+
+    /// The purchase that an entry is of.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is not one of ours.
+    pub fn purchase(item: &Name, order: &str, entry: &str) -> Result<Purchase, Error> {
+        let corrupt = |what: &dyn Display| Error::Corrupt {
+            store: Self::NAME,
+            what: what.to_string(),
+        };
+        let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
+        let name = |text: &str| Name::parse(text).map_err(|error| corrupt(&error));
+        Ok(Purchase {
+            item: item.clone(),
+            quantity: entry.quantity,
+            buyer: name(&entry.buyer)?,
+            key: entry.idempotency_key.as_deref().map(name).transpose()?,
+            order: order.parse().map_err(|error: uuid::Error| corrupt(&error))?,
+        })
+    }
+
+    /// A number that an operator asks for, which is no step of a purchase; 0 where there is none.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn count(&self, hash: &str, field: &str) -> Result<u64, Error> {
+        let (count,): (Option<u64>,) = self.operate(pipe().hget(hash, field)).await?;
+        Ok(count.unwrap_or(0))
     }
 
     /// Reads a ledger entry back.

@@ -9,7 +9,7 @@ use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, Pool, RecycleError, RecycleResult};
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlRow};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, MySql, MySqlConnection, raw_sql};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, MySql, MySqlConnection, Row, raw_sql};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -58,6 +58,23 @@ impl Sql {
     pub(super) async fn lend(&self) -> Result<Lent, Error> {
         let lent = self.connections.get().await;
         Ok(Lent(Some(lent.map_err(|error| Error::no_connection("sql", &error))?)))
+    }
+
+    /// Lays tables that only one strategy needs. It may be done more than once.
+    ///
+    /// # Errors
+    /// When MariaDB refuses or does not answer.
+    pub async fn lay(&self, schema: &'static str) -> Result<(), Error> {
+        self.lend().await?.raw(schema).await
+    }
+
+    /// A number that an operator asks for, which is no step of a purchase.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn count(&self, query: Statement<'_>) -> Result<u64, Error> {
+        let row = self.lend().await?.fetch(query).await?;
+        Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))? as u64)
     }
 
     /// All of `statements` or none of them, for an operator, which is no step of a purchase.
@@ -118,6 +135,14 @@ impl Connection {
         query: Statement<'a>,
     ) -> Command<impl Future<Output = Result<Option<MySqlRow>, Error>> + 'a> {
         Command::new(self.0.fetch(query))
+    }
+
+    /// A query for several rows, which has to limit them itself.
+    pub fn fetch_all<'a>(
+        &'a mut self,
+        query: Statement<'a>,
+    ) -> Command<impl Future<Output = Result<Vec<MySqlRow>, Error>> + 'a> {
+        Command::new(self.0.fetch_all(query))
     }
 }
 
@@ -187,6 +212,12 @@ impl Link {
     pub(super) async fn fetch(&mut self, query: Statement<'_>) -> Result<Option<MySqlRow>, Error> {
         self.usable = false;
         let found = timeout(self.answer_within, query.fetch_optional(&mut self.connection)).await;
+        self.settle(found)
+    }
+
+    async fn fetch_all(&mut self, query: Statement<'_>) -> Result<Vec<MySqlRow>, Error> {
+        self.usable = false;
+        let found = timeout(self.answer_within, query.fetch_all(&mut self.connection)).await;
         self.settle(found)
     }
 

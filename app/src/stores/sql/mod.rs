@@ -4,6 +4,7 @@ mod connections;
 mod error;
 
 use async_trait::async_trait;
+use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 pub use self::connections::Connection;
@@ -18,6 +19,8 @@ const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 pub const CONNECT: Step = Step::local("connect");
 /// Begins the transaction of counter and ledger.
 pub const BEGIN: Step = Step::command("begin", &["begin"]);
+/// Looks for the order that a purchase made before.
+pub const FIND: Step = Step::command("find", &["select"]).plays(Role::Read);
 /// Enters the order.
 pub const RECORD: Step = Step::command("record", &["insert"]).plays(Role::Record);
 /// Ends the transaction, and counter and ledger have changed.
@@ -76,6 +79,22 @@ impl Sql {
             Err(Error::Duplicate) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// The order that this purchase made before.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn find(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<Order>, Error> {
+        let order = purchase.order.to_string();
+        let select = query("select quantity, buyer from orders where id = ?").bind(&order);
+        let words = |row: &Option<MySqlRow>| if row.is_some() { "bought before" } else { "0 rows" };
+        let row = probe.step(&FIND, &order, sql.fetch(select), words).await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(Order {
+            quantity: row.try_get::<i64, _>(0)? as u32,
+            buyer: row.try_get(1)?,
+        }))
     }
 
     /// Takes back what the transaction changed.

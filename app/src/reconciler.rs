@@ -1,0 +1,155 @@
+//! The reconciler: works beside the purchases of a strategy that takes several steps, and ends those that a crash left half done.
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use tokio::time::sleep;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::probe::Probe;
+use crate::sale::{Error, Name};
+use crate::stores::MAX_SALES;
+use crate::world::World;
+
+/// The most purchases that one round ends.
+pub const BATCH: usize = 32;
+
+/// How often it looks, at least and at most. Each instance asks one question so often for each strategy that is open.
+const PAUSE: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
+
+/// Purchases of one item that are neither done nor undone, and those that a reconciler has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Pending {
+    /// Neither done nor undone now, by whichever instance.
+    pub open: u64,
+    /// Done by this instance's reconciler.
+    pub finished: u64,
+    /// Undone by this instance's reconciler.
+    pub undone: u64,
+    /// The longest time that one of these hung in between, in milliseconds.
+    pub longest_ms: u64,
+}
+
+impl AddAssign for Pending {
+    fn add_assign(&mut self, other: Self) {
+        self.open += other.open;
+        self.finished += other.finished;
+        self.undone += other.undone;
+        self.longest_ms = self.longest_ms.max(other.longest_ms);
+    }
+}
+
+/// What became of a purchase that was left half done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was sold.
+    Finished,
+    /// Nothing of it is left.
+    Undone,
+}
+
+/// What the reconciler of this instance has ended, by item, until the sale is forgotten.
+#[derive(Default)]
+pub struct Reconciled(Mutex<HashMap<Name, Pending>>);
+
+impl Reconciled {
+    /// Counts a purchase that had hung for `hung_ms`. Nothing is counted of more items than sales can be open.
+    pub fn count(&self, item: &Name, end: End, hung_ms: u64) {
+        let mut items = self.items();
+        if items.len() >= MAX_SALES as usize && !items.contains_key(item) {
+            return;
+        }
+        let counted = items.entry(item.clone()).or_default();
+        *counted += Pending {
+            open: 0,
+            finished: u64::from(end == End::Finished),
+            undone: u64::from(end == End::Undone),
+            longest_ms: hung_ms,
+        };
+    }
+
+    /// What was counted of an item, beside those that are open now.
+    pub fn of(&self, item: &Name, open: u64) -> Pending {
+        let counted = self.items().get(item).copied().unwrap_or_default();
+        Pending { open, ..counted }
+    }
+
+    /// Forgets an item.
+    pub fn forget(&self, item: &Name) {
+        self.items().remove(item);
+    }
+
+    fn items(&self) -> MutexGuard<'_, HashMap<Name, Pending>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a strategy's reconciler does.
+#[async_trait]
+pub trait Reconcile: Send + Sync + 'static {
+    /// Ends what is overdue, at most [`BATCH`] of it, and says whether there may be more. It may be stopped anywhere, and
+    /// others may do the same at the same time.
+    ///
+    /// # Errors
+    /// When a store does not answer. It is tried again.
+    async fn reconcile(&self, probe: &Probe) -> Result<bool, Error>;
+}
+
+/// How long a reconciler sleeps between two looks: what is overdue waits no longer than half a lease for it.
+pub fn pause(lease: Duration) -> Duration {
+    let [least, most] = PAUSE;
+    (lease / 2).clamp(least, most)
+}
+
+/// Starts the reconciler of a strategy that is being opened. It ends with the handle.
+pub fn start(world: &World, strategy: Arc<impl Reconcile>) -> AbortOnDropHandle<()> {
+    let pause = pause(world.timeouts.lease);
+    world.start("reconciler", move |probe| async move {
+        loop {
+            match strategy.reconcile(&probe).await {
+                Ok(true) => {}
+                Ok(false) => sleep(pause).await,
+                Err(error) => {
+                    tracing::warn!(%error, "what is overdue stays so for now");
+                    sleep(pause).await;
+                }
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_ended_is_counted_by_item_with_the_longest_time_until_it_is_forgotten() {
+        let (one, other) = (Name::parse("one").unwrap(), Name::parse("other").unwrap());
+        let reconciled = Reconciled::default();
+        reconciled.count(&one, End::Finished, 40);
+        reconciled.count(&one, End::Undone, 90);
+        reconciled.count(&one, End::Undone, 20);
+        let counted = Pending {
+            open: 7,
+            finished: 1,
+            undone: 2,
+            longest_ms: 90,
+        };
+        assert_eq!(reconciled.of(&one, 7), counted);
+        assert_eq!(reconciled.of(&other, 0), Pending::default());
+        reconciled.forget(&one);
+        assert_eq!(reconciled.of(&one, 0), Pending::default());
+    }
+
+    #[test]
+    fn the_pause_is_half_a_lease_within_limits() {
+        let ms = Duration::from_millis;
+        assert_eq!(pause(ms(1_000)), ms(500));
+        assert_eq!(pause(ms(1)), ms(10));
+        assert_eq!(pause(ms(600_000)), ms(1_000));
+    }
+}

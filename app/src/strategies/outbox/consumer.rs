@@ -1,0 +1,78 @@
+//! The consumer of messages: enters their orders in MariaDB, each once however often its message comes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::stream::{Ask, Message, Stream};
+use super::waiters::Waiters;
+use crate::probe::Probe;
+use crate::reconciler::{End, Reconciled};
+use crate::sale::Error;
+use crate::stores::Sql;
+
+/// One in each instance.
+pub(super) struct Consumer {
+    pub(super) stream: Stream,
+    pub(super) sql: Sql,
+    pub(super) waiters: Waiters,
+    /// Rung when a message was left.
+    pub(super) bell: Notify,
+    pub(super) reconciled: Reconciled,
+    pub(super) lease: Duration,
+    /// How long it sleeps when nobody rings.
+    pub(super) pause: Duration,
+}
+
+/// Works for as long as it is run.
+pub(super) async fn consume(consumer: Arc<Consumer>, probe: Probe) {
+    loop {
+        if let Err(error) = consumer.run(&probe).await {
+            tracing::warn!(%error, "messages stay in the stream for now");
+        }
+        // They find out by themselves what became of their orders.
+        consumer.waiters.not_here(&consumer.waiters.sent());
+        sleep(consumer.pause).await;
+    }
+}
+
+impl Consumer {
+    async fn run(&self, probe: &Probe) -> Result<(), Error> {
+        self.stream.join(probe).await?;
+        let mut looks_back_at = Instant::now();
+        loop {
+            let is_rung = timeout_at(looks_back_at, self.bell.notified()).await.is_ok();
+            if Instant::now() >= looks_back_at {
+                looks_back_at = Instant::now() + self.pause;
+                // Received and not ended: before this instance was restarted or failed, and by one that is gone.
+                self.enter(self.stream.receive(Ask::Own, probe).await?, true, probe)
+                    .await?;
+                self.enter(self.stream.claim(self.lease, probe).await?, true, probe)
+                    .await?;
+            }
+            let sent = self.waiters.sent();
+            // Without a ring it is one whose instance has not come for it.
+            let messages = self.stream.receive(Ask::New, probe).await?;
+            self.enter(messages, !is_rung, probe).await?;
+            self.waiters.not_here(&sent);
+        }
+    }
+
+    async fn enter(&self, messages: Vec<Message>, were_left: bool, probe: &Probe) -> Result<(), Error> {
+        for message in messages {
+            let purchase = &message.purchase;
+            let probe = &probe.about(&purchase.item);
+            let mut sql = self.sql.connected(probe).await?;
+            // Where the ledger has it already, the message has come before.
+            self.sql.record(purchase, probe, &mut sql).await?;
+            self.waiters.recorded(purchase.order);
+            let took_ms = self.stream.ack(&message, probe).await?;
+            if let (Some(took_ms), true) = (took_ms, were_left) {
+                self.reconciled.count(&purchase.item, End::Finished, took_ms);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! Purchases of this instance that wait until their order is in the ledger.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+/// What the consumer says of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// It is in the ledger now.
+    Recorded,
+    /// The consumer has not found its message: another instance has it, or it could not be read.
+    NotHere,
+}
+
+/// Those who wait, by the number of the purchase in this process.
+#[derive(Default)]
+pub(super) struct Waiters(Mutex<HashMap<u64, Waiter>>);
+
+struct Waiter {
+    order: Uuid,
+    /// Whether its message is in the stream.
+    is_sent: bool,
+    tell: Option<oneshot::Sender<Word>>,
+}
+
+impl Waiters {
+    /// Joins those who wait.
+    pub(super) fn join(&self, number: u64, order: Uuid) -> Waiting<'_> {
+        let (tell, told) = oneshot::channel();
+        let waiter = Waiter {
+            order,
+            is_sent: false,
+            tell: Some(tell),
+        };
+        self.waiters().insert(number, waiter);
+        Waiting {
+            waiters: self,
+            number,
+            told,
+        }
+    }
+
+    /// Those whose messages are in the stream by now.
+    pub(super) fn sent(&self) -> Vec<u64> {
+        let waiters = self.waiters();
+        let sent = waiters.iter().filter(|(_, waiter)| waiter.is_sent);
+        sent.map(|(number, _)| *number).collect()
+    }
+
+    /// Tells whoever waits for this order.
+    pub(super) fn recorded(&self, order: Uuid) {
+        for waiter in self.waiters().values_mut().filter(|waiter| waiter.order == order) {
+            waiter.tell(Word::Recorded);
+        }
+    }
+
+    /// Tells these, unless they were told before.
+    pub(super) fn not_here(&self, numbers: &[u64]) {
+        let mut waiters = self.waiters();
+        for number in numbers {
+            if let Some(waiter) = waiters.get_mut(number) {
+                waiter.tell(Word::NotHere);
+            }
+        }
+    }
+
+    fn waiters(&self) -> MutexGuard<'_, HashMap<u64, Waiter>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiter {
+    fn tell(&mut self, word: Word) {
+        if let Some(tell) = self.tell.take() {
+            // It may have gone.
+            let _ = tell.send(word);
+        }
+    }
+}
+
+/// A place among those who wait, given up when dropped.
+pub(super) struct Waiting<'a> {
+    waiters: &'a Waiters,
+    number: u64,
+    told: oneshot::Receiver<Word>,
+}
+
+impl Waiting<'_> {
+    /// From now on the consumer can find the message.
+    pub(super) fn sent(&self) {
+        if let Some(waiter) = self.waiters.waiters().get_mut(&self.number) {
+            waiter.is_sent = true;
+        }
+    }
+
+    /// What the consumer says.
+    pub(super) async fn told(&mut self) -> Word {
+        (&mut self.told).await.unwrap_or(Word::NotHere)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.waiters.waiters().remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_is_told_once_and_nobody_whose_message_came_after_the_consumer_looked() {
+        let waiters = Waiters::default();
+        let orders = [(); 3].map(|()| Uuid::new_v4());
+        let [mut first, mut second] = [1, 2].map(|number| waiters.join(number, orders[number as usize]));
+        first.sent();
+        let sent = waiters.sent();
+        second.sent();
+        assert_eq!(sent, [1]);
+        waiters.recorded(orders[1]);
+        waiters.not_here(&sent);
+        assert_eq!(first.told().await, Word::Recorded);
+        waiters.not_here(&waiters.sent());
+        assert_eq!(second.told().await, Word::NotHere);
+        drop((first, second));
+        assert!(waiters.sent().is_empty());
+    }
+}

@@ -1,0 +1,235 @@
+//! A saga: take in Redis, then enter the order in MariaDB; what was taken is given back when the second step is not to be had.
+//!
+//! ```text
+//! A: begin-saga, take
+//! A: (killed)
+//!                     B: take -> units that may come back: busy
+//!                     reconciler: claim: no order, so none may be entered any more
+//!                     reconciler: give-back, drop-saga
+//!                     B: take -> OK
+//! ```
+//!
+//! The log, in MariaDB, knows each saga before it does anything, so that whoever lives ends it: an order that is there is settled,
+//! any other saga is compensated, and refused when it comes late. Cost: five round trips.
+
+mod log;
+mod units;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use sqlx::query;
+use tokio_util::task::AbortOnDropHandle;
+
+use self::log::{BEGIN_SAGA, CLAIM, DROP_SAGA, END_SAGA, OVERDUE, Saga};
+use self::units::{GIVE_BACK, SETTLE, TAKE, Units};
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::Probe;
+use crate::reconciler::{self, BATCH, End, Pending, Reconcile, Reconciled};
+use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
+use crate::stores::{Redis, Sql, Store};
+use crate::timeouts::{PAUSE, Timeouts};
+use crate::world::World;
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "saga",
+        family: Family::TwoStores,
+        lesson: 10,
+        summary: "take in Redis, enter the order in MariaDB; a log of both, and what is not finished is given back",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "record",
+        needs: &[],
+        source: include_str!("mod.rs"),
+    },
+    store: "redis+sql",
+    steps: &[
+        CONNECT, BEGIN_SAGA, TAKE, RECORD, SETTLE, END_SAGA, CLAIM, GIVE_BACK, DROP_SAGA, FIND, PAUSE, OVERDUE,
+    ],
+    open: |world| Box::pin(async { opened(Sagas::open(world).await?) }),
+};
+
+struct Sagas {
+    coordinator: Arc<Coordinator>,
+    /// Ends with the strategy.
+    _reconciler: AbortOnDropHandle<()>,
+}
+
+impl Sagas {
+    async fn open(world: &World) -> Result<Self, Error> {
+        let sql = world.store::<Sql>()?;
+        sql.lay(log::TABLE).await?;
+        let coordinator = Arc::new(Coordinator {
+            units: Units::new(world.store()?),
+            // Purchases must not keep it from working.
+            reconcilers_sql: sql.with_connections_of_its_own()?,
+            sql,
+            instance: world.instance.clone(),
+            timeouts: world.timeouts,
+            reconciled: Reconciled::default(),
+        });
+        Ok(Self {
+            _reconciler: reconciler::start(world, coordinator.clone()),
+            coordinator,
+        })
+    }
+}
+
+struct Coordinator {
+    units: Units,
+    sql: Arc<Sql>,
+    reconcilers_sql: Sql,
+    instance: Name,
+    timeouts: Timeouts,
+    reconciled: Reconciled,
+}
+
+/// What came of the first step.
+enum Taken {
+    /// By this saga, and so many units are left.
+    Units(Saga, i64),
+    /// Nothing was.
+    Nothing(Outcome),
+}
+
+impl Coordinator {
+    /// Begins sagas until one has taken the units.
+    async fn take(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Taken, Error> {
+        let mut backoff = self.timeouts.backoff();
+        let mut begun = None;
+        let outcome = loop {
+            if !backoff.again(&purchase.item, probe).await {
+                break Outcome::Busy;
+            }
+            let saga = match begun.take() {
+                Some(saga) => saga,
+                None => {
+                    let saga = Saga::of(purchase);
+                    if !saga.begin(purchase, self.timeouts.lease, probe, sql).await? {
+                        // Another copy of this purchase has begun one.
+                        if let Some(order) = self.sql.find(purchase, probe, sql).await? {
+                            break Outcome::Repeated(order);
+                        }
+                        continue;
+                    }
+                    saga
+                }
+            };
+            let taken = self.units.take(&saga, purchase.quantity, probe).await;
+            match taken.as_ref().map(|(word, left)| (word.as_str(), *left)) {
+                Ok(("taken", left)) => return Ok(Taken::Units(saga, left)),
+                // It waited for so long that the reconciler has ended it.
+                Ok(("compensated", _)) => continue,
+                Ok(("unknown", _)) => {
+                    saga.drop(probe, sql).await?;
+                    break Outcome::UnknownItem;
+                }
+                Ok(("sold out", _)) => {
+                    saga.drop(probe, sql).await?;
+                    break Outcome::SoldOut;
+                }
+                Ok(_) => begun = Some(saga),
+                Err(error) => {
+                    // The reconciler will do what is not to be had now: without a second step nothing is sold.
+                    let _ = self.compensate(&saga, probe, sql).await;
+                    return Err(Error::given_up(Redis::NAME, error));
+                }
+            }
+        };
+        if let Some(saga) = begun {
+            saga.drop(probe, sql).await?;
+        }
+        Ok(Taken::Nothing(outcome))
+    }
+
+    /// Ends a saga whose order is not in the ledger. Whether it could, and whether units were given back.
+    async fn compensate(&self, saga: &Saga, probe: &Probe, sql: &mut Connection) -> Result<Option<bool>, Error> {
+        if !saga.claim(probe, sql).await? {
+            return Ok(None);
+        }
+        let given_back = self.units.give_back(saga, probe).await?;
+        saga.drop(probe, sql).await?;
+        Ok(Some(given_back))
+    }
+
+    /// Ends a saga that its purchase has left.
+    async fn end(&self, saga: &Saga, hung_ms: u64, probe: &Probe) -> Result<(), Error> {
+        let probe = &probe.about(&saga.item);
+        let mut sql = self.reconcilers_sql.connected(probe).await?;
+        let end = match self.compensate(saga, probe, &mut sql).await? {
+            Some(given_back) => given_back.then_some(End::Undone),
+            None => {
+                self.units.settle(saga, probe).await?;
+                saga.end(probe, &mut sql).await?.then_some(End::Finished)
+            }
+        };
+        if let Some(end) = end {
+            self.reconciled.count(&saga.item, end, hung_ms);
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Reconcile for Coordinator {
+    async fn reconcile(&self, probe: &Probe) -> Result<bool, Error> {
+        let overdue = {
+            let mut sql = self.reconcilers_sql.connected(probe).await?;
+            log::overdue(probe, &mut sql).await?
+        };
+        let ends = overdue.iter().map(|(saga, hung_ms)| self.end(saga, *hung_ms, probe));
+        // All are tried: one that cannot be ended must not keep the others.
+        join_all(ends).await.into_iter().collect::<Result<(), _>>()?;
+        Ok(overdue.len() == BATCH)
+    }
+}
+
+#[async_trait]
+impl Strategy for Sagas {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        probe.work().await;
+        let coordinator = &self.coordinator;
+        let mut sql = coordinator.sql.connected(probe).await?;
+        let (saga, remaining) = match coordinator.take(purchase, probe, &mut sql).await? {
+            Taken::Units(saga, left) => (saga, left),
+            Taken::Nothing(outcome) => return Ok(outcome),
+        };
+        match saga.record(&coordinator.instance, probe, &mut sql).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(Outcome::Busy),
+            Err(error) => {
+                // Only where MariaDB lets it be claimed is it certain that the order is not there, nor will be.
+                return match coordinator.compensate(&saga, probe, &mut sql).await {
+                    Ok(Some(_)) => Err(Error::given_up(Sql::NAME, &error)),
+                    _ => Err(Error::failed(Sql::NAME, error)),
+                };
+            }
+        }
+        let ended = async {
+            coordinator.units.settle(&saga, probe).await?;
+            saga.end(probe, &mut sql).await
+        };
+        if let Err(error) = ended.await {
+            tracing::warn!(%error, "left to the reconciler");
+        }
+        Ok(Outcome::Sold { remaining })
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.coordinator.reconciled.forget(item);
+        let delete = query("delete from saga where item = ?").bind(item.as_str());
+        self.coordinator.sql.operate([delete]).await?;
+        self.coordinator.units.forget(item).await
+    }
+
+    async fn pending(&self, item: &Name) -> Result<Pending, Error> {
+        let open = query("select count(*) from saga where item = ? and deadline is not null").bind(item.as_str());
+        let open = self.coordinator.sql.count(open).await?;
+        Ok(self.coordinator.reconciled.of(item, open))
+    }
+}

@@ -1,0 +1,71 @@
+//! What a saga gives back, and what comes too late for it.
+
+use app::sale::Outcome;
+use sqlx::raw_sql;
+
+use crate::harness::{Instance, PurchaseRequest, stores_of_its_own};
+use crate::reconciled::{LEASE, ended, hasty, pending, settled};
+use crate::stopped::{At, Elsewhere, crash};
+
+const SAGA: &str = "saga@redis+sql";
+
+/// A ledger that refuses orders of one buyer.
+const REFUSES: &str = "
+create trigger refuses before insert on orders for each row
+begin
+    if new.buyer = 'refused' then
+        signal sqlstate 'HY000' set mysql_errno = 1644, message_text = 'no orders of yours';
+    end if;
+end";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn units_whose_order_the_ledger_refuses_are_given_back_at_once_and_the_buyer_is_told_busy() {
+    let instance = Instance::on(stores_of_its_own(), |_| {}).await;
+    raw_sql(REFUSES).execute(&instance.sql).await.unwrap();
+    let item = instance.sale(1).await;
+    let refused = PurchaseRequest::of(&item).by(SAGA).buyer("refused").key("k");
+    assert_eq!(instance.buy(&refused).await.problem(), (503, "busy".to_owned()));
+    assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (1, 0));
+    assert_eq!(pending(&instance, &item).await["open"], 0);
+    let next = instance.buy(&PurchaseRequest::of(&item).by(SAGA)).await;
+    assert_eq!(next.status, 201, "{}", next.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saga_that_hung_is_undone_before_its_order_is_there_and_finished_after_that() {
+    // No other test's instance comes first.
+    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await;
+    for (place, finished, undone) in [("record", 0, 1), ("settle", 1, 0), ("end-saga", 1, 0)] {
+        let item = instance.sale(1).await;
+        crash(instance.stores(), SAGA, LEASE, (&item, "k"), At::Named(place)).await;
+        let ended = ended(&instance, &item).await;
+        let counted = (&ended["finished"], &ended["undone"]);
+        assert_eq!(counted, (&finished.into(), &undone.into()), "{place}");
+        assert!(
+            ended["longest_ms"].as_u64().unwrap() >= LEASE.as_millis() as u64,
+            "{ended}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_saga_does_after_it_was_compensated_is_refused() {
+    let instance = hasty().await;
+    for (place, told, ledger) in [
+        // Another saga takes the unit once, and not a second time.
+        ("take", Outcome::Sold { remaining: 0 }, (0, 1)),
+        ("record", Outcome::Busy, (1, 0)),
+    ] {
+        let item = instance.sale(1).await;
+        let elsewhere = Elsewhere::open(instance.stores(), SAGA, LEASE, At::Named(place)).await;
+        let compensated = async {
+            elsewhere.stopped().await;
+            settled(&instance, &item).await;
+            elsewhere.release();
+        };
+        let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), compensated);
+        assert_eq!(late.unwrap(), told, "{place}");
+        let found = instance.ledger("redis+sql", &item).await;
+        assert_eq!(found.left_and_sold(), ledger, "{place}");
+    }
+}

@@ -1,0 +1,130 @@
+//! A purchase that is stopped at a step, at an instance of its own: for a while, as by a pause, or for ever, as by a crash.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use app::probe::{Actor, Observer, Observers, Passing, Probe};
+use app::sale::{Error, Outcome, Purchase};
+use app::strategies::{Catalogue, Listed};
+use app::timeouts::Timeouts;
+use app::world::World;
+use async_trait::async_trait;
+use stack::Stores;
+use tokio::sync::Notify;
+
+use crate::harness::{LONG, fresh, name, services};
+
+/// Where a purchase is stopped. Each step is two places, before it and after it, and the second one is called `step+`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    Nowhere,
+    /// The place that it passes after so many others.
+    Number(usize),
+    Named(&'static str),
+}
+
+/// Sees the places that purchases pass, and stops the first that comes to one.
+struct Stop {
+    at: At,
+    passed: Mutex<Vec<String>>,
+    key: Mutex<String>,
+    reached: Notify,
+    released: Notify,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Stop {
+    async fn pass(&self, passing: &Passing<'_>, place: String) {
+        let is_here = {
+            let mut passed = locked(&self.passed);
+            passed.push(place.clone());
+            match self.at {
+                At::Nowhere => false,
+                At::Number(number) => number == passed.len() - 1,
+                At::Named(name) => name == place && passed.iter().filter(|passed| **passed == place).count() == 1,
+            }
+        };
+        if is_here {
+            *locked(&self.key) = passing.key.to_string();
+            self.reached.notify_one();
+            self.released.notified().await;
+        }
+    }
+}
+
+#[async_trait]
+impl Observer for Stop {
+    fn observes(&self, actor: &Actor) -> bool {
+        matches!(actor, Actor::Purchase(_))
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        self.pass(passing, passing.step.name.to_owned()).await;
+    }
+
+    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+        self.pass(passing, format!("{}+", passing.step.name)).await;
+    }
+}
+
+/// An instance with one strategy, whose purchases are stopped at one place.
+pub struct Elsewhere {
+    world: World,
+    strategy: Arc<Listed>,
+    observers: Observers,
+    stop: Arc<Stop>,
+}
+
+impl Elsewhere {
+    pub async fn open(stores: &Stores, strategy: &str, lease: Duration, at: At) -> Self {
+        let stop = Arc::new(Stop {
+            at,
+            passed: Mutex::default(),
+            key: Mutex::default(),
+            reached: Notify::new(),
+            released: Notify::new(),
+        });
+        let observers = Observers::new(vec![stop.clone()]);
+        let timeouts = Timeouts { wait: LONG, lease };
+        let world = World::open(services(stores), name(&fresh("elsewhere")), timeouts, observers.clone());
+        Self {
+            world: world.await.unwrap(),
+            strategy: Catalogue::new().find(strategy).unwrap().clone(),
+            observers,
+            stop,
+        }
+    }
+
+    /// Buys one unit.
+    pub async fn buy(&self, item: &str, key: &str) -> Result<Outcome, Error> {
+        let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
+        let probe = Probe::new(&purchase, Duration::ZERO, None, self.observers.clone());
+        let strategy = self.strategy.opened(&self.world).await.unwrap();
+        strategy.buy(&purchase, &probe).await
+    }
+
+    /// Waits until a purchase is stopped, and answers what its step is about.
+    pub async fn stopped(&self) -> String {
+        self.stop.reached.notified().await;
+        locked(&self.stop.key).clone()
+    }
+
+    /// Lets it go on.
+    pub fn release(&self) {
+        self.stop.released.notify_one();
+    }
+}
+
+/// A purchase of one unit at an instance that is gone when the purchase comes to a place, or when it has ended. The places that
+/// it passed, the last one being where it was stopped.
+pub async fn crash(stores: &Stores, strategy: &str, lease: Duration, (item, key): (&str, &str), at: At) -> Vec<String> {
+    let elsewhere = Elsewhere::open(stores, strategy, lease, at).await;
+    tokio::select! {
+        outcome = elsewhere.buy(item, key) => drop(outcome.unwrap()),
+        _ = elsewhere.stopped() => {}
+    }
+    locked(&elsewhere.stop.passed).clone()
+}
