@@ -67,9 +67,9 @@ impl Consumer {
             let mut sql = self.sql.connected(probe).await?;
             // Where the ledger has it already, the message has come before.
             self.sql.record(purchase, probe, &mut sql).await?;
-            self.waiters.recorded(purchase.order);
+            let is_waited_for = self.waiters.recorded(purchase.order);
             let took_ms = self.stream.ack(&message, probe).await?;
-            if let (Some(took_ms), true) = (took_ms, were_left) {
+            if let Some(took_ms) = took_ms.filter(|_| were_left && !is_waited_for) {
                 self.reconciled.count(&purchase.item, End::Finished, took_ms);
             }
         }

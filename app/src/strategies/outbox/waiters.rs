@@ -50,11 +50,11 @@ impl Waiters {
         sent.map(|(number, _)| *number).collect()
     }
 
-    /// Tells whoever waits for this order.
-    pub(super) fn recorded(&self, order: Uuid) {
-        for waiter in self.waiters().values_mut().filter(|waiter| waiter.order == order) {
-            waiter.tell(Word::Recorded);
-        }
+    /// Tells whoever waits for this order; false when nobody does.
+    pub(super) fn recorded(&self, order: Uuid) -> bool {
+        let mut waiters = self.waiters();
+        let waiting = waiters.values_mut().filter(|waiter| waiter.order == order);
+        waiting.map(|waiter| waiter.tell(Word::Recorded)).count() > 0
     }
 
     /// Tells these, unless they were told before.
@@ -121,7 +121,7 @@ mod tests {
         let sent = waiters.sent();
         second.sent();
         assert_eq!(sent, [1]);
-        waiters.recorded(orders[1]);
+        assert!(waiters.recorded(orders[1]) && !waiters.recorded(orders[0]));
         waiters.not_here(&sent);
         assert_eq!(first.told().await, Word::Recorded);
         waiters.not_here(&waiters.sent());
