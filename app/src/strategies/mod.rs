@@ -27,6 +27,7 @@ macro_rules! list {
 }
 
 list! {
+    lost_update,
     compare_num,
     watch_multi,
     conditional,
