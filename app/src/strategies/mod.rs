@@ -30,6 +30,7 @@ list! {
     lost_update,
     compare_num,
     watch_multi,
+    lost_update_snapshot,
     conditional,
     lua,
     dual_write,
