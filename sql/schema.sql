@@ -14,6 +14,9 @@ alter table store add column if not exists fence bigint unsigned not null defaul
 -- Units that the sale was opened with: what is sold beyond them is oversold.
 alter table store add column if not exists opened bigint null;
 
+-- Raised by each write that compares it: whoever read an older one has to read again.
+alter table store add column if not exists version bigint unsigned not null default 0;
+
 -- The order ledger: one row per sale. The primary key is what makes a repeated Idempotency-Key harmless.
 create table if not exists orders (
     id              char(36) character set ascii collate ascii_bin not null primary key,

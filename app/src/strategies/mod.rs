@@ -29,6 +29,7 @@ macro_rules! list {
 list! {
     lost_update,
     compare_num,
+    compare_version,
     watch_multi,
     lost_update_snapshot,
     conditional,
