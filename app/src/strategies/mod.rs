@@ -32,6 +32,7 @@ list! {
     compare_version,
     watch_multi,
     lost_update_snapshot,
+    for_update,
     conditional,
     lua,
     dual_write,
