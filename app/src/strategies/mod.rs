@@ -33,6 +33,7 @@ list! {
     watch_multi,
     lost_update_snapshot,
     for_update,
+    for_update_unindexed,
     conditional,
     lua,
     dual_write,
