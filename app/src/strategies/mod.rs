@@ -34,6 +34,7 @@ list! {
     lost_update_snapshot,
     for_update,
     for_update_unindexed,
+    serializable,
     conditional,
     lua,
     dual_write,
