@@ -35,6 +35,7 @@ list! {
     for_update,
     for_update_unindexed,
     serializable,
+    ignored_result,
     conditional,
     lua,
     dual_write,
