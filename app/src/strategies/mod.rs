@@ -36,6 +36,7 @@ list! {
     for_update_unindexed,
     serializable,
     ignored_result,
+    unlock_before_commit,
     conditional,
     lua,
     dual_write,
