@@ -37,6 +37,7 @@ list! {
     serializable,
     ignored_result,
     unlock_before_commit,
+    unlock_before_commit_snapshot,
     conditional,
     lua,
     dual_write,
