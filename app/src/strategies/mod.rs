@@ -38,6 +38,7 @@ list! {
     ignored_result,
     unlock_before_commit,
     unlock_before_commit_snapshot,
+    retry_in_snapshot,
     conditional,
     lua,
     dual_write,
