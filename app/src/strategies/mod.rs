@@ -31,6 +31,7 @@ list! {
     compare_num,
     compare_version,
     watch_multi,
+    version_cas,
     lost_update_snapshot,
     for_update,
     for_update_unindexed,
