@@ -40,6 +40,7 @@ list! {
     unlock_before_commit,
     unlock_before_commit_snapshot,
     retry_in_snapshot,
+    watch_hot_hash,
     conditional,
     lua,
     dual_write,
