@@ -43,6 +43,7 @@ list! {
     watch_hot_hash,
     conditional,
     lua,
+    decr_undo,
     dual_write,
     tcc,
     saga,
