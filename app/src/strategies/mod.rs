@@ -44,6 +44,7 @@ list! {
     conditional,
     lua,
     decr_undo,
+    segmented,
     dual_write,
     tcc,
     saga,
