@@ -14,6 +14,13 @@ alter table store add column if not exists fence bigint unsigned not null defaul
 -- Units that the sale was opened with: what is sold beyond them is oversold.
 alter table store add column if not exists opened bigint null;
 
+-- Raised by each write that compares it: whoever read an older one has to read again.
+alter table store add column if not exists version bigint unsigned not null default 0;
+
+-- The item once more, in a column without an index: a select by it looks at every row, and with for update it locks them all.
+alter table store add column if not exists sku varchar(64) character set utf8mb4 collate utf8mb4_bin
+    generated always as (id) virtual;
+
 -- The order ledger: one row per sale. The primary key is what makes a repeated Idempotency-Key harmless.
 create table if not exists orders (
     id              char(36) character set ascii collate ascii_bin not null primary key,

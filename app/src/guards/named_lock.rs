@@ -13,19 +13,14 @@
 //! Cost: two round trips.
 
 use async_trait::async_trait;
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::mechanism::{Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::Probe;
 use crate::sale::{Error, Name};
 use crate::stores::Sql;
-use crate::stores::sql::{CONNECT, Connection};
+use crate::stores::sql::{CONNECT, Connection, GET_LOCK, RELEASE_LOCK};
 use crate::timeouts::Timeouts;
-
-const GET_LOCK: Step = Step::command("get-lock", &["select"]).plays(Role::Lock);
-const RELEASE_LOCK: Step = Step::command("release-lock", &["select"]).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -65,10 +60,7 @@ impl Guard for NamedLock {
             item: item.clone(),
         };
         let Some(sql) = &mut held.sql else { return Ok(None) };
-        let wait_s = self.timeouts.wait.as_secs_f64();
-        let get_lock = query("select get_lock(?, ?)").bind(item.as_str()).bind(wait_s);
-        let row = probe.step(&GET_LOCK, item, sql.fetch(get_lock), said).await?;
-        if answer(row.as_ref()) {
+        if Sql::get_lock(item, self.timeouts.wait, probe, sql).await? {
             return Ok(Some(Box::new(held)));
         }
         held.sql = None;
@@ -89,14 +81,9 @@ impl Held for HeldLock {
         let Some(sql) = &mut self.sql else {
             return Ok(Released::TooLate);
         };
-        let release = query("select release_lock(?)").bind(self.item.as_str());
-        let row = probe.step(&RELEASE_LOCK, &self.item, sql.fetch(release), said).await?;
+        let was_held = Sql::release_lock(&self.item, probe, sql).await?;
         self.sql = None;
-        Ok(if answer(row.as_ref()) {
-            Released::InTime
-        } else {
-            Released::TooLate
-        })
+        Ok(if was_held { Released::InTime } else { Released::TooLate })
     }
 }
 
@@ -107,13 +94,4 @@ impl Drop for HeldLock {
             sql.close();
         }
     }
-}
-
-/// Both functions answer 1, 0, or null.
-fn answer(row: Option<&MySqlRow>) -> bool {
-    row.is_some_and(|row| matches!(row.try_get::<Option<i64>, _>(0), Ok(Some(1))))
-}
-
-fn said(row: &Option<MySqlRow>) -> &'static str {
-    if answer(row.as_ref()) { "1" } else { "0" }
 }

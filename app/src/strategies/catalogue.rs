@@ -37,10 +37,11 @@ enum How {
 impl Entry {
     /// Every strategy, in the order of the lessons.
     pub fn all() -> Vec<Self> {
-        let mut all: Vec<_> = NATIVE.iter().map(Self::native).collect();
+        let mut all = Vec::new();
         for guard in guards::ALL {
             all.extend(stores::ALL.iter().map(|store| Self::guarded(guard, store)));
         }
+        all.extend(NATIVE.iter().map(Self::native));
         all.sort_by_key(|entry| entry.mechanism.lesson);
         all
     }

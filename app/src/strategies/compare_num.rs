@@ -69,8 +69,7 @@ impl CompareNum {
             return Ok(Some(Outcome::SoldOut));
         }
         probe.work().await;
-        let mut sql = self.sql.connected(probe).await?;
-        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let mut sql = self.sql.begun(purchase, probe).await?;
         let update = query("update store set num = ? where id = ? and num = ?")
             .bind(remaining)
             .bind(purchase.item.as_str())
@@ -84,9 +83,7 @@ impl CompareNum {
             self.sql.roll_back(purchase, probe, &mut sql).await?;
             return Ok(None);
         }
-        probe
-            .step(&COMMIT, &purchase.item, sql.commit(), |()| "committed")
-            .await?;
+        self.sql.commit(purchase, probe, &mut sql).await?;
         Ok(Some(Outcome::Sold { remaining }))
     }
 }

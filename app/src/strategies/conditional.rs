@@ -19,8 +19,8 @@ use super::{NativeEntry, Strategy, opened};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
-use crate::stores::{Sql, Stock};
 
 const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
 const READ_LEFT: Step = Step::command("read-left", &["select"]);
@@ -47,22 +47,11 @@ struct Conditional {
     sql: Arc<Sql>,
 }
 
-impl Conditional {
-    /// Why nothing was taken: the same question in four forms, asked after the fact and off the path of a sale.
-    async fn refusal(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        Ok(match self.sql.read(purchase, probe).await? {
-            None => Outcome::UnknownItem,
-            Some(found) => found.order.map_or(Outcome::SoldOut, Outcome::Repeated),
-        })
-    }
-}
-
 #[async_trait]
 impl Strategy for Conditional {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        let mut sql = self.sql.connected(probe).await?;
-        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let mut sql = self.sql.begun(purchase, probe).await?;
         let update = query("update store set num = num - ? where id = ? and num >= ?")
             .bind(purchase.quantity)
             .bind(purchase.item.as_str())
@@ -71,14 +60,12 @@ impl Strategy for Conditional {
         if taken == 0 || !self.sql.record(purchase, probe, &mut sql).await? {
             self.sql.roll_back(purchase, probe, &mut sql).await?;
             drop(sql);
-            return self.refusal(purchase, probe).await;
+            return self.sql.refusal(purchase, probe).await;
         }
         let select = query("select num from store where id = ?").bind(purchase.item.as_str());
         let row = probe.step(&READ_LEFT, &purchase.item, sql.fetch(select), left).await?;
         let remaining = row.ok_or(sqlx::Error::RowNotFound)?.try_get(0)?;
-        probe
-            .step(&COMMIT, &purchase.item, sql.commit(), |()| "committed")
-            .await?;
+        self.sql.commit(purchase, probe, &mut sql).await?;
         Ok(Outcome::Sold { remaining })
     }
 }

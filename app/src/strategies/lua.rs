@@ -59,16 +59,6 @@ impl Strategy for Lua {
             .arg(purchase.order.to_string())
             .arg(purchase.quantity)
             .arg(self.redis.entry(purchase));
-        let (word, number, entry): (String, i64, Option<String>) = probe
-            .step(&SELL, &purchase.item, self.redis.run(&sell), |(word, number, _)| {
-                format!("{word}, left {number}")
-            })
-            .await?;
-        Ok(match (word.as_str(), entry) {
-            ("sold", _) => Outcome::Sold { remaining: number },
-            ("repeated", Some(entry)) => Outcome::Repeated(Redis::order(&entry)?),
-            ("unknown", _) => Outcome::UnknownItem,
-            _ => Outcome::SoldOut,
-        })
+        self.redis.sell_by(&SELL, &sell, purchase, probe).await
     }
 }

@@ -1,8 +1,8 @@
 //! Statements that MariaDB gives up because somebody else came first: 1020 (the row has changed since the transaction read it,
 //! with `innodb_snapshot_isolation`, which is on from 11.6.2) and 1213 (a deadlock).
 //!
-//! No transaction of the shop reads before it writes, and all lock in the same order, so that none meets these by itself. Here
-//! a trigger of MariaDB's raises the error whose number is the buyer's name.
+//! No transaction of the strategies tried here reads before it writes, and all lock in the same order, so that none meets
+//! these by itself. Here a trigger of MariaDB's raises the error whose number is the buyer's name.
 
 use sqlx::raw_sql;
 

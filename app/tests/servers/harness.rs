@@ -24,6 +24,12 @@ pub const TOKEN: &str = "the-admin-token-of-the-tests";
 /// Long enough for any machine; nothing waits so long unless something is broken.
 pub const LONG: Duration = Duration::from_secs(20);
 
+/// Times that no test waits out.
+pub const PATIENT: Timeouts = Timeouts {
+    wait: LONG,
+    lease: LONG,
+};
+
 /// The stores, shared by the tests that run at the same time and stopped after the last of them.
 static STORES: Mutex<Weak<Stores>> = Mutex::new(Weak::new());
 
@@ -54,6 +60,11 @@ pub fn stores_of_its_own() -> Arc<Stores> {
         }
     }
     Arc::new(stores)
+}
+
+/// Whether a strategy locks the rows of all items: on the stores of other tests it would wait for these, and they for it.
+pub fn locks_all_rows(strategy: &str) -> bool {
+    strategy.contains("unindexed")
 }
 
 /// Where the stores are, for an instance.
@@ -113,10 +124,7 @@ impl Instance {
             strategy: "lua@redis".to_owned(),
             item: name(&fresh("default")),
             stock: 5,
-            timeouts: Timeouts {
-                wait: LONG,
-                lease: LONG,
-            },
+            timeouts: PATIENT,
             traces: None,
         };
         change(&mut settings);

@@ -20,8 +20,9 @@ impl Instance {
     }
 
     async fn redis_ledger(&self, item: &str) -> Ledger {
-        let (left, entries): (i64, Vec<(String, String)>) = redis::pipe()
+        let (counter, segments, entries): (i64, Vec<i64>, Vec<(String, String)>) = redis::pipe()
             .get(format!("stock:{{{item}}}"))
+            .hvals(format!("segments:{{{item}}}"))
             .hgetall(format!("orders:{{{item}}}"))
             .query_async(&mut self.redis.clone())
             .await
@@ -31,7 +32,7 @@ impl Instance {
             let quantity = entry["quantity"].as_i64().unwrap();
             (id, quantity)
         };
-        Ledger::new(left, entries.into_iter().map(order))
+        Ledger::new(counter + segments.iter().sum::<i64>(), entries.into_iter().map(order))
     }
 
     async fn sql_ledger(&self, item: &str) -> Ledger {

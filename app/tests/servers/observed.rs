@@ -12,7 +12,7 @@ use app::world::World;
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-use crate::harness::{LONG, fresh, is_tried, name, services, stores_of_its_own};
+use crate::harness::{fresh, is_tried, name, services, stores_of_its_own};
 use crate::received::Received;
 
 /// The most commands of workers that are on their way at a time.
@@ -90,14 +90,13 @@ pub struct Observed {
 }
 
 impl Observed {
-    pub async fn start(lease: Duration) -> Self {
+    pub async fn start(timeouts: Timeouts) -> Self {
         let servers = stores_of_its_own();
         let seen = Arc::new(Seen {
             passed: Mutex::default(),
             workers: Semaphore::new(WORKERS as usize),
         });
         let observers = Observers::new(vec![seen.clone()]);
-        let timeouts = Timeouts { wait: LONG, lease };
         let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
         Self {
             world: world.unwrap(),
@@ -132,7 +131,11 @@ impl Observed {
         let purchase = Purchase::new(name(item), 1, name(&format!("b-{key}")), Some(name(key)));
         let probe = Probe::new(&purchase, work, None, self.world.observers.clone());
         let strategy = listed.opened(&self.world).await.unwrap();
-        strategy.buy(&purchase, &probe).await.unwrap()
+        match strategy.buy(&purchase, &probe).await {
+            // As the shop takes it.
+            Err(error) if error.changed_nothing() => Outcome::Busy,
+            outcome => outcome.unwrap(),
+        }
     }
 
     /// What was seen and what was received since the last call.

@@ -1,12 +1,24 @@
 //! One buyer at a time: every strategy of the catalogue has to be exact, or it is a straw man.
 
-use crate::harness::{Instance, PurchaseRequest, ask, fresh};
+use std::sync::Arc;
 
-/// Name and store of every strategy that can be used here.
-fn all(instance: &Instance) -> Vec<(String, &'static str)> {
-    let catalogue = instance.shop.catalogue.iter().map(|listed| &listed.entry);
-    let usable = catalogue.filter(|entry| entry.missing(&instance.shop.world.services).is_none());
-    usable.map(|entry| (entry.name.clone(), entry.store)).collect()
+use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_rows, stores_of_its_own};
+
+/// Name and store of every strategy that can be used here, and an instance to try it at.
+async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
+    let shared = Arc::new(Instance::lab().await);
+    let mut all = Vec::new();
+    for listed in shared.shop.catalogue.iter() {
+        let entry = &listed.entry;
+        if entry.missing(&shared.shop.world.services).is_none() {
+            let instance = match locks_all_rows(&entry.name) {
+                true => Arc::new(Instance::on(stores_of_its_own(), |_| {}).await),
+                false => shared.clone(),
+            };
+            all.push((entry.name.clone(), entry.store, instance));
+        }
+    }
+    all
 }
 
 fn sold_out() -> (u16, String) {
@@ -15,8 +27,7 @@ fn sold_out() -> (u16, String) {
 
 #[tokio::test]
 async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
-    let instance = Instance::lab().await;
-    for (strategy, store) in all(&instance) {
+    for (strategy, store, instance) in all().await {
         let item = instance.sale(3).await;
         let request = PurchaseRequest::of(&item).by(&strategy);
         let mut told = Vec::new();
@@ -38,8 +49,7 @@ async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
 
 #[tokio::test]
 async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
-    let instance = Instance::lab().await;
-    for (strategy, store) in all(&instance) {
+    for (strategy, store, instance) in all().await {
         let item = instance.sale(7).await;
         let request = PurchaseRequest::of(&item).by(&strategy).quantity(3);
         for left in [4, 1] {
@@ -63,8 +73,7 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
 
 #[tokio::test]
 async fn every_strategy_answers_a_repeated_key_with_the_same_order_even_when_nothing_is_left() {
-    let instance = Instance::lab().await;
-    for (strategy, store) in all(&instance) {
+    for (strategy, store, instance) in all().await {
         let item = instance.sale(2).await;
         let request = PurchaseRequest::of(&item).by(&strategy).quantity(2).key("again");
         let first = instance.buy(&request).await;
@@ -89,9 +98,8 @@ async fn every_strategy_answers_a_repeated_key_with_the_same_order_even_when_not
 
 #[tokio::test]
 async fn every_strategy_refuses_a_key_that_bought_something_else() {
-    let instance = Instance::lab().await;
     let reused = (422, "key-reused".to_owned());
-    for (strategy, store) in all(&instance) {
+    for (strategy, store, instance) in all().await {
         let item = instance.sale(7).await;
         let request = PurchaseRequest::of(&item).by(&strategy).key("mine");
         assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
@@ -109,8 +117,7 @@ async fn every_strategy_refuses_a_key_that_bought_something_else() {
 
 #[tokio::test]
 async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
-    let instance = Instance::lab().await;
-    for (strategy, store) in all(&instance) {
+    for (strategy, store, instance) in all().await {
         let items = [instance.sale(1).await, instance.sale(1).await];
         for item in &items {
             let request = PurchaseRequest::of(item).by(&strategy).key("mine");
@@ -122,8 +129,7 @@ async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
 
 #[tokio::test]
 async fn every_strategy_says_of_an_unknown_item_that_it_is_unknown() {
-    let instance = Instance::lab().await;
-    for (strategy, _) in all(&instance) {
+    for (strategy, _, instance) in all().await {
         let unknown = PurchaseRequest::of(&fresh("no-such-item"));
         for request in [unknown.clone(), unknown.key("k").buyer("b-2")] {
             let answer = instance.buy(&request.by(&strategy)).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use app::sale::Outcome;
 use app::strategies::Listed;
 
-use crate::harness::LONG;
+use crate::harness::PATIENT;
 use crate::observed::Observed;
 
 /// The numbers in which a header counts, from none.
@@ -65,7 +65,7 @@ async fn asked(observed: &mut Observed, listed: &Listed) -> usize {
 
 #[tokio::test]
 async fn the_round_trips_that_a_header_names_are_those_of_a_sale_without_contention() {
-    let mut observed = Observed::start(LONG).await;
+    let mut observed = Observed::start(PATIENT).await;
     let mut unguarded = BTreeMap::new();
     for listed in observed.usable() {
         if listed.entry.mechanism.name == "none" {

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use app::sale::Outcome;
 use app::strategies::Entry;
+use app::timeouts::Timeouts;
 use futures_util::future::join_all;
 
-use crate::harness::LONG;
+use crate::harness::PATIENT;
 use crate::observed::{Observed, Seeing};
 
 /// The commands of Redis, and the statements of MariaDB, its pings after them, and last what other services only count.
@@ -73,7 +74,7 @@ fn is_merged(whole: &[String], one: &[String], other: &[String]) -> bool {
 
 #[tokio::test]
 async fn what_a_sale_a_repeat_a_refusal_and_an_unknown_item_send_is_what_passes_the_seam_in_the_same_order() {
-    let mut observed = Observed::start(LONG).await;
+    let mut observed = Observed::start(PATIENT).await;
     for listed in observed.usable() {
         let called = &listed.entry.name;
         // Connections, prepared statements and scripts are made by the first ones who need them.
@@ -125,7 +126,12 @@ fn assert_declared(entry: &Entry, seen: &[Seeing]) {
 /// Waits, lost attempts, rollbacks, renewals and wake-ups: nobody can say how many, but both sides count the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
-    let mut observed = Observed::start(Duration::from_millis(60)).await;
+    // Leases have to be renewed, and who would try again as long as it may gives up soon.
+    let timeouts = Timeouts {
+        wait: Duration::from_secs(1),
+        lease: Duration::from_millis(60),
+    };
+    let mut observed = Observed::start(timeouts).await;
     for listed in observed.usable() {
         let called = &listed.entry.name;
         for measured in [false, true] {

@@ -43,13 +43,20 @@ impl Ledger for Sql {
         self.read_on(self.options.connect().await?, item, limit).await
     }
 
+    /// With `innodb_snapshot_isolation` as it is for connections that do not set it themselves.
     async fn version(&self) -> Result<String> {
         let mut connection = self.options.connect().await?;
-        let version = sqlx::query_scalar("select version()")
+        let version: String = sqlx::query_scalar("select version()")
             .fetch_one(&mut connection)
             .await?;
+        // It decides what becomes of an update whose row has changed since it was read, and not every server knows it.
+        let setting = sqlx::query("show global variables like 'innodb_snapshot_isolation'")
+            .fetch_optional(&mut connection)
+            .await?;
         self.idle.push(connection);
-        Ok(version)
+        let Some(setting) = setting else { return Ok(version) };
+        let (name, value): (String, String) = (setting.try_get(0)?, setting.try_get(1)?);
+        Ok(format!("{version}, {name} {value}"))
     }
 }
 

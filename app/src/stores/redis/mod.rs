@@ -9,16 +9,17 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use redis::{RedisError, Script, pipe};
+use redis::{RedisError, Script, ScriptInvocation, pipe};
 use serde::{Deserialize, Serialize};
 
 pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name, Order, Purchase};
+use crate::sale::{Error, Fence, Name, Order, Outcome, Purchase};
 
-const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
+/// Reads counter and ledger.
+pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
 const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
 const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
 
@@ -61,6 +62,11 @@ impl Redis {
         format!("orders:{{{item}}}")
     }
 
+    /// The key of the hash that an item's units lie in where they were taken out of the counter.
+    pub fn segments_key(item: &Name) -> String {
+        format!("segments:{{{item}}}")
+    }
+
     /// The key of the stock that the sale was opened with.
     fn opened_key(item: &Name) -> String {
         format!("opened:{{{item}}}")
@@ -77,6 +83,14 @@ impl Redis {
     /// When Redis does not answer.
     pub async fn forget(&self, keys: &[String]) -> Result<(), Error> {
         self.operate(pipe().del(keys)).await
+    }
+
+    /// Deletes one field of a hash, likewise.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn forget_field(&self, key: &str, item: &Name) -> Result<(), Error> {
+        self.operate(pipe().hdel(key, item.as_str())).await
     }
 
     async fn write_fenced(
@@ -103,6 +117,30 @@ impl Redis {
             "repeated" => Written::Repeated,
             "closed" => Written::Closed,
             _ => Written::Fenced,
+        })
+    }
+
+    /// Sells by a script that answers a word, how many are left, and the entry that the ledger holds of this purchase.
+    ///
+    /// # Errors
+    /// When Redis does not answer, or holds an entry that is none of ours.
+    pub async fn sell_by(
+        &self,
+        step: &Step,
+        script: &ScriptInvocation<'_>,
+        purchase: &Purchase,
+        probe: &Probe,
+    ) -> Result<Outcome, Error> {
+        let (word, remaining, entry): (String, i64, Option<String>) = probe
+            .step(step, &purchase.item, self.run(script), |(word, left, _)| {
+                format!("{word}, left {left}")
+            })
+            .await?;
+        Ok(match (word.as_str(), entry) {
+            ("sold", _) => Outcome::Sold { remaining },
+            ("repeated", Some(entry)) => Outcome::Repeated(Self::order(&entry)?),
+            ("unknown", _) => Outcome::UnknownItem,
+            _ => Outcome::SoldOut,
         })
     }
 
@@ -220,7 +258,7 @@ impl Stock for Redis {
         open.atomic()
             .set(Self::stock_key(item), stock)
             .set(Self::opened_key(item), stock)
-            .del(&[Self::orders_key(item), Self::fence_key(item)]);
+            .del(&[Self::orders_key(item), Self::fence_key(item), Self::segments_key(item)]);
         self.operate(&open).await
     }
 
@@ -233,7 +271,13 @@ impl Stock for Redis {
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
-        let keys = [Self::stock_key, Self::opened_key, Self::orders_key, Self::fence_key];
+        let keys = [
+            Self::stock_key,
+            Self::opened_key,
+            Self::orders_key,
+            Self::fence_key,
+            Self::segments_key,
+        ];
         self.forget(&keys.map(|key| key(item))).await
     }
 
@@ -242,8 +286,11 @@ impl Stock for Redis {
         look.atomic()
             .get(Self::stock_key(item))
             .get(Self::opened_key(item))
+            .hvals(Self::segments_key(item))
             .hvals(Self::orders_key(item));
-        let (left, opened, entries): (Option<i64>, Option<i64>, Vec<String>) = self.operate(&look).await?;
+        type Looked = (Option<i64>, Option<i64>, Vec<i64>, Vec<String>);
+        let (counter, opened, segments, entries): Looked = self.operate(&look).await?;
+        let left = counter.map(|counter| counter + segments.iter().sum::<i64>());
         let orders = entries.iter().map(|entry| Self::order(entry));
         let units: i64 = orders
             .map(|order| Ok(i64::from(order?.quantity)))

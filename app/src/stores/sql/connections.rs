@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Sql;
+use super::error::{UNKNOWN_VARIABLE, number};
 use crate::probe::Command;
 use crate::sale::Error;
 
@@ -29,14 +30,19 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
         options: MySqlConnectOptions::from_str(url)?,
         // Whole seconds are all that InnoDB takes.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
+        snapshot_isolation: false,
     };
     pool(manager, wait)
 }
 
-/// As many others to the same place.
-pub(super) fn like(other: &Connections) -> Result<Connections, Error> {
+/// As many others to the same place, with `innodb_snapshot_isolation` on or off.
+pub(super) fn like(other: &Connections, snapshot_isolation: bool) -> Result<Connections, Error> {
     let wait = other.timeouts().wait.unwrap_or_default();
-    pool(other.manager().clone(), wait)
+    let manager = Manager {
+        snapshot_isolation,
+        ..other.manager().clone()
+    };
+    pool(manager, wait)
 }
 
 fn pool(manager: Manager, wait: Duration) -> Result<Connections, Error> {
@@ -109,6 +115,11 @@ impl Connection {
     /// `begin`
     pub fn begin(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
         Command::new(self.0.begin())
+    }
+
+    /// `set transaction isolation level serializable`, for the transaction that begins next.
+    pub fn isolate(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(self.0.isolate())
     }
 
     /// `commit`
@@ -191,6 +202,12 @@ impl Link {
         self.raw("begin").await
     }
 
+    async fn isolate(&mut self) -> Result<(), Error> {
+        // Until that transaction is over, nobody else may have the connection.
+        self.in_transaction = true;
+        self.raw("set transaction isolation level serializable").await
+    }
+
     async fn end(&mut self, how: &'static str) -> Result<(), Error> {
         self.raw(how).await?;
         self.in_transaction = false;
@@ -241,6 +258,23 @@ impl Link {
 pub(super) struct Manager {
     options: MySqlConnectOptions,
     row_wait: Duration,
+    snapshot_isolation: bool,
+}
+
+impl Manager {
+    /// Sets `innodb_snapshot_isolation`, whose default is off in MariaDB 10.11 and on from 11.6: with it, an update in a
+    /// REPEATABLE READ transaction is refused with error 1020 where its row has changed since the transaction began to
+    /// read. A server that does not know it has it off.
+    async fn pin_snapshot_isolation(&self, connection: &mut MySqlConnection) -> sqlx::Result<()> {
+        let pin = match self.snapshot_isolation {
+            true => "set session innodb_snapshot_isolation = 1",
+            false => "set session innodb_snapshot_isolation = 0",
+        };
+        match raw_sql(pin).execute(connection).await {
+            Err(error) if !self.snapshot_isolation && number(&error) == Some(UNKNOWN_VARIABLE) => Ok(()),
+            pinned => pinned.map(drop),
+        }
+    }
 }
 
 impl managed::Manager for Manager {
@@ -258,6 +292,7 @@ impl managed::Manager for Manager {
         let connecting = async {
             let mut connection = self.options.connect().await?;
             raw_sql(AssertSqlSafe(settings)).execute(&mut connection).await?;
+            self.pin_snapshot_isolation(&mut connection).await?;
             Ok(connection)
         };
         let connected: sqlx::Result<_> = timeout(CONNECT_WITHIN, connecting)

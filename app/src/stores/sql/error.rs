@@ -13,12 +13,19 @@ const DUPLICATE_ENTRY: u16 = 1062;
 /// transactions waited for each other.
 const GIVEN_UP: [u16; 3] = [1020, 1205, 1213];
 
+/// The server has no setting of that name.
+pub(super) const UNKNOWN_VARIABLE: u16 = 1193;
+
+/// The number of a refusal by MariaDB.
+pub(super) fn number(error: &sqlx::Error) -> Option<u16> {
+    let refused = error.as_database_error()?;
+    let refused = refused.try_downcast_ref::<MySqlDatabaseError>();
+    refused.map(MySqlDatabaseError::number)
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        let refused = error
-            .as_database_error()
-            .and_then(|refused| refused.try_downcast_ref::<MySqlDatabaseError>());
-        match refused.map(MySqlDatabaseError::number) {
+        match number(&error) {
             Some(DUPLICATE_ENTRY) => Self::Duplicate,
             Some(number) if GIVEN_UP.contains(&number) => Self::given_up(Sql::NAME, &error),
             _ => Self::failed(Sql::NAME, error),

@@ -2,13 +2,16 @@
 
 mod connections;
 mod error;
+mod named_lock;
+mod transaction;
 
 use async_trait::async_trait;
 use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
-pub use self::connections::Connection;
 use self::connections::Connections;
+pub use self::connections::{Connection, Statement};
+pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
@@ -30,7 +33,8 @@ pub const ROLLBACK: Step = Step::command("rollback", &["rollback"]);
 /// Reads counter and ledger.
 pub const READ: Step = Step::command("read", &["select"]).plays(Role::Read);
 
-const WRITE: Step = Step::command("write", &["update"]).plays(Role::Write);
+/// Sets the counter, whatever it is now.
+pub const WRITE: Step = Step::command("write", &["update"]).plays(Role::Write);
 
 /// One instance's connections to MariaDB.
 pub struct Sql {
@@ -45,7 +49,19 @@ impl Sql {
     /// When they cannot be set up.
     pub fn with_connections_of_its_own(&self) -> Result<Self, Error> {
         Ok(Self {
-            connections: connections::like(&self.connections)?,
+            connections: connections::like(&self.connections, false)?,
+            instance: self.instance.clone(),
+        })
+    }
+
+    /// The same over connections of its own, with `innodb_snapshot_isolation`, which is off on all others: no setting can
+    /// come to another strategy with a connection that it is lent.
+    ///
+    /// # Errors
+    /// When they cannot be set up. A MariaDB that does not know the setting refuses each of them later.
+    pub fn with_snapshot_isolation(&self) -> Result<Self, Error> {
+        Ok(Self {
+            connections: connections::like(&self.connections, true)?,
             instance: self.instance.clone(),
         })
     }
@@ -95,16 +111,6 @@ impl Sql {
             quantity: row.try_get::<i64, _>(0)? as u32,
             buyer: row.try_get(1)?,
         }))
-    }
-
-    /// Takes back what the transaction changed.
-    ///
-    /// # Errors
-    /// When MariaDB does not answer; it then does the same by itself.
-    pub async fn roll_back(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
-        probe
-            .step(&ROLLBACK, &purchase.item, sql.rollback(), |()| "rolled back")
-            .await
     }
 }
 
@@ -160,8 +166,7 @@ impl Stock for Sql {
         fencing: Option<Fencing>,
         probe: &Probe,
     ) -> Result<Written, Error> {
-        let mut sql = self.connected(probe).await?;
-        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let mut sql = self.begun(purchase, probe).await?;
         let item = purchase.item.as_str();
         let update = match fencing {
             None => query("update store set num = ? where id = ?").bind(left).bind(item),
@@ -187,9 +192,7 @@ impl Stock for Sql {
             self.roll_back(purchase, probe, &mut sql).await?;
             return Ok(Written::Repeated);
         }
-        probe
-            .step(&COMMIT, &purchase.item, sql.commit(), |()| "committed")
-            .await?;
+        self.commit(purchase, probe, &mut sql).await?;
         Ok(Written::Written)
     }
 

@@ -1,0 +1,48 @@
+//! GET_LOCK: a lock that is kept by the connection it was taken on, for as long as that is open.
+
+use std::time::Duration;
+
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
+
+use super::{Connection, Sql};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name};
+
+/// Waits for the lock in the server.
+pub const GET_LOCK: Step = Step::command("get-lock", &["select"]).plays(Role::Lock);
+/// Gives it back.
+pub const RELEASE_LOCK: Step = Step::command("release-lock", &["select"]).plays(Role::Release);
+
+impl Sql {
+    /// Waits for the lock of that name, at most so long; whether it was taken.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn get_lock(name: &Name, wait: Duration, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let get_lock = query("select get_lock(?, ?)")
+            .bind(name.as_str())
+            .bind(wait.as_secs_f64());
+        let row = probe.step(&GET_LOCK, name, sql.fetch(get_lock), said).await?;
+        Ok(answer(row.as_ref()))
+    }
+
+    /// Gives the lock of that name back; whether it was this connection's until now.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn release_lock(name: &Name, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let release = query("select release_lock(?)").bind(name.as_str());
+        let row = probe.step(&RELEASE_LOCK, name, sql.fetch(release), said).await?;
+        Ok(answer(row.as_ref()))
+    }
+}
+
+/// Both functions answer 1, 0, or null.
+fn answer(row: Option<&MySqlRow>) -> bool {
+    row.is_some_and(|row| matches!(row.try_get::<Option<i64>, _>(0), Ok(Some(1))))
+}
+
+fn said(row: &Option<MySqlRow>) -> &'static str {
+    if answer(row.as_ref()) { "1" } else { "0" }
+}

@@ -1,0 +1,128 @@
+//! Compare-and-set on a version that every write raises: write only if nobody has written since the read.
+//!
+//! ```text
+//! A: select num, version      -- 1, version 7
+//!                     B: select num, version                -- 1, version 7
+//! A: update ... set num = 0, version = version + 1 where id = ? and version = 7   -- 1 row
+//!                     B: the same                           -- 0 rows: read again
+//! ```
+//!
+//! A version never comes back, as a number does that is sold and then restocked. It protects only against those who raise
+//! it: one statement that forgets to is not seen. Cost: five round trips an attempt.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const READ_VERSION: Step = Step::command("read-version", &["select"]).plays(Role::Read);
+const COMPARE_VERSION: Step = Step::command("compare-version", &["update"]).plays(Role::Write);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "compare-version",
+        family: Family::Optimistic,
+        lesson: 8,
+        summary: "update ... where version = what was read, again until it is",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("compare_version.rs"),
+    },
+    store: "sql",
+    steps: &[
+        CONNECT,
+        READ_VERSION,
+        BEGIN,
+        COMPARE_VERSION,
+        RECORD,
+        COMMIT,
+        ROLLBACK,
+        READ,
+        PAUSE,
+    ],
+    open: |world| {
+        Box::pin(async {
+            opened(CompareVersion {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct CompareVersion {
+    sql: Arc<Sql>,
+    timeouts: Timeouts,
+}
+
+impl CompareVersion {
+    /// Units left, and the version of the row.
+    async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<(i64, u64)>, Error> {
+        let mut sql = self.sql.connected(probe).await?;
+        let select = query("select num, version from store where id = ?").bind(purchase.item.as_str());
+        let words = |row: &Option<MySqlRow>| match row {
+            Some(row) => format!("left {}, version {}", row.get::<i64, _>(0), row.get::<u64, _>(1)),
+            None => "no sale".to_owned(),
+        };
+        let row = probe
+            .step(&READ_VERSION, &purchase.item, sql.fetch(select), words)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((row.try_get(0)?, row.try_get(1)?)))
+    }
+
+    /// One attempt; `None` when somebody else wrote in between.
+    async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
+        let (left, version) = self.read(purchase, probe).await?.unwrap_or_default();
+        let remaining = left - i64::from(purchase.quantity);
+        if remaining < 0 {
+            return self.sql.refusal(purchase, probe).await.map(Some);
+        }
+        probe.work().await;
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        let update = query("update store set num = ?, version = version + 1 where id = ? and version = ?")
+            .bind(remaining)
+            .bind(purchase.item.as_str())
+            .bind(version);
+        let swapped = probe
+            .step(&COMPARE_VERSION, &purchase.item, sql.execute(update), |found| {
+                wrote(*found, remaining)
+            })
+            .await?;
+        if swapped == 0 {
+            self.sql.roll_back(purchase, probe, &mut sql).await?;
+            return Ok(None);
+        }
+        let mut sold = None;
+        if self.sql.record(purchase, probe, &mut sql).await? {
+            self.sql.commit(purchase, probe, &mut sql).await?;
+            sold = Some(remaining);
+        }
+        self.sql.outcome(Ok(sold), (purchase, probe), sql).await
+    }
+}
+
+#[async_trait]
+impl Strategy for CompareVersion {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if let Some(outcome) = self.attempt(purchase, probe).await? {
+                return Ok(outcome);
+            }
+        }
+        Ok(Outcome::Busy)
+    }
+}

@@ -1,0 +1,128 @@
+//! DECR first and look afterwards: who finds less than nothing gives back what was taken.
+//!
+//! ```text
+//! A: DECRBY 1    -- 0: HSET order, sold
+//!                     B: DECRBY 1     -- -1: INCRBY 1, sold out
+//! C: DECRBY 1    -- 0
+//! C: (killed)    -- neither order nor undo: a unit that nobody has
+//! ```
+//!
+//! No step can be lost, as each one is relative. But several steps make a sale, and nobody finishes them for a buyer who
+//! dies between. While units are on their way back the counter is too low: who wants one may be refused because somebody
+//! else wanted five. Copies of a purchase are told apart by a claim (SADD) that the first one makes. Cost: four round trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::{cmd, pipe};
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::stores::redis::READ;
+use crate::stores::{Redis, Stock};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const CLAIM: Step = Step::command("claim", &["SADD"]);
+const DECR: Step = Step::command("decr", &["DECRBY"]).plays(Role::Write);
+const UNDO: Step = Step::command("undo", &["MULTI", "INCRBY", "SREM", "EXEC"]);
+const ENTER: Step = Step::command("enter", &["HSET"]).plays(Role::Record);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "decr-undo",
+        family: Family::Atomic,
+        lesson: 9,
+        summary: "DECRBY, and INCRBY back where that was too much",
+        claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder"],
+        sometimes_broken_by: &[],
+        weak_at: "record",
+        needs: &[],
+        source: include_str!("decr_undo.rs"),
+    },
+    store: "redis",
+    steps: &[READ, CLAIM, DECR, UNDO, ENTER, PAUSE],
+    open: |world| {
+        Box::pin(async {
+            opened(DecrUndo {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct DecrUndo {
+    redis: Arc<Redis>,
+    timeouts: Timeouts,
+}
+
+/// The key of the orders that are somebody's to make.
+fn claimed_key(item: &Name) -> String {
+    format!("claimed:{{{item}}}")
+}
+
+impl DecrUndo {
+    /// One attempt; `None` while another copy of this purchase is under way. Its claim is kept with its order: a copy that
+    /// looked before that was entered comes too late for another.
+    async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
+        let Some(found) = self.redis.read(purchase, probe).await? else {
+            return Ok(Some(Outcome::UnknownItem));
+        };
+        if let Some(order) = found.order {
+            return Ok(Some(Outcome::Repeated(order)));
+        }
+        let (claimed, order) = (claimed_key(&purchase.item), purchase.order.to_string());
+        let mut claim = cmd("SADD");
+        claim.arg(&claimed).arg(&order);
+        let words = |first: &bool| if *first { "claimed" } else { "claimed by a copy" };
+        if !probe.step(&CLAIM, &order, self.redis.send(&claim), words).await? {
+            return Ok(None);
+        }
+        probe.work().await;
+        let stock = Redis::stock_key(&purchase.item);
+        let mut decr = cmd("DECRBY");
+        decr.arg(&stock).arg(purchase.quantity);
+        let remaining: i64 = probe
+            .step(&DECR, &stock, self.redis.send(&decr), |left| format!("left {left}"))
+            .await?;
+        if remaining < 0 {
+            let mut undo = pipe();
+            undo.atomic()
+                .incr(&stock, purchase.quantity)
+                .srem(&claimed, &order)
+                .ignore();
+            let words = |(left,): &(i64,)| format!("left {left}");
+            probe.step(&UNDO, &stock, self.redis.send_all(&undo), words).await?;
+            return Ok(Some(Outcome::SoldOut));
+        }
+        let mut enter = cmd("HSET");
+        enter
+            .arg(Redis::orders_key(&purchase.item))
+            .arg(&order)
+            .arg(self.redis.entry(purchase));
+        let () = probe
+            .step(&ENTER, &order, self.redis.send(&enter), |()| "entered")
+            .await?;
+        Ok(Some(Outcome::Sold { remaining }))
+    }
+}
+
+#[async_trait]
+impl Strategy for DecrUndo {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if let Some(outcome) = self.attempt(purchase, probe).await? {
+                return Ok(outcome);
+            }
+        }
+        Ok(Outcome::Busy)
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&[claimed_key(item)]).await
+    }
+}

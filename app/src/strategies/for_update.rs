@@ -1,0 +1,89 @@
+//! The pessimistic row lock: who reads the row locks it, until the transaction ends.
+//!
+//! ```text
+//! A: begin; select num ... for update     -- 1; the row is A's
+//!                     B: begin; select num ... for update, BLOCKS
+//! A: update ... set num = 0; insert order; commit
+//!                     B: unblocked: 0, sold out
+//! ```
+//!
+//! What is read cannot grow old, and the lock ends with its transaction, also when its holder dies. The connection is kept
+//! for the whole of the work, and all who wait keep one too. A row that is not there cannot be locked: its gap is, by
+//! everybody at once, and two who then insert it wait for each other. Cost: five round trips, the row locked for four.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
+
+pub(super) const STEPS: &[Step] = &[CONNECT, BEGIN, LOCK_ROW, WRITE, RECORD, COMMIT, ROLLBACK, READ, PAUSE];
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "for-update",
+        family: Family::RowLock,
+        lesson: 8,
+        summary: "select ... for update, then update, in one transaction with the order",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("for_update.rs"),
+    },
+    store: "sql",
+    steps: STEPS,
+    open: |world| {
+        Box::pin(async {
+            opened(ForUpdate {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+                select: "select num from store where id = ? for update",
+            })
+        })
+    },
+};
+
+pub(super) struct ForUpdate {
+    pub(super) sql: Arc<Sql>,
+    pub(super) timeouts: Timeouts,
+    /// Reads the counter of an item and locks what it looks at.
+    pub(super) select: &'static str,
+}
+
+impl ForUpdate {
+    /// One attempt; `None` when MariaDB gave it up.
+    async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        let select = query(self.select).bind(purchase.item.as_str());
+        let sold = self
+            .sql
+            .read_then_set(&LOCK_ROW, select, (purchase, probe), &mut sql)
+            .await;
+        self.sql.outcome(sold, (purchase, probe), sql).await
+    }
+}
+
+#[async_trait]
+impl Strategy for ForUpdate {
+    /// Among themselves they meet no deadlock. With others they may, and then begin anew.
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if let Some(outcome) = self.attempt(purchase, probe).await? {
+                return Ok(outcome);
+            }
+        }
+        Ok(Outcome::Busy)
+    }
+}

@@ -1,0 +1,82 @@
+//! Compare-and-set whose result nobody looks at: the write did not take place, and the sale is recorded all the same.
+//!
+//! ```text
+//! A: select num                                             -- 1
+//!                     B: select num                         -- 1
+//! A: update ... set num = 0 where id = ? and num = 1        -- 1 row; insert order, commit: sold
+//!                     B: update ... where id = ? and num = 1   -- 0 rows, unseen; insert order, commit: sold
+//! ```
+//!
+//! No error comes back: an update that finds no row is a success of zero rows. The counter stays right, and the orders do
+//! not. The cure is in `compare-num`: no row, no order. Cost: five round trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
+use crate::stores::{Sql, Stock};
+
+const COMPARE_SET: Step = Step::command("compare-set", &["update"]).plays(Role::Write);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "ignored-result",
+        family: Family::Optimistic,
+        lesson: 8,
+        summary: "update ... where num = what was read, sold whether it was or not",
+        claims: &[],
+        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("ignored_result.rs"),
+    },
+    store: "sql",
+    steps: &[CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK],
+    open: |world| Box::pin(async { opened(IgnoredResult { sql: world.store()? }) }),
+};
+
+struct IgnoredResult {
+    sql: Arc<Sql>,
+}
+
+#[async_trait]
+impl Strategy for IgnoredResult {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let Some(found) = self.sql.read(purchase, probe).await? else {
+            return Ok(Outcome::UnknownItem);
+        };
+        if let Some(order) = found.order {
+            return Ok(Outcome::Repeated(order));
+        }
+        let remaining = found.left - i64::from(purchase.quantity);
+        if remaining < 0 {
+            return Ok(Outcome::SoldOut);
+        }
+        probe.work().await;
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        let update = query("update store set num = ? where id = ? and num = ?")
+            .bind(remaining)
+            .bind(purchase.item.as_str())
+            .bind(found.left);
+        // Here is the mistake: how many rows it found comes back, and goes no further than to who looks on.
+        probe
+            .step(&COMPARE_SET, &purchase.item, sql.execute(update), |found| {
+                wrote(*found, remaining)
+            })
+            .await?;
+        let mut sold = None;
+        if self.sql.record(purchase, probe, &mut sql).await? {
+            self.sql.commit(purchase, probe, &mut sql).await?;
+            sold = Some(remaining);
+        }
+        let outcome = self.sql.outcome(Ok(sold), (purchase, probe), sql).await?;
+        Ok(outcome.unwrap_or(Outcome::Busy))
+    }
+}

@@ -1,0 +1,59 @@
+//! Read, compute, write, all in one transaction: the second of two writes wins, and the first is lost.
+//!
+//! ```text
+//! A: begin; select num           -- 5
+//!                     B: begin; select num                     -- 5
+//! A: update ... set num = 2 where id = ?; commit               -- three sold
+//!                     B: update ... set num = 4 where id = ?; commit   -- four sold, and four are left
+//! ```
+//!
+//! REPEATABLE READ promises each of them that what it reads does not change, not that nobody changes it. Whether B's
+//! update is let through is a setting: here `innodb_snapshot_isolation` is off, as it is by default up to MariaDB 11.5.
+//! Cost: five round trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
+
+pub(super) const STEPS: &[Step] = &[CONNECT, BEGIN, READ, WRITE, RECORD, COMMIT, ROLLBACK];
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "lost-update",
+        family: Family::NoLock,
+        lesson: 1,
+        summary: "select num, then update ... set num = ?, in one transaction",
+        claims: &[],
+        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("lost_update.rs"),
+    },
+    store: "sql",
+    steps: STEPS,
+    open: |world| Box::pin(async { opened(LostUpdate { sql: world.store()? }) }),
+};
+
+pub(super) struct LostUpdate {
+    pub(super) sql: Arc<Sql>,
+}
+
+#[async_trait]
+impl Strategy for LostUpdate {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        let select = query("select num from store where id = ?").bind(purchase.item.as_str());
+        let sold = self.sql.read_then_set(&READ, select, (purchase, probe), &mut sql).await;
+        let outcome = self.sql.outcome(sold, (purchase, probe), sql).await?;
+        Ok(outcome.unwrap_or(Outcome::Busy))
+    }
+}

@@ -1,0 +1,41 @@
+//! `lost-update`, word for word, on connections with `innodb_snapshot_isolation`: the second write is refused.
+//!
+//! ```text
+//! A: begin; select num           -- 5
+//!                     B: begin; select num                     -- 5
+//! A: update ... set num = 2 where id = ?; commit               -- three sold
+//!                     B: update ... set num = 4 where id = ?   -- error 1020: the row has changed since it was read
+//! ```
+//!
+//! The first one wins, and the other is told to come again. The setting is on by default from MariaDB 11.6 on; it is known
+//! from 10.11.8, 11.4.2 and their like on, and a shop that relies on it is exact only there. Cost: five round trips.
+
+use std::sync::Arc;
+
+use super::lost_update::{LostUpdate, STEPS};
+use super::{NativeEntry, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::stores::Sql;
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "lost-update-snapshot",
+        family: Family::Optimistic,
+        lesson: 8,
+        summary: "lost-update, where the database refuses to write over what has changed since it was read",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("lost_update_snapshot.rs"),
+    },
+    store: "sql",
+    steps: STEPS,
+    open: |world| {
+        Box::pin(async {
+            let sql = Arc::new(world.store::<Sql>()?.with_snapshot_isolation()?);
+            opened(LostUpdate { sql })
+        })
+    },
+};

@@ -1,0 +1,106 @@
+//! Compare-and-set, tried again inside its own transaction: what it reads again is the snapshot of its first read.
+//!
+//! ```text
+//! A: begin; select num             -- 5
+//!                     B: begin; select num                     -- 5
+//! A: update ... and num = 5; commit   -- 1 row
+//!                     B: update ... and num = 5                -- 0 rows, and the row is locked by the search
+//!                     B: select num                            -- 5, as long as the transaction lasts
+//!                     B: update ... and num = 5                -- 0 rows, for ever
+//! ```
+//!
+//! It oversells nothing. Whoever loses once can only lose, until the time is over, and keeps the row from all the others
+//! meanwhile: a crowd is told busy, and one buyer is served where hundreds could be. A locking read would see the new
+//! number; so does a new transaction, as in `compare-num`. Cost: five round trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, READ, RECORD, ROLLBACK, wrote};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const COMPARE_SET: Step = Step::command("compare-set", &["update"]).plays(Role::Write);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "retry-in-snapshot",
+        family: Family::Optimistic,
+        lesson: 8,
+        summary: "update ... where num = what was read, again inside one REPEATABLE READ transaction",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("retry_in_snapshot.rs"),
+    },
+    store: "sql",
+    steps: &[CONNECT, BEGIN, READ, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE],
+    open: |world| {
+        Box::pin(async {
+            opened(RetryInSnapshot {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct RetryInSnapshot {
+    sql: Arc<Sql>,
+    timeouts: Timeouts,
+}
+
+impl RetryInSnapshot {
+    /// How many are left behind it; `None` when it does not sell.
+    async fn sell(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<i64>, Error> {
+        let item = purchase.item.as_str();
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            let select = query("select num from store where id = ?").bind(item);
+            let found = self.sql.left(&READ, select, (purchase, probe), sql).await?.unwrap_or(0);
+            let remaining = found - i64::from(purchase.quantity);
+            if remaining < 0 {
+                return Ok(None);
+            }
+            probe.work().await;
+            let update = query("update store set num = ? where id = ? and num = ?")
+                .bind(remaining)
+                .bind(item)
+                .bind(found);
+            let words = |found: &u64| wrote(*found, remaining);
+            let swapped = probe
+                .step(&COMPARE_SET, &purchase.item, sql.execute(update), words)
+                .await?;
+            if swapped == 0 {
+                continue;
+            }
+            if !self.sql.record(purchase, probe, sql).await? {
+                return Ok(None);
+            }
+            self.sql.commit(purchase, probe, sql).await?;
+            return Ok(Some(remaining));
+        }
+        Err(Error::given_up(
+            "sql",
+            &"the row has changed since the transaction began to read",
+        ))
+    }
+}
+
+#[async_trait]
+impl Strategy for RetryInSnapshot {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        let sold = self.sell(purchase, probe, &mut sql).await;
+        let outcome = self.sql.outcome(sold, (purchase, probe), sql).await?;
+        Ok(outcome.unwrap_or(Outcome::Busy))
+    }
+}

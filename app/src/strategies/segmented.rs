@@ -1,0 +1,74 @@
+//! One hot item in eight segments: a purchase takes from one of them, and from the others what is missing there.
+//!
+//! ```text
+//! A: segment 3 has 1: -1 -> sold
+//!                     B: segment 3 has 0: steals 1 from segment 4 -> sold
+//! C: all eight are empty -> sold out
+//! ```
+//!
+//! Purchases of one item meet in one segment only now and then. Without stealing a buyer would be refused while units lie in
+//! other segments. Here the segments are fields of one hash, and a script takes and steals while Redis does nothing else:
+//! exact, and no faster than `lua`, for Redis has one thread. Segments pay where each has its own row, lock or node; there
+//! stealing takes several steps, and has to be made safe as any sale. Cost: one round trip.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::Script;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Redis;
+
+/// How many segments an item has.
+const SEGMENTS: u32 = 8;
+
+const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "segmented",
+        family: Family::Atomic,
+        lesson: 9,
+        summary: "stock in eight segments; take from one at random, steal from the others",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("segmented.rs"),
+    },
+    store: "redis",
+    steps: &[SELL],
+    open: |world| {
+        Box::pin(async {
+            opened(Segmented {
+                redis: world.store()?,
+                sell: Script::new(include_str!("segmented.lua")),
+            })
+        })
+    },
+};
+
+struct Segmented {
+    redis: Arc<Redis>,
+    sell: Script,
+}
+
+#[async_trait]
+impl Strategy for Segmented {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        probe.work().await;
+        let mut sell = self.sell.key(Redis::stock_key(&purchase.item));
+        sell.key(Redis::orders_key(&purchase.item))
+            .key(Redis::segments_key(&purchase.item))
+            .arg(purchase.order.to_string())
+            .arg(purchase.quantity)
+            .arg(self.redis.entry(purchase))
+            .arg(SEGMENTS)
+            .arg(rand::random_range(0..SEGMENTS));
+        self.redis.sell_by(&SELL, &sell, purchase, probe).await
+    }
+}

@@ -1,0 +1,85 @@
+//! SERIALIZABLE: plain read and write, and the database sees to it that the outcome is that of some order.
+//!
+//! ```text
+//! A: begin; select num          -- 1; a shared lock on the row
+//!                     B: begin; select num                   -- 1; shared, too
+//! A: update ... set num = 0, BLOCKS
+//!                     B: update ..., waits for A, who waits for B -- error 1213: rolled back
+//! A: unblocked: 1 row; insert order, commit
+//!                     B: read again: 0, sold out
+//! ```
+//!
+//! InnoDB turns each plain read into one that locks. Two who both want to write what both have read always end in a
+//! deadlock, so whoever asks for SERIALIZABLE has to be ready to begin anew. Cost: six round trips an attempt.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
+use crate::timeouts::{PAUSE, Timeouts};
+
+const ISOLATE: Step = Step::command("isolate", &["set"]);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "serializable",
+        family: Family::RowLock,
+        lesson: 8,
+        summary: "isolation level serializable, again after each deadlock",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("serializable.rs"),
+    },
+    store: "sql",
+    steps: &[CONNECT, ISOLATE, BEGIN, READ, WRITE, RECORD, COMMIT, ROLLBACK, PAUSE],
+    open: |world| {
+        Box::pin(async {
+            opened(Serializable {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct Serializable {
+    sql: Arc<Sql>,
+    timeouts: Timeouts,
+}
+
+impl Serializable {
+    /// One attempt; `None` when MariaDB gave it up.
+    async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
+        let mut sql = self.sql.connected(probe).await?;
+        probe
+            .step(&ISOLATE, &purchase.item, sql.isolate(), |()| "serializable")
+            .await?;
+        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let select = query("select num from store where id = ?").bind(purchase.item.as_str());
+        let sold = self.sql.read_then_set(&READ, select, (purchase, probe), &mut sql).await;
+        self.sql.outcome(sold, (purchase, probe), sql).await
+    }
+}
+
+#[async_trait]
+impl Strategy for Serializable {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if let Some(outcome) = self.attempt(purchase, probe).await? {
+                return Ok(outcome);
+            }
+        }
+        Ok(Outcome::Busy)
+    }
+}

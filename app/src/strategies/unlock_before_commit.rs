@@ -1,0 +1,114 @@
+//! A lock inside the transaction, given back when the work is done, and only then the commit.
+//!
+//! ```text
+//! A: begin; get_lock; select num          -- 1
+//! A: update ... set num = 0; release_lock
+//!                     B: begin; get_lock; select num       -- 1: what A wrote is not committed
+//! A: insert order; commit
+//!                     B: update ... set num = 0, blocked until A's commit; insert order; commit: sold twice
+//! ```
+//!
+//! That is what a lock taken by a method and a transaction opened around it come to. Whoever was waiting is let in by the
+//! release itself, and reads while the order and the commit are on their way: almost each time. The cure is to commit first,
+//! and then to release. Cost: seven round trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Outcome, Purchase};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE};
+use crate::timeouts::Timeouts;
+
+pub(super) const STEPS: &[Step] = &[
+    CONNECT,
+    BEGIN,
+    GET_LOCK,
+    READ,
+    WRITE,
+    RELEASE_LOCK,
+    RECORD,
+    COMMIT,
+    ROLLBACK,
+];
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "unlock-before-commit",
+        family: Family::SessionLock,
+        lesson: 8,
+        summary: "GET_LOCK around read and write, released before the transaction commits",
+        claims: &[],
+        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        sometimes_broken_by: &[],
+        weak_at: "commit",
+        needs: &[],
+        source: include_str!("unlock_before_commit.rs"),
+    },
+    store: "sql",
+    steps: STEPS,
+    open: |world| {
+        Box::pin(async {
+            opened(UnlockBeforeCommit {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+pub(super) struct UnlockBeforeCommit {
+    pub(super) sql: Arc<Sql>,
+    pub(super) timeouts: Timeouts,
+}
+
+impl UnlockBeforeCommit {
+    /// How many are left behind it; `None` when it does not sell.
+    async fn sell(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<i64>, Error> {
+        let remaining = self.write_in_lock(purchase, probe, sql).await;
+        Sql::release_lock(&purchase.item, probe, sql).await?;
+        let Some(remaining) = remaining? else { return Ok(None) };
+        if !self.sql.record(purchase, probe, sql).await? {
+            return Ok(None);
+        }
+        self.sql.commit(purchase, probe, sql).await?;
+        Ok(Some(remaining))
+    }
+
+    /// What stands between lock and release.
+    async fn write_in_lock(
+        &self,
+        purchase: &Purchase,
+        probe: &Probe,
+        sql: &mut Connection,
+    ) -> Result<Option<i64>, Error> {
+        let select = query("select num from store where id = ?").bind(purchase.item.as_str());
+        let found = self.sql.left(&READ, select, (purchase, probe), sql).await?;
+        let remaining = found.unwrap_or(0) - i64::from(purchase.quantity);
+        if remaining < 0 {
+            return Ok(None);
+        }
+        probe.work().await;
+        let written = self.sql.set(remaining, purchase, probe, sql).await?;
+        Ok(written.then_some(remaining))
+    }
+}
+
+#[async_trait]
+impl Strategy for UnlockBeforeCommit {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        if !Sql::get_lock(&purchase.item, self.timeouts.wait, probe, &mut sql).await? {
+            self.sql.roll_back(purchase, probe, &mut sql).await?;
+            return Ok(Outcome::Busy);
+        }
+        let sold = self.sell(purchase, probe, &mut sql).await;
+        let outcome = self.sql.outcome(sold, (purchase, probe), sql).await?;
+        Ok(outcome.unwrap_or(Outcome::Busy))
+    }
+}

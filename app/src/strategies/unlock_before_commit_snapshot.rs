@@ -1,0 +1,44 @@
+//! `unlock-before-commit`, word for word, on connections with `innodb_snapshot_isolation`: the early release does no harm.
+//!
+//! ```text
+//! A: begin; get_lock; select num          -- 1
+//! A: update ... set num = 0; release_lock
+//!                     B: begin; get_lock; select num       -- 1: what A wrote is not committed
+//! A: insert order; commit
+//!                     B: update ... set num = 0, blocked until A's commit -- error 1020: changed since it was read
+//! ```
+//!
+//! The mistake is still there, and costs: whoever gets the lock too early is told to come again. Up to MariaDB 11.5 the
+//! setting is off unless somebody turns it on, and the same lines sell one unit twice. Cost: seven round trips.
+
+use std::sync::Arc;
+
+use super::unlock_before_commit::{STEPS, UnlockBeforeCommit};
+use super::{NativeEntry, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::stores::Sql;
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "unlock-before-commit-snapshot",
+        family: Family::SessionLock,
+        lesson: 8,
+        summary: "unlock-before-commit, where the database refuses to write over what has changed since it was read",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "commit",
+        needs: &[],
+        source: include_str!("unlock_before_commit_snapshot.rs"),
+    },
+    store: "sql",
+    steps: STEPS,
+    open: |world| {
+        Box::pin(async {
+            opened(UnlockBeforeCommit {
+                sql: Arc::new(world.store::<Sql>()?.with_snapshot_isolation()?),
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
