@@ -111,8 +111,8 @@ impl Guard for LockTable {
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
-        let delete = query("delete from locks where item = ?").bind(item.as_str());
-        self.sql.operate([delete]).await
+        let delete = || [query("delete from locks where item = ?").bind(item.as_str())];
+        self.sql.operate(delete).await
     }
 }
 

@@ -82,8 +82,8 @@ impl Guard for LockTableBare {
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
-        let delete = query("delete from bare_locks where item = ?").bind(item.as_str());
-        self.sql.operate([delete]).await
+        let delete = || [query("delete from bare_locks where item = ?").bind(item.as_str())];
+        self.sql.operate(delete).await
     }
 }
 

@@ -22,6 +22,9 @@ use crate::sale::Error;
 /// A statement with its values.
 pub type Statement<'a> = Query<'a, MySql, MySqlArguments>;
 
+/// How often an operator's transaction is tried.
+const OPERATOR_TRIES: usize = 5;
+
 pub(super) type Connections = Pool<Manager>;
 
 /// Connections on which a wait for a row ends after `wait`, and any statement after some time more.
@@ -83,11 +86,22 @@ impl Sql {
         Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))? as u64)
     }
 
-    /// All of `statements` or none of them, for an operator, which is no step of a purchase.
+    /// All of `statements` or none of them, for an operator, which is no step of a purchase. It is begun anew where
+    /// MariaDB gives it up: purchases may hold the rows that it locks, in another order.
     ///
     /// # Errors
-    /// When MariaDB refuses or does not answer.
-    pub async fn operate<'a>(&self, statements: impl IntoIterator<Item = Statement<'a>>) -> Result<(), Error> {
+    /// When MariaDB refuses, gives up each time, or does not answer.
+    pub async fn operate<'a, const N: usize>(&self, statements: impl Fn() -> [Statement<'a>; N]) -> Result<(), Error> {
+        for _ in 1..OPERATOR_TRIES {
+            match self.operate_once(statements()).await {
+                Err(Error::GivenUp { .. }) => {}
+                done => return done,
+            }
+        }
+        self.operate_once(statements()).await
+    }
+
+    async fn operate_once<'a, const N: usize>(&self, statements: [Statement<'a>; N]) -> Result<(), Error> {
         let mut link = self.lend().await?;
         link.begin().await?;
         for statement in statements {

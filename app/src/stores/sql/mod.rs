@@ -197,26 +197,31 @@ impl Stock for Sql {
     }
 
     async fn open(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        self.operate([
-            query("replace into store (id, num, opened) values (?, ?, ?)")
-                .bind(item.as_str())
-                .bind(stock)
-                .bind(stock),
-            query("delete from orders where item = ?").bind(item.as_str()),
-        ])
+        self.operate(|| {
+            [
+                query("replace into store (id, num, opened) values (?, ?, ?)")
+                    .bind(item.as_str())
+                    .bind(stock)
+                    .bind(stock),
+                query("delete from orders where item = ?").bind(item.as_str()),
+            ]
+        })
         .await
     }
 
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        let insert = query("insert ignore into store (id, num, opened) values (?, ?, ?)");
-        self.operate([insert.bind(item.as_str()).bind(stock).bind(stock)]).await
+        let insert = "insert ignore into store (id, num, opened) values (?, ?, ?)";
+        self.operate(|| [query(insert).bind(item.as_str()).bind(stock).bind(stock)])
+            .await
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
-        self.operate([
-            query("delete from store where id = ?").bind(item.as_str()),
-            query("delete from orders where item = ?").bind(item.as_str()),
-        ])
+        self.operate(|| {
+            [
+                query("delete from store where id = ?").bind(item.as_str()),
+                query("delete from orders where item = ?").bind(item.as_str()),
+            ]
+        })
         .await
     }
 

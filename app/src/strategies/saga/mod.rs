@@ -222,8 +222,8 @@ impl Strategy for Sagas {
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.coordinator.reconciled.forget(item);
-        let delete = query("delete from saga where item = ?").bind(item.as_str());
-        self.coordinator.sql.operate([delete]).await?;
+        let delete = || [query("delete from saga where item = ?").bind(item.as_str())];
+        self.coordinator.sql.operate(delete).await?;
         self.coordinator.units.forget(item).await
     }
 

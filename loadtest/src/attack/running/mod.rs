@@ -15,6 +15,7 @@ use tokio::time::sleep;
 
 use self::directed::Progress;
 use super::Attack;
+use super::delivery::Delivery;
 use super::scene::Parcel;
 use super::twice::{AfterSale, Twice};
 use crate::answer::{Answer, Word};
@@ -161,10 +162,12 @@ impl Running {
     /// One purchase, and what is to be done after it. When the next one is meant to follow, unless there is to be none.
     async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
         let request = self.attack.sale.purchase(place);
-        let answer = self.deliver(user, &request, self.twice.delivery(place), intended).await;
+        let delivery = self.twice.delivery(place);
+        let answer = self.deliver(user, &request, delivery, intended).await;
         let (word, ended) = (answer.word, answer.ended);
         self.keep(answer, false);
-        let next = if self.after_answer(word, place).await {
+        // Who waited for the answer to a copy as well, or looked, can only now send the next one.
+        let next = if self.after_answer(word, place).await || delivery != Delivery::Once {
             Instant::now()
         } else {
             ended
