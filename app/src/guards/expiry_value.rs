@@ -35,7 +35,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
         name: "expiry-value",
         family: Family::LeaseLock,
-        lesson: 3,
+        lesson: 4,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
         claims: &["crowd", "second-instance"],
         broken_by: &["slow-holder", "paused-holder"],

@@ -34,7 +34,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
         name: "getset-time",
         family: Family::LeaseLock,
-        lesson: 3,
+        lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder", "slow-holder", "paused-holder", "clock-jump"],

@@ -39,7 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
         name: "set-px",
         family: Family::LeaseLock,
-        lesson: 3,
+        lesson: 4,
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
         claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
