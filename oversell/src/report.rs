@@ -22,7 +22,7 @@ const END: &str = "<!-- /results -->";
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match (&options.into, &options.pictures) {
-        (Some(file), _) => put_into(file, &report::summary(&run, family))?,
+        (Some(file), _) => put_into(file, &report::summary(&run, known))?,
         (None, Some(folder)) => draw_into(folder, &run)?,
         (None, None) if options.story => say::result(&report::stories(&run))?,
         (None, None) => {
@@ -44,11 +44,11 @@ pub fn compare(options: &CompareOptions) -> Result<u8> {
     })
 }
 
-/// The kind of mechanism of one of our own strategies.
-fn family(strategy: &str) -> Option<&'static str> {
+/// Where one of our own strategies stands in the catalogue, and its kind of mechanism.
+fn known(strategy: &str) -> Option<(usize, &'static str)> {
     let entries = Entry::all();
-    let entry = entries.iter().find(|entry| entry.name == strategy)?;
-    Some(entry.mechanism.family.words())
+    let place = entries.iter().position(|entry| entry.name == strategy)?;
+    Some((place, entries[place].mechanism.family.words()))
 }
 
 /// How a run is printed.
@@ -97,7 +97,7 @@ fn next(run: &RunResult, place: &Path) -> String {
     }
     commands.push(format!("  {program} report {place} --verbose"));
     let mut failed = run.rounds.iter().filter(|round| round.verdict == Verdict::Violated);
-    let ours = failed.find(|round| family(&round.strategy).is_some());
+    let ours = failed.find(|round| known(&round.strategy).is_some());
     if let Some(mechanism) = ours.and_then(|round| round.strategy.split('@').next()) {
         commands.push(format!("  {program} strategies {mechanism}"));
     }

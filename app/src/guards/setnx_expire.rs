@@ -30,7 +30,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
         name: "setnx-expire",
         family: Family::LeaseLock,
-        lesson: 3,
+        lesson: 4,
         summary: "SETNX, then EXPIRE as a second command, and a blind DEL",
         claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder", "slow-holder", "paused-holder"],
