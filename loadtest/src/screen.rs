@@ -6,10 +6,13 @@ use crate::result::RunResult;
 use crate::summary::{Outcome, Row, explanations, rows, sentence};
 use crate::text::one_line;
 
-/// Characters of a strategy's name that are shown.
+/// The width of a strategy's name; a longer one takes from what happened.
 const NAME: usize = 21;
 
-/// Characters of what happened to it.
+/// The longest name that is shown whole.
+const LONGEST_NAME: usize = 36;
+
+/// The width of what happened to it.
 const HAPPENED: usize = 37;
 
 /// A run as one screen. `colour` says whether escape codes may be in it; they are never the only sign of anything.
@@ -36,10 +39,18 @@ fn line(row: &Row, colour: bool) -> String {
         Outcome::NotAsClaimed => ("!!", AnsiColor::Red.on_default().bold()),
     };
     let style = if colour { style } else { Style::new() };
-    let (name, happened) = (one_line(&row.strategy, NAME), one_line(&row.happened, HAPPENED));
+    let name = fitted(&row.strategy, LONGEST_NAME);
+    let width = NAME + HAPPENED - name.len().max(NAME);
+    let happened = fitted(&row.happened, width);
     let [sales, ms] = &row.cost;
-    let line = format!("{style}{mark} {name:<NAME$} {happened:<HAPPENED$}{style:#} {sales:>8} {ms:>7}");
+    let line = format!("{style}{mark} {name:<NAME$} {happened:<width$}{style:#} {sales:>8} {ms:>7}");
     line.trim_end().to_owned()
+}
+
+/// Cut to `width` where it is longer, the three dots included.
+fn fitted(text: &str, width: usize) -> String {
+    let longest = if text.chars().count() > width { width - 3 } else { width };
+    one_line(text, longest)
 }
 
 /// What must not be overlooked: a run that is not whole, and what was skipped.

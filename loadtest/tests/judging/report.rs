@@ -164,6 +164,15 @@ fn the_markdown_report_is_as_expected_to_the_letter() {
 }
 
 #[test]
+fn a_long_name_of_a_strategy_widens_no_line_of_the_screen_and_moves_no_number() {
+    for length in [21, 22, 33, 64] {
+        let shown = screen(&run(vec![round(&"x".repeat(length), "second-instance", 2)]), false);
+        let row = shown.lines().find(|line| line.contains("xxx")).unwrap();
+        assert_eq!(row.len(), 79, "{row}");
+    }
+}
+
+#[test]
 fn the_screen_at_the_end_is_as_expected_to_the_letter_and_80_columns_wide() {
     let shown = screen(&every_kind(), false);
     assert!(shown == include_str!("expected/screen.txt"), "it is now:\n{shown}");
