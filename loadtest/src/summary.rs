@@ -118,7 +118,7 @@ pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
     let all = rows.len();
     match claim_check(run) {
         ClaimCheck::AsDesigned => format!(
-            "Of {all} strategies {} failed, where they claim nothing, and {} held in every round.",
+            "Of {all} strategies {} failed where they claim nothing; {} held in every round.",
             count(Outcome::Fails),
             count(Outcome::Holds)
         ),
