@@ -7,6 +7,10 @@ use crate::result::{RoundResult, RunResult};
 /// accident can stay away a few times.
 pub const HARMLESS: usize = 5;
 
+/// Rounds in which such a threat did harm after which it is not tried any more: what was never promised may fail once by an
+/// accident, and twice is enough to know.
+pub const FAILED_FOR_SURE: usize = 2;
+
 /// Under which threat the cost of a strategy is shown: the one the project is about.
 pub const COST_UNDER: &str = "second-instance";
 

@@ -9,8 +9,8 @@ use loadtest::catalogue::Strategy;
 use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
-use loadtest::experiment::Experiment;
-use loadtest::facts::{LedgerReader, STORES};
+use loadtest::experiment::{Experiment, MakeWorld, World};
+use loadtest::facts::STORES;
 use loadtest::load::Load;
 use loadtest::plan::{self, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
@@ -19,7 +19,7 @@ use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::Stop;
-use crate::options::RunOptions;
+use crate::options::{RunOptions, StackOptions};
 use crate::report::{Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
@@ -103,11 +103,12 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
 }
 
 async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>, stop: Stop) -> Result<RunResult> {
-    let mut deployment = tokio::select! {
-        deployment = open_deployment(&options) => deployment?,
+    let mut world = tokio::select! {
+        world = open_world(&options) => world?,
         _ = stop.wait() => bail!("interrupted"),
     };
-    let counts = counts(&options, &deployment);
+    let deployment = &mut world.deployment;
+    let counts = counts(&options, deployment);
     let threats = named_threats(&options, &counts)?;
     let first = counts.first().copied().unwrap_or(1);
     let catalogue = deployment.running(first, &[])?.client.strategies().await?;
@@ -121,9 +122,8 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
             repeats: options.repeat,
         },
     );
-    let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await?);
-    let versions = reader.versions().await?;
-    let nginx = match &deployment {
+    let versions = world.reader.versions().await?;
+    let nginx = match &world.deployment {
         Deployment::Local(_) => Some(stack::locate(ServerKind::Nginx, false)?.version()?),
         Deployment::Foreign(_) => None,
     };
@@ -137,9 +137,10 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         rounds: Vec::new(),
     };
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
+    let more = further_worlds(&options);
     let experiment = Experiment {
-        deployment: &mut deployment,
-        reader: &reader,
+        world,
+        more: more.as_deref(),
         rounds: &rounds,
         run_id: &run_id,
         observer: writer.as_ref(),
@@ -149,12 +150,25 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     Ok(run)
 }
 
-async fn open_deployment(options: &RunOptions) -> Result<Deployment> {
-    if let Some(foreign) = deployment::foreign(&options.foreign, &options.stack).await? {
-        return Ok(foreign);
+async fn open_world(options: &RunOptions) -> Result<World> {
+    match deployment::foreign(&options.foreign, &options.stack).await? {
+        Some(foreign) => World::of(foreign).await,
+        None => local_world(options.stack.clone(), needs(options)).await,
     }
-    let local = deployment::local(options.stack.clone(), needs(options)).await?;
-    Ok(Deployment::Local(Box::new(local)))
+}
+
+async fn local_world(stack: StackOptions, needs: Vec<&'static str>) -> Result<World> {
+    let local = deployment::local(stack, needs).await?;
+    World::of(Deployment::Local(Box::new(local))).await
+}
+
+/// Where everything is started here, it can be started more than once.
+fn further_worlds(options: &RunOptions) -> Option<Box<MakeWorld>> {
+    if options.foreign.host.is_some() || !options.stack.urls().is_empty() {
+        return None;
+    }
+    let (stack, needs) = (options.stack.clone(), needs(options));
+    Some(Box::new(move || Box::pin(local_world(stack.clone(), needs.clone()))))
 }
 
 /// What the chosen strategies need, as far as that is known before a shop is asked. Those that are played without

@@ -13,13 +13,13 @@ use loadtest::audit::Verdict;
 use loadtest::catalogue::Strategy;
 use loadtest::deployment::{Deployment, Local};
 use loadtest::environment::Environment;
-use loadtest::experiment::{Experiment, RunObserver};
+use loadtest::experiment::{Experiment, RunObserver, World};
 use loadtest::facts::{LedgerReader, Urls};
 use loadtest::load::Load;
 use loadtest::market::Market;
 use loadtest::need::{Need, servers};
 use loadtest::plan::{Wanted, rounds};
-use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
 use loadtest::threats::Threat;
 use serde_json::json;
 use stack::{Direction, Parts, ShopOptions, Stores};
@@ -109,7 +109,7 @@ impl RunObserver for Unobserved {
 
     fn looks_again(&self, _: usize) {}
 
-    fn keeps_round(&self, _: &RunResult, _: usize) -> Result<()> {
+    fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())
     }
 
@@ -193,10 +193,15 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stand() {
-    let mut deployment = local(None);
+    let deployment = local(None);
     let redis = deployment.urls()["redis"].clone();
+    // The second shop sells from it when the first one is gone.
+    let Deployment::Local(first) = &deployment else {
+        unreachable!()
+    };
+    let _stores = first.stores.clone();
     let strategies = [strategy("lua@redis", "redis"), strategy("conditional@sql", "sql")];
-    let run = played(&mut deployment, &strategies).await;
+    let run = played(deployment, &strategies).await;
     for round in &run.rounds {
         assert_eq!(
             (round.verdict, round.inconclusive.as_deref()),
@@ -204,14 +209,13 @@ async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stan
             "{round:?}"
         );
     }
-    let run = played(&mut local(Some(redis)), &strategies).await;
+    let run = played(local(Some(redis)), &strategies).await;
     let skipped: Vec<_> = run.rounds.iter().map(|round| round.skipped.as_deref()).collect();
     let why = "it needs a Redis that is started here: leave out --host and --redis";
     assert_eq!(skipped, [Some(why), None]);
 }
 
-async fn played(deployment: &mut Deployment, strategies: &[Strategy]) -> RunResult {
-    let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await.unwrap());
+async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
     let wanted = Wanted {
         threats: vec![&SlowReplies],
         instances: vec![2],
@@ -228,8 +232,8 @@ async fn played(deployment: &mut Deployment, strategies: &[Strategy]) -> RunResu
         rounds: Vec::new(),
     };
     let experiment = Experiment {
-        deployment,
-        reader: &reader,
+        world: World::of(deployment).await.unwrap(),
+        more: None,
         rounds: &rounds(strategies, &wanted),
         run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),
         observer: &Unobserved,

@@ -10,12 +10,12 @@ use futures_util::stream;
 
 use self::play::Play;
 use crate::audit::Verdict;
-use crate::experiment::RunObserver;
+use crate::experiment::Record;
 use crate::follow_up::MarketFollowUp;
 use crate::load::Load;
 use crate::market::{self, AT_ONCE};
 use crate::plan::Round;
-use crate::result::{RoundResult, RunResult};
+use crate::result::RoundResult;
 use crate::sale::Sale;
 
 /// The most sales that are kept open at a time, but for those of one round that is played for the second time. A shop
@@ -35,12 +35,14 @@ pub(crate) struct OpenSales {
 }
 
 struct OpenRound {
-    /// Its place among the results.
+    /// Its place in the plan.
     place: usize,
     round: Round,
     /// Mostly one.
     plays: Vec<Play>,
-    /// Why the plays before the last one were no test.
+    /// Why the first play was no test, unless another one followed it.
+    inconclusive: Option<String>,
+    /// Why the plays before the last one were none.
     before: Vec<String>,
 }
 
@@ -55,17 +57,11 @@ impl OpenSales {
     ///
     /// # Errors
     /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed.
-    pub(crate) async fn make_room(
-        &mut self,
-        round: &Round,
-        stay: usize,
-        run: &mut RunResult,
-        observer: &dyn RunObserver,
-    ) -> Result<()> {
+    pub(crate) async fn make_room(&mut self, round: &Round, stay: usize, record: &Record<'_>) -> Result<()> {
         let Load { items, requests, .. } = round.load;
         let is_full = |open: &Self| open.len() + items > MOST_OPEN || open.kept + requests > MOST_KEPT;
         while self.open.len() > stay && is_full(self) {
-            self.close_oldest(run, observer).await?;
+            self.close_oldest(record).await?;
         }
         Ok(())
     }
@@ -75,31 +71,31 @@ impl OpenSales {
         self.current = sales.to_vec();
     }
 
-    /// Follows an attack up, for as long as that takes or until its buyers are told to wait. Adds to `run` what the round
-    /// showed so far; it becomes final with the last look. Whether the round was no test by chance alone, so that it is to
-    /// be played once more.
+    /// Follows the attack of the round at `place` of the plan up, for as long as that takes or until its buyers are told to
+    /// wait. Records what the round showed so far; it becomes final with the last look. Whether the round was no test by
+    /// chance alone, so that it is to be played once more.
     ///
     /// # Errors
     /// When a ledger cannot be read, or what it showed cannot be kept.
     pub(crate) async fn follow(
         &mut self,
+        place: usize,
         round: &Round,
         follow_up: MarketFollowUp,
-        run: &mut RunResult,
-        observer: &dyn RunObserver,
+        record: &Record<'_>,
     ) -> Result<bool> {
         let (play, result, read) = Play::follow(round, follow_up).await?;
         let is_chance = read.is_ok() && result.inconclusive.is_some() && play.is_no_test_by_chance();
         self.kept += round.load.requests;
         self.open.push_back(OpenRound {
-            place: run.rounds.len(),
+            place,
             round: round.clone(),
             plays: vec![play],
+            inconclusive: result.inconclusive.clone(),
             before: Vec::new(),
         });
         self.current = Vec::new();
-        run.rounds.push(result);
-        observer.keeps_round(run, run.rounds.len() - 1)?;
+        record.keep(place, result)?;
         read?;
         Ok(is_chance)
     }
@@ -113,8 +109,7 @@ impl OpenSales {
         &mut self,
         round: &Round,
         follow_up: MarketFollowUp,
-        run: &mut RunResult,
-        observer: &dyn RunObserver,
+        record: &Record<'_>,
     ) -> Result<()> {
         let (play, result, read) = Play::follow(round, follow_up).await?;
         let Some(open) = self.open.back_mut() else {
@@ -122,25 +117,23 @@ impl OpenSales {
         };
         self.kept += round.load.requests;
         open.plays.push(play);
-        open.before.extend(run.rounds[open.place].inconclusive.take());
-        let place = open.place;
-        run.rounds[place] = RoundResult {
+        open.before.extend(open.inconclusive.take());
+        let result = RoundResult {
             inconclusive_before: open.before.clone(),
             ..result
         };
         self.current = Vec::new();
-        observer.keeps_round(run, place)?;
+        record.keep(open.place, result)?;
         read
     }
 
-    async fn close_oldest(&mut self, run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
+    async fn close_oldest(&mut self, record: &Record<'_>) -> Result<()> {
         let Some(oldest) = self.open.pop_front() else {
             return Ok(());
         };
         self.kept -= oldest.round.load.requests * oldest.plays.len();
         let (place, result, closed) = oldest.close().await;
-        run.rounds[place] = result;
-        observer.keeps_round(run, place)?;
+        record.keep(place, result)?;
         closed
     }
 
@@ -149,12 +142,11 @@ impl OpenSales {
     /// # Errors
     /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed. The others are left alone
     /// then: each of them would take as long to fail.
-    pub(crate) async fn close_all(mut self, run: &mut RunResult, observer: &dyn RunObserver) -> Result<()> {
+    pub(crate) async fn close_all(mut self, record: &Record<'_>) -> Result<()> {
         let current = std::mem::take(&mut self.current);
         let mut closing = stream::iter(self.open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {
-            run.rounds[place] = result;
-            observer.keeps_round(run, place)?;
+            record.keep(place, result)?;
             closed?;
         }
         market::close(current).await

@@ -32,6 +32,10 @@ impl Threat for CrashedHolder {
         smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
+    fn mostly_waits(&self) -> bool {
+        true
+    }
+
     /// Two waves: the first has the crash in it and cannot sell everything, the second wants more than is left.
     fn load(&self, asked: Load) -> Load {
         let buyers = asked.buyers.min(BUYERS);

@@ -44,6 +44,12 @@ pub trait Threat: Send + Sync {
     /// At which of the instance counts it is played.
     fn instances(&self, counts: &[usize]) -> Vec<usize>;
 
+    /// Whether its rounds mostly wait, for a lease or for a process that comes back: such rounds are played side by side,
+    /// and what they measure of speed counts for nothing.
+    fn mostly_waits(&self) -> bool {
+        false
+    }
+
     /// Its load, made from the one that was asked for.
     fn load(&self, asked: Load) -> Load {
         asked

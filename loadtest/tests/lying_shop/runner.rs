@@ -10,11 +10,11 @@ use std::time::Duration;
 use anyhow::Result;
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
-use loadtest::experiment::{Experiment, RunObserver};
-use loadtest::facts::{LedgerReader, Urls};
+use loadtest::experiment::{Experiment, RunObserver, World};
+use loadtest::facts::Urls;
 use loadtest::load::Load;
 use loadtest::plan::{Round, Wanted, rounds};
-use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
 use loadtest::shop::Address;
 use loadtest::threats;
 use stack::{Parts, Shop, ShopOptions, Stores};
@@ -68,7 +68,7 @@ impl RunObserver for Unobserved {
 
     fn looks_again(&self, _: usize) {}
 
-    fn keeps_round(&self, _: &RunResult, _: usize) -> Result<()> {
+    fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl TrialRunner {
             admin: shop.admins()[0].clone(),
             admin_token: ADMIN_TOKEN.to_owned(),
         };
-        let mut deployment = Deployment::foreign(at, shop.admins(), urls.clone()).await?;
+        let mut deployment = Deployment::foreign(at, shop.admins(), urls).await?;
         let catalogue = deployment.running(trial.instances, &[])?.client.strategies().await?;
         threats::check_claims(&catalogue)?;
         let named = trial.threats.iter().map(|name| threats::find(name).unwrap());
@@ -198,11 +198,10 @@ impl TrialRunner {
             repeats: 1,
         };
         let rounds = rounds(&catalogue, &wanted);
-        let reader = Arc::new(LedgerReader::connect(&urls).await?);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
         let experiment = Experiment {
-            deployment: &mut deployment,
-            reader: &reader,
+            world: World::of(deployment).await?,
+            more: None,
             rounds: &rounds,
             run_id: &run_id,
             observer: &Unobserved,

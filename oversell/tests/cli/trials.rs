@@ -95,6 +95,32 @@ fn a_market_is_sold_out_item_by_item() {
 }
 
 #[test]
+fn what_failed_twice_without_a_claim_is_not_tried_again_and_rounds_are_shown_in_the_order_of_the_plan() {
+    let results = tempfile::tempdir().unwrap();
+    let trial = ["--strategy", "none@redis,token@redis", "--repeat", "4", "--json"];
+    let threats = ["--threat", "second-instance,crashed-holder", "--instances", "2"];
+    let ran = run(&[&trial[..], &threats].concat(), &results);
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let run: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let played: Vec<_> = run["rounds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|round| [&round["repeat"], &round["threat"], &round["strategy"]].map(|part| part.to_string()))
+        .collect();
+    let tried = |threat: &str, strategy: &str| {
+        let same = |round: &&[String; 3]| round[1].contains(threat) && round[2].contains(strategy);
+        played.iter().filter(same).count()
+    };
+    assert_eq!(tried("second-instance", "none"), 2, "{played:?}");
+    assert_eq!(tried("second-instance", "token"), 4, "{played:?}");
+    assert_eq!(tried("crashed-holder", "none"), 2, "{played:?}");
+    assert_eq!(tried("crashed-holder", "token"), 4, "{played:?}");
+    let repeats: Vec<_> = played.iter().map(|round| &round[0]).collect();
+    assert!(repeats.is_sorted(), "{played:?}");
+}
+
+#[test]
 fn only_the_threats_that_are_named_are_played_and_the_control_only_if_it_is() {
     for (threats, expected) in [
         ("second-instance", &["second-instance"][..]),

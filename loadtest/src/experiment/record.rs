@@ -1,0 +1,83 @@
+//! What the rounds of a run have shown so far, shared by all worlds in which they are played.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+
+use super::RunObserver;
+use crate::audit::Verdict;
+use crate::cell::FAILED_FOR_SURE;
+use crate::plan::Round;
+use crate::result::{RoundResult, RunResult};
+
+pub(crate) struct Record<'a> {
+    /// All of the run but its rounds.
+    run: RunResult,
+    planned: usize,
+    observer: &'a dyn RunObserver,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By their places in the plan.
+    rounds: BTreeMap<usize, RoundResult>,
+    left_out: usize,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn new(run: RunResult, planned: usize, observer: &'a dyn RunObserver) -> Self {
+        Self {
+            run,
+            planned,
+            observer,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// A round is about to be played, unless it could show nothing new: whether it is to be.
+    pub(super) fn begins(&self, round: &Round) -> bool {
+        let mut kept = self.kept();
+        if !round.is_claimed() && !round.is_sometimes_broken() && kept.failures(round) >= FAILED_FOR_SURE {
+            kept.left_out += 1;
+            return false;
+        }
+        self.observer
+            .begins(round, kept.rounds.len() + kept.left_out, self.planned);
+        true
+    }
+
+    /// Keeps what the round at `place` of the plan showed.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub(crate) fn keep(&self, place: usize, round: RoundResult) -> Result<()> {
+        let mut kept = self.kept();
+        let kept_now = self.observer.keeps_round(&self.run, place, &round);
+        kept.rounds.insert(place, round);
+        kept_now
+    }
+
+    pub(super) fn into_rounds(self) -> Vec<RoundResult> {
+        let kept = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        kept.rounds.into_values().collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// How many repeats of the same were violated.
+    fn failures(&self, round: &Round) -> usize {
+        let is_same = |result: &&RoundResult| {
+            result.strategy == round.strategy.name
+                && result.threat == round.threat.name()
+                && result.instances == round.instances
+        };
+        let violated = |result: &&RoundResult| result.verdict == Verdict::Violated;
+        self.rounds.values().filter(is_same).filter(violated).count()
+    }
+}

@@ -1,0 +1,177 @@
+//! One world while rounds are played in it: for each a fresh sale, the attack with its fault, what follows it, the verdict.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::{Plan, Queue, World};
+use crate::attack::{Attack, Crowd};
+use crate::audit::Expectation;
+use crate::follow_up::{FollowUp, MarketFollowUp};
+use crate::market::Market;
+use crate::open_sales::OpenSales;
+use crate::plan::Round;
+use crate::result::RoundResult;
+use crate::trace::Shown;
+
+pub(super) struct Session<'a> {
+    world: World,
+    plan: &'a Plan<'a>,
+    crowd: Option<Crowd>,
+    open: OpenSales,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn of(world: World, plan: &'a Plan<'a>) -> Self {
+        Self {
+            world,
+            plan,
+            crowd: None,
+            open: OpenSales::default(),
+        }
+    }
+
+    /// How many sales are kept open for a last look.
+    pub(super) fn open_sales(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Plays rounds from the queue until nothing is left in it.
+    ///
+    /// # Errors
+    /// When one cannot be played, or what it showed not be kept.
+    pub(super) async fn play(&mut self, queue: &Queue<'_>) -> Result<()> {
+        while let Some((place, round)) = next(queue) {
+            if !self.plan.record.begins(round) {
+                continue;
+            }
+            if let Some(why) = self.why_not(round) {
+                self.plan.record.keep(place, RoundResult::skipped(round, why))?;
+                continue;
+            }
+            let failed = || {
+                let (strategy, threat) = (&round.strategy.name, round.threat.name());
+                format!("round {} ({strategy}, {threat}) could not be played", place + 1)
+            };
+            self.round(place, round).await.with_context(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at every ledger once more and closes the sales, or closes them at once if the run was stopped. The crowd is
+    /// only waited for where nothing went wrong before.
+    ///
+    /// # Errors
+    /// When a ledger cannot be read, what it showed not be kept, a sale not be closed, or the crowd does not end.
+    pub(super) async fn close(self, is_stopped: bool, may_dismiss: bool) -> Result<()> {
+        let closed = if is_stopped {
+            self.open.abandon().await
+        } else {
+            self.open.close_all(&self.plan.record).await
+        };
+        let dismissed = match self.crowd {
+            Some(crowd) if may_dismiss => crowd.dismiss().await,
+            Some(_) | None => Ok(()),
+        };
+        closed.and(dismissed)
+    }
+
+    /// Why the round cannot be played here, if it cannot.
+    fn why_not(&self, round: &Round) -> Option<String> {
+        let deployment = &self.world.deployment;
+        let needs = round.threat.needs(&round.strategy);
+        let missing = round.strategy.missing.clone();
+        missing
+            .or_else(|| deployment.why_not(round.instances, &needs))
+            .or_else(|| deployment.unread(round.strategy.store))
+    }
+
+    /// Plays a round, and once more if it was no test by chance alone.
+    async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
+        let record = &self.plan.record;
+        self.open.make_room(round, 0, record).await?;
+        let first = self.attack(round).await?;
+        if self.open.follow(place, round, first, record).await? {
+            self.open.make_room(round, 1, record).await?;
+            let second = self.attack(round).await?;
+            self.open.follow_again(round, second, record).await?;
+        }
+        Ok(())
+    }
+
+    /// A name that was never used. No shop can read from it whether its round is played for the first time.
+    fn next_item(&self) -> String {
+        let number = self.plan.sales.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", self.plan.run_id)
+    }
+
+    async fn attack(&mut self, round: &Round) -> Result<MarketFollowUp> {
+        let names = (0..round.load.items).map(|_| self.next_item()).collect();
+        let World { deployment, reader } = &mut self.world;
+        let shop = deployment.running(round.instances, &round.threat.needs(&round.strategy))?;
+        let load = round.load;
+        let market = Market::new(shop.client.clone(), reader, &round.strategy, names, load);
+        shop.heal().await?;
+        self.open.opens(&market.sales);
+        market.open().await?;
+        let mut trace = match market.sales.first().filter(|_| round.is_traced()) {
+            Some(first) => shop.trace(&first.item).await,
+            None => None,
+        };
+        let is_control = round.threat.is_control();
+        let attack = Attack {
+            sale: market.clone(),
+            publics: shop.publics(),
+            one_at_a_time: is_control,
+            deed: round.threat.deed(),
+        };
+        let attacked = suitable(&mut self.crowd, &attack).await?.attack(attack, &shop).await?;
+        let expected = Expectation {
+            stock: load.stock,
+            quantity: i64::from(load.quantity),
+            contended: !is_control,
+            // A proxy may send everything that one buyer sends to one instance.
+            instances: if is_control { 1 } else { round.instances },
+            fault: attacked.fault,
+        };
+        let said_and_seen = market.split(attacked.told, attacked.looks);
+        let mut pending = Vec::new();
+        if round.strategy.store.is_two_stores() {
+            let names: Vec<&str> = market.sales.iter().map(|sale| sale.item.as_str()).collect();
+            pending = shop.pending(&names).await;
+        }
+        let mut pending = pending.into_iter();
+        let items = market.sales.into_iter().zip(said_and_seen);
+        let items = items.map(|(sale, (told, looks))| FollowUp {
+            pending: pending.next(),
+            reconciled: None,
+            sale,
+            expected: expected.clone(),
+            told,
+            looks,
+            trace: trace.take(),
+            shown: Shown::default(),
+            since: Instant::now(),
+        });
+        Ok(MarketFollowUp { items: items.collect() })
+    }
+}
+
+fn next<'a>(queue: &Queue<'a>) -> Option<(usize, &'a Round)> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
+
+/// The crowd that was here last, or another one where that does not suit.
+async fn suitable<'a>(crowd: &'a mut Option<Crowd>, attack: &Attack) -> Result<&'a mut Crowd> {
+    if crowd.as_ref().is_some_and(|crowd| !crowd.suits(attack))
+        && let Some(other) = crowd.take()
+    {
+        other.dismiss().await?;
+    }
+    match crowd {
+        Some(crowd) => Ok(crowd),
+        None => Ok(crowd.insert(Crowd::gather(&attack.sale.client.at.host, attack.sale.load.buyers)?)),
+    }
+}
