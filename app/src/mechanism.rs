@@ -49,6 +49,10 @@ impl Family {
     }
 }
 
+/// The threats that strategies are tried under, by their names in the load test: what breaks a mechanism is named in its file,
+/// and all others it promises to survive.
+pub const THREATS: &[&str] = &["crowd", "second-instance", "crashed-holder"];
+
 /// A mechanism, before anything is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Mechanism {
@@ -60,9 +64,7 @@ pub struct Mechanism {
     pub lesson: u8,
     /// One line for a table.
     pub summary: &'static str,
-    /// The threats under which it promises neither to oversell nor to get stuck, by their names in the load test.
-    pub claims: &'static [&'static str],
-    /// The threats that break it: each one is claimed, named here, or named next. One that is not played yet is one it waits for.
+    /// The threats that break it, by their names in the load test. One that is not among [`THREATS`] is one it waits for.
     pub broken_by: &'static [&'static str],
     /// The threats that break it now and then, too seldom to be seen in every few rounds.
     pub sometimes_broken_by: &'static [&'static str],
@@ -75,6 +77,17 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
+    /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order.
+    pub fn claims(&self) -> Vec<&'static str> {
+        THREATS.iter().copied().filter(|threat| self.claims_to_survive(threat)).collect()
+    }
+
+    /// Whether it promises that of this threat.
+    pub fn claims_to_survive(&self, threat: &str) -> bool {
+        let breaks = [self.broken_by, self.sometimes_broken_by].concat();
+        THREATS.contains(&threat) && !breaks.contains(&threat)
+    }
+
     /// The header of its file, as Markdown.
     pub fn header(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));

@@ -37,7 +37,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
-        claims: &["crowd", "second-instance"],
         broken_by: &["slow-holder", "paused-holder"],
         sometimes_broken_by: &["crashed-holder"],
         weak_at: "del",

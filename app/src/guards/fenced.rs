@@ -49,7 +49,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "a lease lock that hands out a fence; the store refuses an older one as it writes",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "write",

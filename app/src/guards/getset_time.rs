@@ -36,7 +36,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
-        claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder", "slow-holder", "paused-holder", "clock-jump"],
         sometimes_broken_by: &[],
         weak_at: "write",

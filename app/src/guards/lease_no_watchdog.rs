@@ -28,7 +28,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "Redisson's lock with a fixed lease: reentrant hash, pub/sub wake-up, no renewal",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -36,7 +36,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

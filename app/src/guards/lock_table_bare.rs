@@ -31,7 +31,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LockWithoutLease,
         lesson: 3,
         summary: "a row inserted under a unique key and deleted to release: no owner, no expiry",
-        claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

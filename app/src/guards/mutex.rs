@@ -37,7 +37,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::ProcessLock,
         lesson: 2,
         summary: "a mutex in the memory of each instance",
-        claims: &["crowd"],
         broken_by: &["second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -28,7 +28,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "GET_LOCK of MariaDB, held by a connection",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["sql-gone"],
         sometimes_broken_by: &[],
         weak_at: "write",

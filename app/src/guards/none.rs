@@ -22,7 +22,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::NoLock,
         lesson: 1,
         summary: "read, check, write, with nothing around them",
-        claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -42,7 +42,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

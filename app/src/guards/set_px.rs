@@ -41,7 +41,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -32,7 +32,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SETNX, then EXPIRE as a second command, and a blind DEL",
-        claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder", "slow-holder", "paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "expire",

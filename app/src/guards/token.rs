@@ -40,7 +40,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

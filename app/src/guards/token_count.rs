@@ -40,7 +40,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "del",

@@ -28,7 +28,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, given back before the stock is written",
-        claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

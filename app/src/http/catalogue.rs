@@ -17,7 +17,7 @@ struct Described<'a> {
     lesson: u8,
     store: &'a str,
     summary: &'a str,
-    claims: &'a [&'a str],
+    claims: Vec<&'a str>,
     broken_by: &'a [&'a str],
     sometimes_broken_by: &'a [&'a str],
     /// The step before which a fault does it the most harm.
@@ -38,7 +38,7 @@ impl<'a> Described<'a> {
             lesson: mechanism.lesson,
             store: entry.store,
             summary: mechanism.summary,
-            claims: mechanism.claims,
+            claims: mechanism.claims(),
             broken_by: mechanism.broken_by,
             sometimes_broken_by: mechanism.sometimes_broken_by,
             weak_at: mechanism.weak_at,

@@ -35,7 +35,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Atomic,
         lesson: 9,
         summary: "DECRBY, and INCRBY back where that was too much",
-        claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "record",

@@ -31,7 +31,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "take in Redis, then enter the order in MariaDB",
-        claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "record",

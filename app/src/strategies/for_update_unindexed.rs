@@ -21,7 +21,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::RowLock,
         lesson: 8,
         summary: "select ... for update by a column without an index, which locks every row",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "write",

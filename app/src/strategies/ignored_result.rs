@@ -30,7 +30,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "update ... where num = what was read, sold whether it was or not",
-        claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

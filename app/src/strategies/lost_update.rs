@@ -31,7 +31,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::NoLock,
         lesson: 1,
         summary: "select num, then update ... set num = ?, in one transaction",
-        claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

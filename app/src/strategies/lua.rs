@@ -26,7 +26,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Atomic,
         lesson: 9,
         summary: "check, take and record in one Lua script",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -33,7 +33,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::RowLock,
         lesson: 8,
         summary: "isolation level serializable, again after each deadlock",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -43,7 +43,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::SessionLock,
         lesson: 8,
         summary: "GET_LOCK around read and write, released before the transaction commits",
-        claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "commit",

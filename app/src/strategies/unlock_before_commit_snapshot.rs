@@ -24,7 +24,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::SessionLock,
         lesson: 8,
         summary: "unlock-before-commit, where the database refuses to write over what has changed since it was read",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "commit",

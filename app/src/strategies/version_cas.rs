@@ -31,7 +31,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "put with the version that was read, again until nobody was faster",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -32,7 +32,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "write",

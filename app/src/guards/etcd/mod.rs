@@ -41,7 +41,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 7,
         summary: "lease and create-revision order in etcd, watching the predecessor only",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder", "session-expiry"],
         sometimes_broken_by: &[],
         weak_at: "write",

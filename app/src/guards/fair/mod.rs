@@ -43,7 +43,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["slow-holder", "paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

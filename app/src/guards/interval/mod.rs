@@ -42,7 +42,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::BuyerLimit,
         lesson: 4,
         summary: "a lock of the buyer, who may enter once in a sale; nothing protects the stock",
-        claims: &[],
         broken_by: &["crowd", "second-instance", "crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -37,7 +37,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder"],
         sometimes_broken_by: &[],
         weak_at: "write",

@@ -40,7 +40,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "ephemeral sequential node, watching the predecessor only",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &["paused-holder", "session-expiry"],
         sometimes_broken_by: &[],
         weak_at: "write",

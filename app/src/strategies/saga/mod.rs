@@ -40,7 +40,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "take in Redis, enter the order in MariaDB; a log of both, and what is not finished is given back",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "record",

@@ -36,7 +36,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "try reserves in Redis for a time, confirm makes it final, cancel frees; a reconciler ends the rest",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "record",
