@@ -51,7 +51,22 @@ impl Family {
 
 /// The threats that strategies are tried under, by their names in the load test: what breaks a mechanism is named in its file,
 /// and all others it promises to survive.
-pub const THREATS: &[&str] = &["crowd", "second-instance", "crashed-holder"];
+pub const THREATS: &[&str] = &[
+    "crowd",
+    "second-instance",
+    "crashed-holder",
+    "slow-holder",
+    "paused-holder",
+    "blocked-runtime",
+    "crashed-between",
+    "redis-restart",
+    "sql-restart",
+    "store-silent",
+    "lost-reply",
+    "slow-network",
+    "second-click",
+    "buyer-gone",
+];
 
 /// A mechanism, before anything is opened.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +94,11 @@ pub struct Mechanism {
 impl Mechanism {
     /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order.
     pub fn claims(&self) -> Vec<&'static str> {
-        THREATS.iter().copied().filter(|threat| self.claims_to_survive(threat)).collect()
+        THREATS
+            .iter()
+            .copied()
+            .filter(|threat| self.claims_to_survive(threat))
+            .collect()
     }
 
     /// Whether it promises that of this threat.

@@ -1,7 +1,8 @@
 //! What is on trial: the strategies that a shop names, checked before anything else is asked of it.
 
 use anyhow::{Result, anyhow, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::facts::Place;
 use crate::text::{MAX_NAME, is_name, one_line};
@@ -27,6 +28,15 @@ pub struct Strategy {
     /// The step at which a fault strikes it, where the shop names a weaker one than the write.
     #[serde(default = "write")]
     pub weak_at: String,
+    /// The step at which a pause strikes it, where the shop names a weaker one than the write.
+    #[serde(default = "write")]
+    pub pause_at: String,
+    /// The step before which stock was taken and the order is not entered yet, where these are two.
+    #[serde(default)]
+    pub record_at: Option<String>,
+    /// The services that it uses, where the shop says so by their names. Some shops may mean something else by it.
+    #[serde(default, deserialize_with = "names")]
+    pub needs: Vec<String>,
     /// By what kind of mechanism it decides, where the shop says so.
     #[serde(default)]
     pub family: Option<String>,
@@ -37,6 +47,12 @@ pub struct Strategy {
 
 fn write() -> String {
     "write".to_owned()
+}
+
+fn names<'de, D: Deserializer<'de>>(read: D) -> Result<Vec<String>, D::Error> {
+    let value = Value::deserialize(read)?;
+    let names = value.as_array().into_iter().flatten();
+    Ok(names.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 impl Strategy {
@@ -72,11 +88,14 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
             "\"{}\" is no name: 1 to {MAX_NAME} characters of A-Z a-z 0-9 . _ + @ -",
             one_line(name, MAX_NAME)
         );
-        ensure!(
-            is_step(&strategy.weak_at),
-            "\"{}\" is no step of {name}: a to z and -, and perhaps a + behind",
-            one_line(&strategy.weak_at, MAX_NAME)
-        );
+        let steps = [&strategy.weak_at, &strategy.pause_at].into_iter();
+        for step in steps.chain(&strategy.record_at) {
+            ensure!(
+                is_step(step),
+                "\"{}\" is no step of {name}: a to z and -, and perhaps a + behind",
+                one_line(step, MAX_NAME)
+            );
+        }
         ensure!(
             strategies[..place].iter().all(|other| other.name != *name),
             "it names {name} twice"

@@ -10,7 +10,7 @@ use stack::ServerKind;
 use tokio::time::{sleep, timeout};
 
 use crate::facts::{Place, Urls};
-use crate::instances::{DeathWatch, Instances};
+use crate::instances::{DeathWatch, Instances, StallWatch};
 use crate::need::Need;
 use crate::pending::PendingSale;
 use crate::shop::{Address, BACK_WITHIN, ShopClient};
@@ -219,6 +219,11 @@ impl RunningShop {
     /// Begins to watch for the death of an instance.
     pub async fn watch(&self) -> DeathWatch {
         self.instances.watch().await
+    }
+
+    /// Begins to watch for an instance that stands still.
+    pub async fn watch_stalls(&self) -> StallWatch {
+        self.instances.watch_stalls().await
     }
 
     /// Has every instance write down what it does for a sale; `None` where one of them does not know how.

@@ -5,7 +5,7 @@
 //! # Layout
 //!
 //! - [`plan`], [`threats`], [`load`]: which rounds are played, strategy x threat x instances x repeat; one file for each
-//!   threat
+//!   threat, and in `deeds` what several of them do in the same way
 //! - [`deployment`], [`need`], [`instances`]: whose shop is on trial, what of it is ours, who is there, who has died
 //! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
 //! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
@@ -25,6 +25,7 @@ pub mod audit;
 pub mod catalogue;
 pub mod cell;
 pub mod compare;
+mod deeds;
 pub mod demo;
 pub mod deployment;
 pub mod environment;

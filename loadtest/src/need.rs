@@ -4,7 +4,7 @@ use std::fmt;
 
 use stack::ServerKind;
 
-use crate::facts::Place;
+use crate::catalogue::Strategy;
 
 /// Something that has to be started here, so that it can be told to pause, to die or to be slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,12 @@ impl fmt::Display for Need {
     }
 }
 
-/// The servers that keep stock and orders, each once.
-pub fn servers(place: Place) -> Vec<ServerKind> {
+/// The servers that a strategy keeps stock and orders in, or locks by, each once.
+pub fn servers(strategy: &Strategy) -> Vec<ServerKind> {
     let kinds = [(ServerKind::Redis, "redis"), (ServerKind::MariaDb, "sql")];
-    let kept = kinds
-        .into_iter()
-        .filter(|(_, store)| [place.stock, place.orders].contains(store));
-    kept.map(|(kind, _)| kind).collect()
+    let used = kinds.into_iter().filter(|(_, server)| {
+        let place = strategy.store;
+        [place.stock, place.orders].contains(server) || strategy.needs.iter().any(|need| need == server)
+    });
+    used.map(|(kind, _)| kind).collect()
 }

@@ -58,7 +58,8 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     for repeat in 1..=wanted.repeats {
         for &threat in &wanted.threats {
             for instances in threat.instances(&wanted.instances) {
-                rounds.extend(strategies.iter().map(|strategy| Round {
+                let concerned = strategies.iter().filter(|strategy| threat.concerns(strategy));
+                rounds.extend(concerned.map(|strategy| Round {
                     strategy: strategy.clone(),
                     threat,
                     instances,

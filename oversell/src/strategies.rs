@@ -201,7 +201,11 @@ mod tests {
                 ..
             } = entry.mechanism;
             for name in sometimes_broken_by {
-                assert!(THREATS.contains(name) && !broken_by.contains(name), "{}: {name}", entry.name);
+                assert!(
+                    THREATS.contains(name) && !broken_by.contains(name),
+                    "{}: {name}",
+                    entry.name
+                );
             }
             for name in broken_by {
                 let waits = TO_COME.contains(name);

@@ -51,10 +51,13 @@ impl Deed for OddDeliveries {
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let [at_two, hang_up] = [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)]
-            .map(|delivery| Sending { delivery, fault: None });
+        let [at_two, hang_up] = [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)].map(|delivery| Sending {
+            delivery,
+            ..Sending::default()
+        });
         let (at_two, hang_up) = tokio::try_join!(scene.send(2, at_two), scene.send(5, hang_up))?;
-        Ok((at_two, hang_up) == (Some(Word::Sold), Some(Word::Unknown)))
+        let words = [at_two, hang_up].map(|heard| heard.map(|heard| heard.answer.word));
+        Ok(words == [Some(Word::Sold), Some(Word::Unknown)])
     }
 }
 
@@ -75,7 +78,7 @@ impl Threat for SlowReplies {
     }
 
     fn needs(&self, strategy: &Strategy) -> Vec<Need> {
-        servers(strategy.store).into_iter().map(Need::Relay).collect()
+        servers(strategy).into_iter().map(Need::Relay).collect()
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -91,7 +94,7 @@ impl Deed for SlowReplies {
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         let ours = scene.shop.ours().context("it is not ours")?;
-        let kinds = servers(scene.attack.sale.strategy.store);
+        let kinds = servers(&scene.attack.sale.strategy);
         let relays = || kinds.iter().flat_map(|kind| ours.shop.relays(*kind));
         for relay in relays() {
             relay.delay(Direction::FromStore, Duration::from_millis(10));

@@ -22,6 +22,10 @@ struct Described<'a> {
     sometimes_broken_by: &'a [&'a str],
     /// The step before which a fault does it the most harm.
     weak_at: &'a str,
+    /// The step before which a pause does.
+    pause_at: &'a str,
+    /// The step between stock and order, where these are two.
+    record_at: Option<&'a str>,
     needs: &'a [&'a str],
     /// Why it cannot be used here, if it cannot.
     missing: Option<String>,
@@ -42,6 +46,8 @@ impl<'a> Described<'a> {
             broken_by: mechanism.broken_by,
             sometimes_broken_by: mechanism.sometimes_broken_by,
             weak_at: mechanism.weak_at,
+            pause_at: entry.pause_at(),
+            record_at: entry.record_at(),
             needs: &entry.needs,
             missing: entry.missing(services).map(|missing| missing.to_string()),
             steps: entry.steps.iter().map(|step| step.name).collect(),

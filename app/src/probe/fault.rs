@@ -1,21 +1,25 @@
-//! Faults that are real: the process stops itself with SIGSTOP or ends itself with SIGKILL.
+//! Faults that are real: the process stops itself with SIGSTOP, ends itself with SIGKILL, or blocks its own executor.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use nix::sys::signal::{Signal, raise};
+use tokio::runtime::Handle;
 
 use super::{Actor, Observer, Passing, Role, Step};
 
-/// The longest pause that can be asked for, in milliseconds.
-const MAX_PAUSE_MS: u64 = 60_000;
+/// The longest time that a process can be asked to stand still, in milliseconds.
+const MAX_STILL_MS: u64 = 60_000;
 
 /// What happens to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAction {
     /// SIGSTOP now, SIGCONT after this long.
     Pause(Duration),
+    /// Every thread of the executor is blocked for this long, as by a call that does not yield: the process runs, and no
+    /// renewal does.
+    Block(Duration),
     /// SIGKILL: no destructor runs, no connection is closed in order.
     Crash,
 }
@@ -51,7 +55,9 @@ pub struct Fault {
 #[derive(Debug, thiserror::Error)]
 pub enum BadFault {
     /// The part before the `@`.
-    #[error("a fault is crash or pause=MILLISECONDS (1 to {MAX_PAUSE_MS}), then perhaps @STEP or @STEP+")]
+    #[error(
+        "a fault is crash, pause=MILLISECONDS or block=MILLISECONDS (1 to {MAX_STILL_MS}), then perhaps @STEP or @STEP+"
+    )]
     Action,
     /// The part after the `@`.
     #[error("a step is one of lock, read, write, record, commit, release, renew, or one that GET /strategies lists")]
@@ -59,7 +65,7 @@ pub enum BadFault {
 }
 
 impl Fault {
-    /// Reads `crash`, `crash@release`, `pause=3000`, `pause=3000@set-nx`, `crash@write+`. A step is a role or one of
+    /// Reads `crash`, `crash@release`, `pause=3000`, `block=3000@set-nx`, `crash@write+`. A step is a role or one of
     /// `steps`; the `+` means after it.
     ///
     /// # Errors
@@ -71,10 +77,8 @@ impl Fault {
         };
         let action = match action.split_once('=') {
             None if action == "crash" => FaultAction::Crash,
-            Some(("pause", ms)) => match ms.parse() {
-                Ok(ms @ 1..=MAX_PAUSE_MS) => FaultAction::Pause(Duration::from_millis(ms)),
-                _ => return Err(BadFault::Action),
-            },
+            Some(("pause", ms)) => FaultAction::Pause(still(ms)?),
+            Some(("block", ms)) => FaultAction::Block(still(ms)?),
             _ => return Err(BadFault::Action),
         };
         Ok(Self { action, at })
@@ -83,6 +87,13 @@ impl Fault {
     /// Whether it strikes on this side of `step`.
     pub(super) fn is_for(&self, step: &Step, when: When) -> bool {
         self.at.is_some_and(|at| at.when == when && step.is_called(at.step))
+    }
+}
+
+fn still(ms: &str) -> Result<Duration, BadFault> {
+    match ms.parse() {
+        Ok(ms @ 1..=MAX_STILL_MS) => Ok(Duration::from_millis(ms)),
+        _ => Err(BadFault::Action),
     }
 }
 
@@ -126,6 +137,7 @@ impl FaultAction {
         match self {
             Self::Crash => signal_self(Signal::SIGKILL),
             Self::Pause(length) => pause(length),
+            Self::Block(length) => block(length),
         }
     }
 }
@@ -145,6 +157,17 @@ fn pause(length: Duration) {
         }
         Err(error) => tracing::error!(%error, "not paused: nobody would have woken the process"),
     }
+}
+
+/// Each worker of the executor takes one of the tasks and is blocked by it, this one by its own call. One task more than
+/// workers: the last one waits in the slot of this worker, where no other can take it.
+fn block(length: Duration) {
+    let until = Instant::now() + length;
+    let sleep_on = move || std::thread::sleep(until.saturating_duration_since(Instant::now()));
+    for _ in 0..=Handle::current().metrics().num_workers() {
+        tokio::spawn(async move { sleep_on() });
+    }
+    sleep_on();
 }
 
 /// To this very thread: a signal to the process may be taken by another one while this one goes on past the step.
@@ -181,6 +204,11 @@ mod tests {
             ("crash@write+", FaultAction::Crash, after("write")),
             ("pause=3000@set-nx", pause, before("set-nx")),
             ("crash@set-nx+", FaultAction::Crash, after("set-nx")),
+            (
+                "block=3000@write",
+                FaultAction::Block(Duration::from_secs(3)),
+                before("write"),
+            ),
         ] {
             assert_eq!(Fault::parse(text, STEPS).unwrap(), Fault { action, at }, "{text}");
         }
@@ -199,6 +227,9 @@ mod tests {
             "pause=0",
             "pause=-1",
             "pause=60001",
+            "block",
+            "block=0",
+            "block=60001@write",
             "crash=1",
         ] {
             assert!(Fault::parse(bad, STEPS).is_err(), "{bad:?}");

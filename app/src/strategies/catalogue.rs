@@ -8,7 +8,7 @@ use super::guarded::Guarded;
 use super::{NATIVE, Open, Strategy};
 use crate::guards::{self, GuardEntry};
 use crate::mechanism::Mechanism;
-use crate::probe::Step;
+use crate::probe::{Role, Step};
 use crate::sale::Error;
 use crate::services::{Missing, Services};
 use crate::stores::{self, StoreEntry};
@@ -78,6 +78,26 @@ impl Entry {
     /// Whether it is a guard that stands around read, check and write.
     pub fn is_guarded(&self) -> bool {
         matches!(self.how, How::Guarded(_))
+    }
+
+    /// The step before which a pause does the most harm: behind a guard the write, whatever the guard is doing before it.
+    pub fn pause_at(&self) -> &'static str {
+        match self.how {
+            How::Guarded(_) => Role::Write.name(),
+            How::Native(_) => self.mechanism.weak_at,
+        }
+    }
+
+    /// The step before which the stock was taken and the order is not entered yet, where these are two steps; with a `+` that
+    /// is so after it. Where others enter the order, a purchase is at its weakest there.
+    pub fn record_at(&self) -> Option<&'static str> {
+        let of = |role| self.steps.iter().find(|step| step.role == Some(role));
+        let record = of(Role::Write).and(of(Role::Record)).map(|step| step.name);
+        record.map(|record| {
+            Some(self.mechanism.weak_at)
+                .filter(|at| at.ends_with('+'))
+                .unwrap_or(record)
+        })
     }
 
     async fn open(&self, world: &World) -> Result<Arc<dyn Strategy>, Error> {

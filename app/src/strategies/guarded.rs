@@ -63,8 +63,14 @@ impl Guarded {
 #[async_trait]
 impl Strategy for Guarded {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let Some(mut held) = self.guard.lock(&purchase.item, probe).await? else {
-            return Ok(Outcome::Busy);
+        let mut held = match self.guard.lock(&purchase.item, probe).await {
+            Ok(Some(held)) => held,
+            Ok(None) => return Ok(Outcome::Busy),
+            Err(error) => {
+                // Whatever became of the lock: the stock was neither read nor written, and nothing was sold.
+                tracing::warn!(%error, item = %purchase.item, "the lock is not to be had");
+                return Ok(Outcome::Busy);
+            }
         };
         let outcome = self.sell(purchase, held.as_mut(), probe).await;
         // Whatever becomes of the lock now: what was sold is sold, and the buyer has to be told so.

@@ -9,9 +9,10 @@ use crate::answer::{Answer, Reply};
 use crate::shop::{PurchaseRequest, ShopClient};
 
 /// How one purchase is delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
     /// Once, and its answer is waited for.
+    #[default]
     Once,
     /// Twice at one moment, as by a buyer who clicks twice.
     Twice,

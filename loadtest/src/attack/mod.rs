@@ -13,7 +13,7 @@ mod twice;
 pub use crowd::{Attacked, Crowd};
 pub use deed::Deed;
 pub use delivery::Delivery;
-pub use scene::{Scene, Sending};
+pub use scene::{Heard, Scene, Sending};
 
 use crate::market::Market;
 

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use super::running::Running;
 use super::{Attack, Delivery};
-use crate::answer::Word;
+use crate::answer::{Answer, Word};
 use crate::deployment::RunningShop;
 
 /// How many purchases may carry a fault until it strikes: one that is told busy never comes to the step.
@@ -30,19 +30,39 @@ pub struct Scene<'a> {
 }
 
 /// How one purchase is to be sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sending {
     /// How it reaches the shop.
     pub delivery: Delivery,
     /// The value of its `X-Fault`, if it carries one.
     pub fault: Option<Arc<str>>,
+    /// Its business time between read and write, where it is not that of all others.
+    pub work: Option<Duration>,
+}
+
+/// What came of a purchase that a deed has sent.
+pub struct Heard {
+    /// The answer to it, or to the first of its copies.
+    pub answer: Answer,
+    /// The answer to the second copy, if there was one.
+    pub copy: Option<Answer>,
 }
 
 /// What a deed gives to the buyer of a purchase.
 pub(super) struct Parcel {
     pub(super) sending: Sending,
     pub(super) since: Instant,
-    pub(super) heard: oneshot::Sender<Word>,
+    pub(super) heard: oneshot::Sender<Heard>,
+}
+
+impl Sending {
+    /// Once, with this `X-Fault`.
+    pub fn with_fault(fault: &str) -> Self {
+        Self {
+            fault: Some(fault.into()),
+            ..Self::default()
+        }
+    }
 }
 
 impl<'a> Scene<'a> {
@@ -73,7 +93,7 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// When the deed has not named this place.
-    pub async fn send(&self, place: usize, sending: Sending) -> Result<Option<Word>> {
+    pub async fn send(&self, place: usize, sending: Sending) -> Result<Option<Heard>> {
         let parcels = self.directed.get(&place);
         let parcels = parcels.with_context(|| format!("purchase {place} is none of those that the deed sends"))?;
         let (heard, answer) = oneshot::channel();
@@ -90,26 +110,22 @@ impl<'a> Scene<'a> {
         Ok(answer.await.ok())
     }
 
-    /// Sends purchases that carry the fault, the first of them at that place, until it strikes. `struck` is asked after
-    /// each answer.
+    /// Sends purchases in this way, the first of them at that place, until it strikes. `struck` is asked after each answer.
     ///
     /// # Errors
     /// Those of [`Scene::send`].
     pub async fn provoke<F: Future<Output = bool>>(
         &self,
         place: usize,
-        fault: &str,
-        struck: impl Fn(Word) -> F,
+        sending: Sending,
+        struck: impl Fn(Answer) -> F,
     ) -> Result<bool> {
-        let sending = Sending {
-            delivery: Delivery::Once,
-            fault: Some(fault.into()),
-        };
         for _ in 0..FAULT_TRIES {
-            let Some(word) = self.send(place, sending.clone()).await? else {
+            let Some(Heard { answer, .. }) = self.send(place, sending.clone()).await? else {
                 return Ok(false);
             };
-            if struck(word).await {
+            let word = answer.word;
+            if struck(answer).await {
                 return Ok(true);
             }
             if !matches!(word, Word::Busy | Word::Sold) {

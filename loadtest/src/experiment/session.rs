@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When a ledger cannot be read, what it showed not be kept, a sale not be closed, or the crowd does not end.
-    pub(super) async fn close(self, is_stopped: bool, may_dismiss: bool) -> Result<()> {
+    pub(super) async fn close(mut self, is_stopped: bool, may_dismiss: bool) -> Result<()> {
         let closed = if is_stopped {
             self.open.abandon().await
         } else {
@@ -91,6 +91,9 @@ impl<'a> Session<'a> {
     /// Plays a round, and once more if it was no test by chance alone.
     async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
         let record = &self.plan.record;
+        if round.threat.empties_a_store() {
+            self.open.close_all(record).await?;
+        }
         self.open.make_room(round, 0, record).await?;
         let first = self.attack(round).await?;
         if self.open.follow(place, round, first, record).await? {

@@ -142,9 +142,9 @@ impl OpenSales {
     /// # Errors
     /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed. The others are left alone
     /// then: each of them would take as long to fail.
-    pub(crate) async fn close_all(mut self, record: &Record<'_>) -> Result<()> {
-        let current = std::mem::take(&mut self.current);
-        let mut closing = stream::iter(self.open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
+    pub(crate) async fn close_all(&mut self, record: &Record<'_>) -> Result<()> {
+        let Self { open, current, .. } = std::mem::take(self);
+        let mut closing = stream::iter(open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {
             record.keep(place, result)?;
             closed?;

@@ -1,21 +1,13 @@
 //! An instance is killed (SIGKILL, by itself) in the middle of a sale, while others buy: before the write, or at the step
 //! that its strategy calls its weakest. It comes back at once; what it held does not come back by itself.
 
-use std::time::Duration;
-
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::{Threat, smallest_crowd_of_instances};
-use crate::answer::Word;
+use super::{Threat, smallest_crowd_of_instances, two_waves};
 use crate::attack::{Deed, Scene};
+use crate::deeds::crash;
 use crate::load::Load;
-
-/// Buyers of a crash: each of them may have to wait out a lease.
-const BUYERS: usize = 16;
-
-/// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
-const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
 pub(super) struct CrashedHolder;
 
@@ -36,15 +28,8 @@ impl Threat for CrashedHolder {
         true
     }
 
-    /// Two waves: the first has the crash in it and cannot sell everything, the second wants more than is left.
     fn load(&self, asked: Load) -> Load {
-        let buyers = asked.buyers.min(BUYERS);
-        Load {
-            buyers,
-            requests: buyers * 2,
-            stock: (buyers + buyers / 4) as i64 * i64::from(asked.quantity),
-            ..asked
-        }
+        two_waves(asked)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -55,7 +40,7 @@ impl Threat for CrashedHolder {
 #[async_trait]
 impl Deed for CrashedHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
-        vec![load.buyers / 2]
+        vec![crash::place(load)]
     }
 
     /// Those whom the instance was serving when it died.
@@ -64,18 +49,6 @@ impl Deed for CrashedHolder {
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let deaths = scene.shop.watch().await;
-        let has_died = |word| {
-            let [after_answer, after_silence] = DIES_WITHIN;
-            let within = if word == Word::Unknown {
-                after_silence
-            } else {
-                after_answer
-            };
-            deaths.died(within)
-        };
-        let place = scene.attack.sale.load.buyers / 2;
-        let fault = format!("crash@{}", scene.attack.sale.strategy.weak_at);
-        scene.provoke(place, &fault, has_died).await
+        crash::act(scene, &scene.attack.sale.strategy.weak_at).await
     }
 }

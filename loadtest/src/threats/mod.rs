@@ -8,6 +8,9 @@ use crate::load::Load;
 use crate::need::Need;
 use crate::text::{MAX_NAME, nearest, one_line};
 
+/// Buyers of a fault: each of them may have to wait out a lease.
+const BUYERS: usize = 16;
+
 /// Takes one line for each threat: its file and its type. `cargo fmt` does not reach the files from here, so `.ci/run`
 /// gives every file to `rustfmt` by name.
 macro_rules! threats {
@@ -26,6 +29,17 @@ threats! {
     crowd::Crowd,
     second_instance::SecondInstance,
     crashed_holder::CrashedHolder,
+    slow_holder::SlowHolder,
+    paused_holder::PausedHolder,
+    blocked_runtime::BlockedRuntime,
+    crashed_between::CrashedBetween,
+    redis_restart::RedisRestart,
+    sql_restart::SqlRestart,
+    store_silent::StoreSilent,
+    lost_reply::LostReply,
+    slow_network::SlowNetwork,
+    second_click::SecondClick,
+    buyer_gone::BuyerGone,
 }
 
 /// A condition under which a strategy is tried.
@@ -48,6 +62,16 @@ pub trait Threat: Send + Sync {
     /// and what they measure of speed counts for nothing.
     fn mostly_waits(&self) -> bool {
         false
+    }
+
+    /// Whether a store is empty after it: no sale of an earlier round may be open then.
+    fn empties_a_store(&self) -> bool {
+        false
+    }
+
+    /// Whether there is anything in this strategy that it could break; where not, nothing is played.
+    fn concerns(&self, _strategy: &Strategy) -> bool {
+        true
     }
 
     /// Its load, made from the one that was asked for.
@@ -121,4 +145,16 @@ pub fn check_claims(strategies: &[Strategy]) -> Result<()> {
 /// The smallest count of two or more.
 fn smallest_crowd_of_instances(counts: &[usize]) -> Option<usize> {
     counts.iter().copied().filter(|count| *count >= 2).min()
+}
+
+/// The load of a fault, in two waves: the first has the fault in it and cannot sell everything, the second wants more than
+/// is left.
+fn two_waves(asked: Load) -> Load {
+    let buyers = asked.buyers.min(BUYERS);
+    Load {
+        buyers,
+        requests: buyers * 2,
+        stock: (buyers + buyers / 4) as i64 * i64::from(asked.quantity),
+        ..asked
+    }
 }

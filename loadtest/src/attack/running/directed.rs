@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::{Running, locked};
 use crate::answer::Word;
-use crate::attack::scene::Parcel;
+use crate::attack::scene::{Heard, Parcel};
 
 /// How far a wave is.
 #[derive(Clone, Copy, Default)]
@@ -74,10 +74,16 @@ impl Running {
             let mut request = self.attack.sale.purchase(number);
             let token = self.attack.sale.client.at.admin_token.as_str();
             request.fault = sending.fault.as_deref().map(|fault| (fault, token));
-            let answer = self.deliver(user, &request, sending.delivery, intended).await;
+            if let Some(work) = sending.work {
+                request.work_ms = work.as_millis() as u64;
+            }
+            let (answer, copy) = self.deliver(user, &request, sending.delivery, intended).await;
             // The deed may have been given up.
-            let _ = heard.send(answer.word);
-            self.keep(answer, true);
+            let _ = heard.send(Heard {
+                answer: answer.clone(),
+                copy: copy.clone(),
+            });
+            self.keep(answer, copy, true);
         }
     }
 }

@@ -163,9 +163,9 @@ impl Running {
     async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
         let request = self.attack.sale.purchase(place);
         let delivery = self.twice.delivery(place);
-        let answer = self.deliver(user, &request, delivery, intended).await;
+        let (answer, copy) = self.deliver(user, &request, delivery, intended).await;
         let (word, ended) = (answer.word, answer.ended);
-        self.keep(answer, false);
+        self.keep(answer, copy, false);
         // Who waited for the answer to a copy as well, or looked, can only now send the next one.
         let next = if self.after_answer(word, place).await || delivery != Delivery::Once {
             Instant::now()
@@ -197,10 +197,12 @@ impl Running {
         *locked(&self.back_at)
     }
 
-    fn keep(&self, answer: Answer, is_directed: bool) {
+    fn keep(&self, answer: Answer, copy: Option<Answer>, is_directed: bool) {
         self.progress
             .send_modify(|progress| progress.count(answer.word, is_directed));
-        locked(&self.told).attack.push(answer);
+        let mut told = locked(&self.told);
+        told.repeats.extend(copy);
+        told.attack.push(answer);
     }
 
     fn next_place(&self) -> Option<usize> {

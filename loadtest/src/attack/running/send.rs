@@ -4,32 +4,33 @@ use std::time::Instant;
 
 use goose::goose::{GooseRequest, GooseUser};
 
-use super::{Running, locked};
+use super::Running;
 use crate::answer::{Answer, Reply};
 use crate::attack::Delivery;
 use crate::shop::PurchaseRequest;
 
 impl Running {
-    /// Sends one purchase as it is to be delivered: the answer to it, or to the first of its copies.
+    /// Sends one purchase as it is to be delivered: the answer to it, and to its second copy if there was one.
     pub(super) async fn deliver(
         &self,
         user: &mut GooseUser,
         request: &PurchaseRequest<'_>,
         delivery: Delivery,
         intended: Instant,
-    ) -> Answer {
-        let (answer, copy) = match delivery {
-            Delivery::Once => return self.send(user, request, intended).await,
-            Delivery::HangUp(after) => return self.attack.hang_up(request, after).await,
+    ) -> (Answer, Option<Answer>) {
+        match delivery {
+            Delivery::Once => (self.send(user, request, intended).await, None),
+            Delivery::HangUp(after) => (self.attack.hang_up(request, after).await, None),
             Delivery::Twice => {
                 let again = self.attack.sale.client.buy(request);
                 let (answer, (copy, _)) = tokio::join!(self.send(user, request, intended), again);
-                (answer, copy)
+                (answer, Some(copy))
             }
-            Delivery::AtTwoInstances => self.attack.at_two_instances(request).await.into(),
-        };
-        locked(&self.told).repeats.push(copy);
-        answer
+            Delivery::AtTwoInstances => {
+                let [answer, copy] = self.attack.at_two_instances(request).await;
+                (answer, Some(copy))
+            }
+        }
     }
 
     /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the

@@ -1,27 +1,26 @@
-//! The instances of a shop that runs elsewhere, by who answers at its admin URLs, and the death of one of them.
+//! The instances of a shop, by who answers at its admin URLs; the death of one of them, and one that stands still.
+
+mod death;
+mod stall;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use futures_util::future::join_all;
 use reqwest::Client;
-use tokio::io::AsyncReadExt;
-use tokio::net::{TcpStream, lookup_host};
-use tokio::sync::SetOnce;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::net::lookup_host;
+use tokio::time::timeout;
+
+pub use self::death::DeathWatch;
+pub use self::stall::StallWatch;
 
 use crate::http;
 
 /// How long an instance may take to answer that it is there. One that has been killed accepts connections for some
 /// milliseconds more, but it answers nothing.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
-
-/// How long an instance that closes an idle connection is left alone before the next one is held.
-const HOLD_AGAIN: Duration = Duration::from_millis(200);
 
 /// Who an answer comes from, as far as it says so.
 struct Identity {
@@ -102,62 +101,17 @@ impl Instances {
         found
     }
 
-    /// Who answers there, if anybody does.
+    /// Who answers there, if anybody does soon.
     async fn ask(&self, at: SocketAddr) -> Option<Identity> {
-        let answer = self.client.get(format!("http://{at}/")).send().await.ok()?;
+        self.ask_within(at, ANSWERS_WITHIN).await
+    }
+
+    async fn ask_within(&self, at: SocketAddr, limit: Duration) -> Option<Identity> {
+        let question = self.client.get(format!("http://{at}/")).timeout(limit);
+        let answer = question.send().await.ok()?;
         Some(Identity {
             instance: http::named(answer.headers(), &http::INSTANCE),
             process: http::named(answer.headers(), &http::PROCESS),
         })
-    }
-
-    /// Holds a connection to each instance from now on.
-    pub async fn watch(&self) -> DeathWatch {
-        let died = Arc::new(SetOnce::new());
-        let mut held = JoinSet::new();
-        for at in self.addresses().await {
-            let known = self.ask(at).await.and_then(|identity| identity.process);
-            if let Some(connection) = connect(at).await {
-                held.spawn(self.clone().hold(at, connection, known, died.clone()));
-            }
-        }
-        DeathWatch { died, _held: held }
-    }
-
-    /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
-    /// or another process does: an instance can be back sooner than it was missed.
-    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<()>>) {
-        loop {
-            // Nothing was asked, so whatever is read is the end, or as good as one.
-            let _ = connection.read(&mut [0]).await;
-            let is_same = match self.ask(at).await {
-                Some(identity) => known.is_none() || identity.process == known,
-                None => false,
-            };
-            sleep(if is_same { HOLD_AGAIN } else { Duration::ZERO }).await;
-            match connect(at).await.filter(|_| is_same) {
-                Some(again) => connection = again,
-                // Another instance may have died at the same time.
-                None => return drop(died.set(())),
-            }
-        }
-    }
-}
-
-async fn connect(at: SocketAddr) -> Option<TcpStream> {
-    timeout(ANSWERS_WITHIN, TcpStream::connect(at)).await.ok()?.ok()
-}
-
-/// Notices the death of an instance, until it is dropped: an instance that serves one at a time answers nobody else as
-/// long as a connection to it is held.
-pub struct DeathWatch {
-    died: Arc<SetOnce<()>>,
-    _held: JoinSet<()>,
-}
-
-impl DeathWatch {
-    /// Whether an instance has died, or does so within that time.
-    pub async fn died(&self, within: Duration) -> bool {
-        timeout(within, self.died.wait()).await.is_ok()
     }
 }

@@ -1,0 +1,5 @@
+//! What several threats do to a shop in the same way.
+
+pub(crate) mod crash;
+pub(crate) mod relays;
+pub(crate) mod stand_still;

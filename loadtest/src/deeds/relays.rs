@@ -1,0 +1,32 @@
+//! The relays between the instances and the stores that a strategy uses.
+
+use anyhow::{Context, Result};
+use stack::{Relay, ServerKind};
+
+use crate::attack::Scene;
+use crate::deployment::Ours;
+use crate::need::servers;
+
+pub(crate) struct Relays<'a> {
+    ours: &'a Ours,
+    kinds: Vec<ServerKind>,
+}
+
+/// Those of the strategy that is attacked.
+pub(crate) fn of<'a>(scene: &Scene<'a>) -> Result<Relays<'a>> {
+    Ok(Relays {
+        ours: scene.shop.ours().context("the shop is not ours")?,
+        kinds: servers(&scene.attack.sale.strategy),
+    })
+}
+
+impl Relays<'_> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
+        self.kinds.iter().flat_map(|kind| self.ours.shop.relays(*kind))
+    }
+
+    /// Whether anything that was on its way met trouble at one of them.
+    pub(crate) fn any_affected(&self) -> bool {
+        self.all().any(|relay| relay.affected() > 0)
+    }
+}

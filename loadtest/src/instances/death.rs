@@ -1,0 +1,68 @@
+//! The death of an instance, by the connections that end with it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::sync::SetOnce;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::{ANSWERS_WITHIN, Instances};
+
+/// How long an instance that closes an idle connection is left alone before the next one is held.
+const HOLD_AGAIN: Duration = Duration::from_millis(200);
+
+impl Instances {
+    /// Holds a connection to each instance from now on.
+    pub async fn watch(&self) -> DeathWatch {
+        let died = Arc::new(SetOnce::new());
+        let mut held = JoinSet::new();
+        for at in self.addresses().await {
+            let known = self.ask(at).await.and_then(|identity| identity.process);
+            if let Some(connection) = connect(at).await {
+                held.spawn(self.clone().hold(at, connection, known, died.clone()));
+            }
+        }
+        DeathWatch { died, _held: held }
+    }
+
+    /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
+    /// or another process does: an instance can be back sooner than it was missed.
+    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<()>>) {
+        loop {
+            // Nothing was asked, so whatever is read is the end, or as good as one.
+            let _ = connection.read(&mut [0]).await;
+            let is_same = match self.ask(at).await {
+                Some(identity) => known.is_none() || identity.process == known,
+                None => false,
+            };
+            sleep(if is_same { HOLD_AGAIN } else { Duration::ZERO }).await;
+            match connect(at).await.filter(|_| is_same) {
+                Some(again) => connection = again,
+                // Another instance may have died at the same time.
+                None => return drop(died.set(())),
+            }
+        }
+    }
+}
+
+async fn connect(at: SocketAddr) -> Option<TcpStream> {
+    timeout(ANSWERS_WITHIN, TcpStream::connect(at)).await.ok()?.ok()
+}
+
+/// Notices the death of an instance, until it is dropped: an instance that serves one at a time answers nobody else as
+/// long as a connection to it is held.
+pub struct DeathWatch {
+    died: Arc<SetOnce<()>>,
+    _held: JoinSet<()>,
+}
+
+impl DeathWatch {
+    /// Whether an instance has died, or does so within that time.
+    pub async fn died(&self, within: Duration) -> bool {
+        timeout(within, self.died.wait()).await.is_ok()
+    }
+}

@@ -1,0 +1,53 @@
+//! Every thread on which an instance carries out purchases is blocked when one of them is about to write, for longer than any
+//! lease, as by a call that does not yield: the process runs, and no renewal in it does.
+
+use anyhow::Result;
+use async_trait::async_trait;
+
+use super::{Threat, smallest_crowd_of_instances, two_waves};
+use crate::attack::{Deed, Scene};
+use crate::deeds::stand_still::{self, Still};
+use crate::load::Load;
+
+pub(super) struct BlockedRuntime;
+
+impl Threat for BlockedRuntime {
+    fn name(&self) -> &'static str {
+        "blocked-runtime"
+    }
+
+    fn title(&self, _instances: usize) -> String {
+        "runtime is blocked".to_owned()
+    }
+
+    fn instances(&self, counts: &[usize]) -> Vec<usize> {
+        smallest_crowd_of_instances(counts).into_iter().collect()
+    }
+
+    fn mostly_waits(&self) -> bool {
+        true
+    }
+
+    fn load(&self, asked: Load) -> Load {
+        two_waves(asked)
+    }
+
+    fn deed(&self) -> Option<&dyn Deed> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Deed for BlockedRuntime {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        vec![stand_still::place(load)]
+    }
+
+    fn excuses_silence(&self) -> bool {
+        false
+    }
+
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        stand_still::act(scene, Still::Block).await
+    }
+}

@@ -1,0 +1,63 @@
+//! Buyers hang up while their purchases are carried out: what was begun is ended all the same, and the others go on buying.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use async_trait::async_trait;
+use futures_util::future::try_join_all;
+
+use super::{Threat, smallest_crowd_of_instances, two_waves};
+use crate::attack::{Deed, Delivery, Scene, Sending};
+use crate::load::Load;
+
+/// How long after it was sent: a purchase works for twice as long then, so that it has read and not written.
+const AFTER: Duration = Duration::from_millis(30);
+
+/// Every so many buyers of the first wave hangs up.
+const EVERY: usize = 4;
+
+pub(super) struct BuyerGone;
+
+impl Threat for BuyerGone {
+    fn name(&self) -> &'static str {
+        "buyer-gone"
+    }
+
+    fn title(&self, _instances: usize) -> String {
+        "buyers hang up".to_owned()
+    }
+
+    fn instances(&self, counts: &[usize]) -> Vec<usize> {
+        smallest_crowd_of_instances(counts).into_iter().collect()
+    }
+
+    fn load(&self, asked: Load) -> Load {
+        two_waves(asked)
+    }
+
+    fn deed(&self) -> Option<&dyn Deed> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Deed for BuyerGone {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        (0..load.buyers).step_by(EVERY).collect()
+    }
+
+    fn excuses_silence(&self) -> bool {
+        false
+    }
+
+    /// It struck where somebody was gone before the answer came.
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        let hang_up = Sending {
+            delivery: Delivery::HangUp(AFTER),
+            ..Sending::default()
+        };
+        let places = self.places(&scene.attack.sale.load);
+        let heard = try_join_all(places.into_iter().map(|place| scene.send(place, hang_up.clone()))).await?;
+        Ok(heard.into_iter().flatten().any(|heard| heard.answer.hung_up))
+    }
+}
