@@ -61,6 +61,7 @@ pub const THREATS: &[&str] = &[
     "crashed-between",
     "redis-restart",
     "sql-restart",
+    "sql-gone",
     "store-silent",
     "lost-reply",
     "slow-network",

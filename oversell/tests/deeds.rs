@@ -55,6 +55,7 @@ impl Deed for OddDeliveries {
             delivery,
             ..Sending::default()
         });
+        scene.begin();
         let (at_two, hang_up) = tokio::try_join!(scene.send(2, at_two), scene.send(5, hang_up))?;
         let words = [at_two, hang_up].map(|heard| heard.map(|heard| heard.answer.word));
         Ok(words == [Some(Word::Sold), Some(Word::Unknown)])

@@ -19,7 +19,8 @@ pub trait Deed: Send + Sync {
     /// Whether it explains that purchases which were sent before its damage was healed got no answer.
     fn excuses_silence(&self) -> bool;
 
-    /// Does the deed, and says whether it struck: seen, not believed. No buyer sends anything before [`Scene::begin`].
+    /// Does the deed, and says whether it struck: seen, not believed. No other buyer sends anything before
+    /// [`Scene::begin`].
     ///
     /// # Errors
     /// When it cannot be done: the run ends.

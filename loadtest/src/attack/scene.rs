@@ -75,13 +75,12 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Lets the buyers loose; the other methods do so, too. Whatever has to be done before the first purchase is sent
-    /// comes before.
+    /// Lets the buyers loose. Before that nobody sends anything but what [`Scene::send`] sends.
     pub fn begin(&self) {
         self.running.open_gate();
     }
 
-    /// Waits until so many sales of the first wave were heard of. False when there are fewer of them in all.
+    /// Lets the buyers loose and waits until so many sales of the first wave were heard of. False when there are fewer of them in all.
     pub async fn after_sales(&self, sales: usize) -> bool {
         self.begin();
         let others = self.attack.sale.load.buyers.saturating_sub(self.directed.len());
@@ -105,8 +104,6 @@ impl<'a> Scene<'a> {
         if parcels.send(parcel).await.is_err() {
             return Ok(None);
         }
-        // After that: its buyer, who is let loose with all others, has not to wait for it.
-        self.begin();
         Ok(answer.await.ok())
     }
 

@@ -28,6 +28,7 @@ pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
         };
         deaths.died(within)
     };
+    scene.begin();
     let sending = Sending::with_fault(&format!("crash@{step}"));
     scene.provoke(place(&scene.attack.sale.load), sending, has_died).await
 }

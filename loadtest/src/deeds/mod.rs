@@ -1,5 +1,6 @@
 //! What several threats do to a shop in the same way.
 
 pub(crate) mod crash;
+pub(crate) mod hold;
 pub(crate) mod relays;
 pub(crate) mod stand_still;

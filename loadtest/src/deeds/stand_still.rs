@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::hold;
 use crate::attack::{Scene, Sending};
-use crate::load::Load;
 
-/// For how long: three leases of our own shop.
-const LASTS: Duration = Duration::from_secs(3);
+/// An instance that answers nobody for so long stands still.
+const SILENT_FOR: Duration = Duration::from_millis(300);
+
+/// How long it may take to come to that: the others do not wait for longer.
+const SILENT_WITHIN: Duration = Duration::from_secs(2);
 
 /// A question that came a little later was answered a little sooner.
 const SEEN_FOR: Duration = Duration::from_millis(2_500);
@@ -24,21 +27,17 @@ pub(crate) enum Still {
     Block,
 }
 
-/// Which purchase brings it to.
-pub(crate) fn place(load: &Load) -> usize {
-    load.buyers / 2
-}
-
-/// Has an instance stand still. Whether it did: it answered nobody for so long, and then the same process did.
+/// Has an instance stand still while others buy. Whether it did: it answered nobody for so long, and then the same process
+/// did.
 pub(crate) async fn act(scene: &Scene<'_>, how: Still) -> Result<bool> {
-    let sale = &scene.attack.sale;
     let what = match how {
         Still::Pause => "pause",
         Still::Block => "block",
     };
-    let fault = format!("{what}={}@{}", LASTS.as_millis(), sale.strategy.pause_at);
+    let pause_at = &scene.attack.sale.strategy.pause_at;
+    let fault = format!("{what}={}@{pause_at}", hold::LASTS.as_millis());
     let stalls = scene.shop.watch_stalls().await;
-    let has_stalled = |_| stalls.stalled(SEEN_FOR, SEEN_WITHIN);
-    let sending = Sending::with_fault(&fault);
-    scene.provoke(place(&sale.load), sending, has_stalled).await
+    let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
+    hold::up(scene, Sending::with_fault(&fault), is_held).await?;
+    Ok(stalls.stood_still(SEEN_FOR, SEEN_WITHIN).await)
 }

@@ -57,6 +57,7 @@ impl Deed for BuyerGone {
             ..Sending::default()
         };
         let places = self.places(&scene.attack.sale.load);
+        scene.begin();
         let heard = try_join_all(places.into_iter().map(|place| scene.send(place, hang_up.clone()))).await?;
         Ok(heard.into_iter().flatten().any(|heard| heard.answer.hung_up))
     }

@@ -35,6 +35,7 @@ threats! {
     crashed_between::CrashedBetween,
     redis_restart::RedisRestart,
     sql_restart::SqlRestart,
+    sql_gone::SqlGone,
     store_silent::StoreSilent,
     lost_reply::LostReply,
     slow_network::SlowNetwork,

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::{Threat, smallest_crowd_of_instances, two_waves};
 use crate::attack::{Deed, Scene};
+use crate::deeds::hold;
 use crate::deeds::stand_still::{self, Still};
 use crate::load::Load;
 
@@ -29,7 +30,7 @@ impl Threat for PausedHolder {
     }
 
     fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
+        hold::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -40,7 +41,7 @@ impl Threat for PausedHolder {
 #[async_trait]
 impl Deed for PausedHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
-        vec![stand_still::place(load)]
+        hold::places(load)
     }
 
     fn excuses_silence(&self) -> bool {

@@ -53,6 +53,7 @@ impl Deed for SecondClick {
             ..Sending::default()
         };
         let places = self.places(&scene.attack.sale.load);
+        scene.begin();
         let heard = try_join_all(places.into_iter().map(|place| scene.send(place, twice.clone()))).await?;
         Ok(heard.into_iter().flatten().any(|heard| met_elsewhere(&heard)))
     }

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
+use tokio::time::sleep;
 
 use super::{Threat, smallest_crowd_of_instances, two_waves};
-use crate::answer::Answer;
 use crate::attack::{Deed, Scene, Sending};
+use crate::deeds::hold;
 use crate::load::Load;
 
-/// How long the purchase works: three leases of our own shop.
-const WORK: Duration = Duration::from_secs(3);
+/// When it is at work, and the others come.
+const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) struct SlowHolder;
 
@@ -33,7 +34,7 @@ impl Threat for SlowHolder {
     }
 
     fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
+        hold::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -44,7 +45,7 @@ impl Threat for SlowHolder {
 #[async_trait]
 impl Deed for SlowHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
-        vec![load.buyers / 2]
+        hold::places(load)
     }
 
     fn excuses_silence(&self) -> bool {
@@ -54,12 +55,10 @@ impl Deed for SlowHolder {
     /// Who was told something sooner has not worked for so long, or not at all.
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         let sending = Sending {
-            work: Some(WORK),
+            work: Some(hold::LASTS),
             ..Sending::default()
         };
-        let has_worked = |answer: Answer| async move { answer.ended.duration_since(answer.sent) >= WORK };
-        scene
-            .provoke(scene.attack.sale.load.buyers / 2, sending, has_worked)
-            .await
+        let answer = hold::up(scene, sending, sleep(AT_WORK_AFTER)).await?;
+        Ok(answer.is_some_and(|answer| answer.ended.duration_since(answer.sent) >= hold::LASTS))
     }
 }

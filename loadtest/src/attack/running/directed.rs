@@ -2,7 +2,6 @@
 //! the purchases are sent.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
 use goose::goose::GooseUser;
 use tokio::sync::mpsc;
@@ -57,27 +56,19 @@ impl Running {
     }
 
     /// The buyer of a purchase that a deed sends: does what it is told until the deed is over.
-    pub(super) async fn follow(
-        &self,
-        user: &mut GooseUser,
-        place: usize,
-        intended: Instant,
-        mut parcels: mpsc::Receiver<Parcel>,
-    ) {
-        let (mut place, mut intended) = (Some(place), intended);
+    pub(super) async fn follow(&self, user: &mut GooseUser, place: usize, mut parcels: mpsc::Receiver<Parcel>) {
+        let mut place = Some(place);
         while let Some(Parcel { sending, since, heard }) = parcels.recv().await {
             let Some(number) = place.take().or_else(|| self.next_place()) else {
                 return;
             };
-            // Not before the deed wanted it.
-            intended = intended.max(since);
             let mut request = self.attack.sale.purchase(number);
             let token = self.attack.sale.client.at.admin_token.as_str();
             request.fault = sending.fault.as_deref().map(|fault| (fault, token));
             if let Some(work) = sending.work {
                 request.work_ms = work.as_millis() as u64;
             }
-            let (answer, copy) = self.deliver(user, &request, sending.delivery, intended).await;
+            let (answer, copy) = self.deliver(user, &request, sending.delivery, since).await;
             // The deed may have been given up.
             let _ = heard.send(Heard {
                 answer: answer.clone(),

@@ -132,23 +132,24 @@ impl Running {
         let _present = Present(self);
         user.client = self.client.clone();
         self.gate.wait().await;
-        self.opened.wait().await;
-        let mut intended = *self.released.get_or_init(Instant::now);
         let load = &self.attack.sale.load;
+        let mut next = None;
         while let Some(place) = self.next_place() {
+            let parcels = locked(&self.directed).remove(&place);
+            if let Some(parcels) = parcels {
+                self.follow(user, place, parcels).await;
+                continue;
+            }
+            self.opened.wait().await;
+            let mut intended = next.unwrap_or_else(|| *self.released.get_or_init(Instant::now));
             if self.attack.deed.is_some() && place >= load.buyers {
                 if !*self.healed.wait().await {
                     return;
                 }
                 intended = Instant::now();
             }
-            let parcels = locked(&self.directed).remove(&place);
-            if let Some(parcels) = parcels {
-                self.follow(user, place, intended, parcels).await;
-                continue;
-            }
             match self.purchase(user, place, intended).await {
-                Some(ended) => intended = ended,
+                Some(follows) => next = Some(follows),
                 None => return,
             }
         }

@@ -1,0 +1,74 @@
+//! What the threats have in common under which one purchase takes longer than any lease, while others want to buy.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use futures_util::future::try_join_all;
+use tokio::sync::SetOnce;
+use tokio::time::timeout;
+
+use crate::answer::{Answer, Word};
+use crate::attack::{Heard, Scene, Sending};
+use crate::load::Load;
+
+/// How long the purchase is held up: three leases of our own shop.
+pub(crate) const LASTS: Duration = Duration::from_secs(3);
+
+/// Buyers who come again and again meanwhile. A proxy may have half of them wait at an instance that stands still.
+const OTHERS: usize = 4;
+
+/// After which one comes again who was told to wait: some shops give up long before a lease ends.
+const AGAIN: Duration = Duration::from_millis(300);
+
+/// Which purchases the deed sends: the one that is held up first.
+pub(crate) fn places(load: &Load) -> Vec<usize> {
+    (0..load.buyers.min(OTHERS + 1)).collect()
+}
+
+/// A wave of buyers for each of those who come again and again, on top of the two that there are.
+pub(crate) fn load(two_waves: Load) -> Load {
+    Load {
+        requests: two_waves.requests * 2,
+        ..two_waves
+    }
+}
+
+/// Sends one purchase; lets the others loose when it `is_held` up, and has some of them come again until it is answered. Its
+/// answer, unless it could not be sent.
+///
+/// # Errors
+/// When the deed has not named the places.
+pub(crate) async fn up(scene: &Scene<'_>, sending: Sending, is_held: impl Future) -> Result<Option<Answer>> {
+    let is_over = SetOnce::new();
+    let holder = async {
+        let heard = scene.send(0, sending).await;
+        // It is set by nobody else.
+        let _ = is_over.set(());
+        heard
+    };
+    let others = async {
+        is_held.await;
+        scene.begin();
+        let places = places(&scene.attack.sale.load);
+        try_join_all(
+            places
+                .into_iter()
+                .skip(1)
+                .map(|place| come_again(scene, place, &is_over)),
+        )
+        .await
+    };
+    let (heard, others) = tokio::join!(holder, others);
+    others?;
+    Ok(heard?.map(|heard| heard.answer))
+}
+
+/// Buys until somebody is told anything but to wait, or the purchase that is held up is answered.
+async fn come_again(scene: &Scene<'_>, place: usize, is_over: &SetOnce<()>) -> Result<()> {
+    while let Some(Heard { answer, .. }) = scene.send(place, Sending::default()).await? {
+        if answer.word != Word::Busy || timeout(AGAIN, is_over.wait()).await.is_ok() {
+            break;
+        }
+    }
+    Ok(())
+}
