@@ -3,4 +3,5 @@
 pub(crate) mod crash;
 pub(crate) mod hold;
 pub(crate) mod relays;
+pub(crate) mod restart;
 pub(crate) mod stand_still;

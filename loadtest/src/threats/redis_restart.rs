@@ -1,12 +1,14 @@
-//! Redis is killed (SIGKILL) in the middle of a sale and started again without anything it knew: it keeps nothing on disk.
+//! Redis is killed (SIGKILL) while a purchase is at work, and started again without anything it knew, stock, orders and locks:
+//! it keeps nothing on disk.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use async_trait::async_trait;
 use stack::ServerKind;
 
 use super::{Threat, smallest_crowd_of_instances, two_waves};
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
+use crate::deeds::{hold, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
@@ -42,7 +44,7 @@ impl Threat for RedisRestart {
     }
 
     fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
+        hold::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -52,16 +54,16 @@ impl Threat for RedisRestart {
 
 #[async_trait]
 impl Deed for RedisRestart {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        hold::places(load)
+    }
+
     /// Those whom the shop was serving meanwhile.
     fn excuses_silence(&self) -> bool {
         true
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let ours = scene.shop.ours().context("the shop is not ours")?;
-        let redis = ours.stores.redis().context("its Redis is not ours")?;
-        let has_begun = scene.after_sales(scene.attack.sale.load.buyers / 4).await;
-        redis.kill()?;
-        Ok(has_begun)
+        restart::act(scene, ServerKind::Redis).await
     }
 }

@@ -13,20 +13,26 @@ use tokio::time::{Instant, sleep};
 use super::{Threat, smallest_crowd_of_instances, two_waves};
 use crate::attack::{Deed, Scene, Sending};
 use crate::catalogue::Strategy;
+use crate::deeds::hold;
 use crate::load::Load;
 use crate::need::{Need, servers};
 
-/// How long one purchase works: its lock, if it has one, is held by a connection meanwhile.
-const WORK: Duration = Duration::from_secs(1);
+/// How long one purchase works: less than a lease, so that no lock ends but with its connection.
+const WORK: Duration = Duration::from_millis(900);
 
 /// When it is at work.
-const AT_WORK_AFTER: Duration = Duration::from_millis(300);
+const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// How long a transaction is waited for.
-const WITHIN: Duration = Duration::from_millis(600);
+const WITHIN: Duration = Duration::from_millis(1_500);
 
-/// How often it is looked for.
-const EVERY: Duration = Duration::from_millis(10);
+/// Transactions of others, and those who wait for a lock that another connection holds.
+const UNDER_WAY: &str = "select (select count(*) from information_schema.innodb_trx where trx_mysql_thread_id <> ?) \
+                         + (select count(*) from information_schema.processlist where state = 'User lock')";
+
+/// How often it is looked for: MariaDB's list of transactions stays as it is while it is asked for more often than every
+/// 100 ms.
+const EVERY: Duration = Duration::from_millis(120);
 
 pub(super) struct SqlGone;
 
@@ -47,8 +53,12 @@ impl Threat for SqlGone {
         true
     }
 
+    /// Where MariaDB keeps nothing but a lock, it has to be one that a connection holds: others take part in no transaction.
     fn concerns(&self, strategy: &Strategy) -> bool {
-        servers(strategy).contains(&ServerKind::MariaDb)
+        let place = strategy.store;
+        let is_session_lock = strategy.family() == "session-lock";
+        [place.stock, place.orders].contains(&"sql")
+            || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
     }
 
     fn needs(&self, _: &Strategy) -> Vec<Need> {
@@ -56,7 +66,7 @@ impl Threat for SqlGone {
     }
 
     fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
+        hold::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -67,7 +77,7 @@ impl Threat for SqlGone {
 #[async_trait]
 impl Deed for SqlGone {
     fn places(&self, load: &Load) -> Vec<usize> {
-        vec![load.buyers / 2]
+        hold::places(load)
     }
 
     /// Those whose connection it was.
@@ -86,17 +96,22 @@ impl Deed for SqlGone {
         };
         let hangs_up = async {
             sleep(AT_WORK_AFTER).await;
-            let [mut holder, mut killer] = [options.connect().await?, options.connect().await?];
-            hold_up(&mut holder, item).await?;
-            let is_under_way = anybody_under_way(&mut killer, &mut holder).await?;
-            let killed = kill_all(&mut killer, &mut holder).await?;
-            holder.close().await?;
-            Ok(is_under_way && killed > 0)
+            hang_up(&options, item).await
         };
-        scene.begin();
-        let (_, struck) = tokio::join!(scene.send(sale.load.buyers / 2, at_work), hangs_up);
+        let (held, struck) = tokio::join!(hold::up(scene, at_work, sleep(AT_WORK_AFTER)), hangs_up);
+        held?;
         struck
     }
+}
+
+/// Closes all connections but our own. Whether there was one to close while a transaction was under way.
+async fn hang_up(options: &MySqlConnectOptions, item: &str) -> Result<bool> {
+    let [mut holder, mut killer] = [options.connect().await?, options.connect().await?];
+    hold_up(&mut holder, item).await?;
+    let is_under_way = anybody_under_way(&mut killer, &mut holder).await?;
+    let killed = kill_all(&mut killer, &mut holder).await?;
+    holder.close().await?;
+    Ok(is_under_way && killed > 0)
 }
 
 /// Whoever writes the stock of the item, or an order for it, waits in its transaction from now on; not if somebody else has
@@ -118,8 +133,7 @@ async fn anybody_under_way(killer: &mut MySqlConnection, holder: &mut MySqlConne
     let holder_id = id(holder).await?;
     let until = Instant::now() + WITHIN;
     while Instant::now() < until {
-        let others = "select count(*) from information_schema.innodb_trx where trx_mysql_thread_id <> ?";
-        let others: i64 = query_scalar(others).bind(holder_id).fetch_one(&mut *killer).await?;
+        let others: i64 = query_scalar(UNDER_WAY).bind(holder_id).fetch_one(&mut *killer).await?;
         if others > 0 {
             return Ok(true);
         }
@@ -131,7 +145,7 @@ async fn anybody_under_way(killer: &mut MySqlConnection, holder: &mut MySqlConne
 /// How many connections were closed.
 async fn kill_all(killer: &mut MySqlConnection, holder: &mut MySqlConnection) -> Result<usize> {
     let ours = [id(killer).await?, id(holder).await?];
-    let all: Vec<i64> = query_scalar("select id from information_schema.processlist where command <> 'Daemon'")
+    let all: Vec<i64> = query_scalar("select cast(id as signed) from information_schema.processlist where command <> 'Daemon'")
         .fetch_all(&mut *killer)
         .await?;
     let others = all.into_iter().filter(|id| !ours.contains(id));
@@ -147,5 +161,5 @@ async fn kill_all(killer: &mut MySqlConnection, holder: &mut MySqlConnection) ->
 }
 
 async fn id(connection: &mut MySqlConnection) -> Result<i64> {
-    Ok(query_scalar("select connection_id()").fetch_one(connection).await?)
+    Ok(query_scalar("select cast(connection_id() as signed)").fetch_one(connection).await?)
 }

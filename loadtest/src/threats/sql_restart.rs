@@ -1,12 +1,14 @@
-//! MariaDB is killed (SIGKILL) in the middle of a sale and started again: what was committed is there, and nothing else.
+//! MariaDB is killed (SIGKILL) while a purchase is at work, and started again: what was committed is there, and nothing else,
+//! no lock either.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use async_trait::async_trait;
 use stack::ServerKind;
 
 use super::{Threat, smallest_crowd_of_instances, two_waves};
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
+use crate::deeds::{hold, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
@@ -38,7 +40,7 @@ impl Threat for SqlRestart {
     }
 
     fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
+        hold::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -48,16 +50,16 @@ impl Threat for SqlRestart {
 
 #[async_trait]
 impl Deed for SqlRestart {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        hold::places(load)
+    }
+
     /// Those whom the shop was serving meanwhile.
     fn excuses_silence(&self) -> bool {
         true
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let ours = scene.shop.ours().context("the shop is not ours")?;
-        let mariadb = ours.stores.mariadb().context("its MariaDB is not ours")?;
-        let has_begun = scene.after_sales(scene.attack.sale.load.buyers / 4).await;
-        mariadb.kill()?;
-        Ok(has_begun)
+        restart::act(scene, ServerKind::MariaDb).await
     }
 }
