@@ -69,6 +69,9 @@ pub const THREATS: &[&str] = &[
     "buyer-gone",
 ];
 
+/// All threats that come with a second instance: what is broken by that is broken by each of them.
+pub const TWO_INSTANCES: &[&str] = THREATS.split_first().expect("there are threats").1;
+
 /// A mechanism, before anything is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Mechanism {
@@ -93,21 +96,6 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
-    /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order.
-    pub fn claims(&self) -> Vec<&'static str> {
-        THREATS
-            .iter()
-            .copied()
-            .filter(|threat| self.claims_to_survive(threat))
-            .collect()
-    }
-
-    /// Whether it promises that of this threat.
-    pub fn claims_to_survive(&self, threat: &str) -> bool {
-        let breaks = [self.broken_by, self.sometimes_broken_by].concat();
-        THREATS.contains(&threat) && !breaks.contains(&threat)
-    }
-
     /// The header of its file, as Markdown.
     pub fn header(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));

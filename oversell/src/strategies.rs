@@ -1,7 +1,7 @@
 //! `oversell strategies`: what there is to choose from, and how each one works.
 
 use anyhow::Result;
-use app::mechanism::Mechanism;
+use app::mechanism::THREATS;
 use app::strategies::Entry;
 use loadtest::threats;
 
@@ -25,7 +25,7 @@ pub fn strategies(options: &StrategiesOptions) -> Result<u8> {
 /// One mechanism and its stores.
 struct Row<'a> {
     first: &'a Entry,
-    stores: Vec<&'static str>,
+    entries: Vec<&'a Entry>,
 }
 
 fn rows(entries: &[Entry]) -> Vec<Row<'_>> {
@@ -35,10 +35,10 @@ fn rows(entries: &[Entry]) -> Vec<Row<'_>> {
             .iter_mut()
             .find(|row| row.first.mechanism.name == entry.mechanism.name)
         {
-            Some(row) => row.stores.push(entry.store),
+            Some(row) => row.entries.push(entry),
             None => rows.push(Row {
                 first: entry,
-                stores: vec![entry.store],
+                entries: vec![entry],
             }),
         }
     }
@@ -62,10 +62,10 @@ fn list(entries: &[Entry]) -> String {
             family = Some(mechanism.family);
             text += &format!("\n{}\n", mechanism.family.words());
         }
-        let stores: Vec<_> = row.stores.iter().map(|store| format!("@{store}")).collect();
+        let stores: Vec<_> = row.entries.iter().map(|entry| format!("@{}", entry.store)).collect();
         let head = format!("  {:<width$} {:<11} ", mechanism.name, stores.join(" "));
         text += &format!("{}\n", wrapped(mechanism.summary, &head, &" ".repeat(head.len())));
-        let survives = format!("survives {}; needs {}", listed(&mechanism.claims()), needs(&row));
+        let survives = format!("survives {}; needs {}", survives(&row), needs(&row));
         text += &format!("{}\n", wrapped(&survives, FACTS, FACTS));
     }
     let more = "A strategy is a mechanism on a store: none@redis.\n\n\
@@ -76,7 +76,7 @@ fn list(entries: &[Entry]) -> String {
 
 /// What it needs on every store; besides, on each, the store itself.
 fn needs(row: &Row<'_>) -> String {
-    if row.stores.len() == 1 {
+    if row.entries.len() == 1 {
         return row.first.needs.join(", ");
     }
     let own = row.first.mechanism.needs.iter().map(|need| (*need).to_owned());
@@ -107,25 +107,50 @@ fn described(entries: &[Entry], name: &str) -> Result<String> {
     Ok(texts.join("\n\n"))
 }
 
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => "nothing".to_owned(),
-        names => names.join(", "),
+/// The threats that it claims to survive, on all its stores.
+fn survives(row: &Row<'_>) -> String {
+    let claimed = |threat: &&&str| row.entries.iter().all(|entry| entry.claims().contains(*threat));
+    let claimed: Vec<_> = THREATS.iter().filter(claimed).copied().collect();
+    match (claimed.len(), THREATS.len() - claimed.len()) {
+        (0, _) => "nothing".to_owned(),
+        (_, 0) => "all".to_owned(),
+        (some, others) if some <= others => claimed.join(", "),
+        _ => {
+            let others: Vec<_> = THREATS
+                .iter()
+                .filter(|threat| !claimed.contains(threat))
+                .copied()
+                .collect();
+            format!("all but {}", others.join(", "))
+        }
     }
 }
 
 /// The threats that break it, and where a fault strikes it.
-fn broken_by(mechanism: Mechanism) -> String {
-    let sometimes = mechanism
-        .sometimes_broken_by
-        .iter()
-        .map(|name| format!("{name} (now and then)"));
+fn broken_by(row: &Row<'_>) -> String {
+    let mechanism = row.first.mechanism;
+    let breaks = |threat: &str| {
+        let is_on = |entry: &&&Entry| entry.broken_by().contains(&threat);
+        let on: Vec<_> = row
+            .entries
+            .iter()
+            .filter(is_on)
+            .map(|entry| format!("@{}", entry.store))
+            .collect();
+        let waits = threats::find(threat).is_none();
+        match on.len() {
+            0 => None,
+            _ if waits => Some(format!("{threat} (not among the threats yet)")),
+            all if all == row.entries.len() => Some(threat.to_owned()),
+            _ => Some(format!("{threat} ({})", on.join(", "))),
+        }
+    };
+    let waiting = mechanism.broken_by.iter().filter(|threat| !THREATS.contains(threat));
+    let named = THREATS.iter().chain(waiting).filter_map(|threat| breaks(threat));
+    let sometimes = mechanism.sometimes_broken_by.iter();
+    let sometimes = sometimes.map(|name| format!("{name} (now and then)"));
     let strikes = format!("a fault strikes it at {}", mechanism.weak_at);
-    let names = mechanism.broken_by.iter().map(|name| match threats::find(name) {
-        Some(_) => (*name).to_owned(),
-        None => format!("{name} (not among the threats yet)"),
-    });
-    match names.chain(sometimes).collect::<Vec<_>>().as_slice() {
+    match named.chain(sometimes).collect::<Vec<_>>().as_slice() {
         [] => format!("nothing known; {strikes}"),
         names => format!("{}; {strikes}", names.join(", ")),
     }
@@ -133,17 +158,13 @@ fn broken_by(mechanism: Mechanism) -> String {
 
 fn description(row: &Row<'_>) -> String {
     let mechanism = row.first.mechanism;
-    let names: Vec<_> = row
-        .stores
-        .iter()
-        .map(|store| format!("{}@{store}", mechanism.name))
-        .collect();
+    let names: Vec<_> = row.entries.iter().map(|entry| entry.name.as_str()).collect();
     let steps: Vec<_> = row.first.steps.iter().map(|step| step.name).collect();
     let facts = [
         ("strategies", names.join(", ")),
         ("family", mechanism.family.words().to_owned()),
-        ("survives", listed(&mechanism.claims())),
-        ("broken by", broken_by(mechanism)),
+        ("survives", survives(row)),
+        ("broken by", broken_by(row)),
         ("needs", needs(row)),
         ("steps", steps.join(", ")),
     ];
@@ -158,7 +179,7 @@ fn description(row: &Row<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use app::mechanism::THREATS;
+    use app::mechanism::Mechanism;
 
     use super::*;
 

@@ -46,7 +46,7 @@ fn line(name: &str) -> String {
 
 fn described(name: &str) -> String {
     let entries = Entry::all();
-    let claiming = entries.iter().filter(|entry| entry.mechanism.claims_to_survive(name));
+    let claiming = entries.iter().filter(|entry| entry.claims().contains(&name));
     let claiming: Vec<_> = claiming.map(|entry| entry.name.as_str()).collect();
     let is_control = threats::find(name).is_some_and(|threat| threat.is_control());
     let claimed = match (is_control, claiming.as_slice()) {

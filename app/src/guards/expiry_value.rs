@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
-        broken_by: &["slow-holder", "paused-holder"],
+        broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
         sometimes_broken_by: &["crashed-holder"],
         weak_at: "del",
         needs: &["redis"],

@@ -28,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "Redisson's lock with a fixed lease: reentrant hash, pub/sub wake-up, no renewal",
-        broken_by: &["slow-holder", "paused-holder"],
+        broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],

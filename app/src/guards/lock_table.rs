@@ -36,7 +36,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
-        broken_by: &["slow-holder", "paused-holder"],
+        broken_by: &["slow-holder", "paused-holder", "blocked-runtime"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["sql"],

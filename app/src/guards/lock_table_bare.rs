@@ -31,7 +31,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LockWithoutLease,
         lesson: 3,
         summary: "a row inserted under a unique key and deleted to release: no owner, no expiry",
-        broken_by: &["crashed-holder"],
+        broken_by: &["crashed-holder", "crashed-between"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["sql"],

@@ -28,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "GET_LOCK of MariaDB, held by a connection",
-        broken_by: &["sql-gone"],
+        broken_by: &["sql-gone", "sql-restart"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["sql"],

@@ -42,7 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
-        broken_by: &["paused-holder"],
+        broken_by: &["paused-holder", "blocked-runtime"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[NODES],

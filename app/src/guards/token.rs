@@ -40,7 +40,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
-        broken_by: &["paused-holder"],
+        broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],

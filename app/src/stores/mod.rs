@@ -167,6 +167,9 @@ pub trait Store: Stock + Sized {
     /// The steps that [`Stock::read`] and [`Stock::write`] take.
     const STEPS: &'static [Step];
 
+    /// The threats that take from it what it has: no mechanism that sells from it survives them.
+    const LOSES_BY: &'static [&'static str];
+
     /// Connects, and brings what it finds there up to date.
     ///
     /// # Errors
@@ -180,6 +183,8 @@ pub struct StoreEntry {
     pub name: &'static str,
     /// [`Store::STEPS`]
     pub steps: &'static [Step],
+    /// [`Store::LOSES_BY`]
+    pub loses_by: &'static [&'static str],
     connect: for<'a> fn(Connect<'a>) -> Connecting<'a>,
 }
 
@@ -191,6 +196,7 @@ impl StoreEntry {
         Self {
             name: S::NAME,
             steps: S::STEPS,
+            loses_by: S::LOSES_BY,
             connect: |to| Box::pin(async { Ok(Arc::new(S::connect(to).await?) as Arc<dyn Stock>) }),
         }
     }

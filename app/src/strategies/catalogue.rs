@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 use super::guarded::Guarded;
 use super::{NATIVE, Open, Strategy};
 use crate::guards::{self, GuardEntry};
-use crate::mechanism::Mechanism;
+use crate::mechanism::{Mechanism, THREATS};
 use crate::probe::{Role, Step};
 use crate::sale::Error;
 use crate::services::{Missing, Services};
@@ -68,6 +68,30 @@ impl Entry {
             steps,
             how,
         }
+    }
+
+    /// The threats that break it: those that break its mechanism, and those that take from a store what it has.
+    pub fn broken_by(&self) -> Vec<&'static str> {
+        let loses_by = |name| stores::ALL.iter().filter(move |store| store.name == name);
+        let stores = self
+            .store
+            .split('+')
+            .flat_map(loses_by)
+            .flat_map(|store| store.loses_by);
+        let mut broken_by = self.mechanism.broken_by.to_vec();
+        for threat in stores {
+            if !broken_by.contains(threat) {
+                broken_by.push(threat);
+            }
+        }
+        broken_by
+    }
+
+    /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order: all others.
+    pub fn claims(&self) -> Vec<&'static str> {
+        let not_claimed = [&*self.broken_by(), self.mechanism.sometimes_broken_by].concat();
+        let claimed = THREATS.iter().filter(|threat| !not_claimed.contains(threat));
+        claimed.copied().collect()
     }
 
     /// The first service it needs that is not there, if one is not.

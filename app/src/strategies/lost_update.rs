@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{Family, Mechanism, THREATS};
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
@@ -31,7 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::NoLock,
         lesson: 1,
         summary: "select num, then update ... set num = ?, in one transaction",
-        broken_by: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: THREATS,
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],

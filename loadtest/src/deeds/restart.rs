@@ -20,7 +20,9 @@ const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 /// Kills the store after some sales and starts it again. Whether there were any sales before.
 pub(crate) async fn act(scene: &Scene<'_>, kind: ServerKind) -> Result<bool> {
     let stores = scene.shop.ours().context("the shop is not ours")?.stores.clone();
-    let has_begun = scene.after_sales(scene.attack.sale.load.buyers / 4).await;
+    let has_begun = scene.after_sales(1).await;
+    // Until nobody is left with whom the purchase would have to compete for a lock.
+    scene.after_sales(usize::MAX).await;
     let restarted = async {
         sleep(AT_WORK_AFTER).await;
         tokio::task::spawn_blocking(move || restart(&stores, kind)).await?

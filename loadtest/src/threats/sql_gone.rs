@@ -145,9 +145,10 @@ async fn anybody_under_way(killer: &mut MySqlConnection, holder: &mut MySqlConne
 /// How many connections were closed.
 async fn kill_all(killer: &mut MySqlConnection, holder: &mut MySqlConnection) -> Result<usize> {
     let ours = [id(killer).await?, id(holder).await?];
-    let all: Vec<i64> = query_scalar("select cast(id as signed) from information_schema.processlist where command <> 'Daemon'")
-        .fetch_all(&mut *killer)
-        .await?;
+    let all: Vec<i64> =
+        query_scalar("select cast(id as signed) from information_schema.processlist where command <> 'Daemon'")
+            .fetch_all(&mut *killer)
+            .await?;
     let others = all.into_iter().filter(|id| !ours.contains(id));
     let mut killed = 0;
     for other in others {
@@ -161,5 +162,7 @@ async fn kill_all(killer: &mut MySqlConnection, holder: &mut MySqlConnection) ->
 }
 
 async fn id(connection: &mut MySqlConnection) -> Result<i64> {
-    Ok(query_scalar("select cast(connection_id() as signed)").fetch_one(connection).await?)
+    Ok(query_scalar("select cast(connection_id() as signed)")
+        .fetch_one(connection)
+        .await?)
 }

@@ -43,7 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
-        broken_by: &["slow-holder", "paused-holder"],
+        broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],

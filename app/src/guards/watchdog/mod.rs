@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
-        broken_by: &["paused-holder"],
+        broken_by: &["paused-holder", "blocked-runtime"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &["redis"],

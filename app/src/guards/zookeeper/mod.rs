@@ -40,7 +40,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "ephemeral sequential node, watching the predecessor only",
-        broken_by: &["paused-holder", "session-expiry"],
+        broken_by: &["paused-holder", "blocked-runtime", "session-expiry"],
         sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[SERVICE],
