@@ -49,6 +49,8 @@ list! {
     tcc,
     saga,
     outbox,
+    two_phase,
+    three_phase,
 }
 
 /// A way to sell.

@@ -2,10 +2,18 @@
 
 use std::sync::Arc;
 
-use super::{Connection, Sql};
-use crate::probe::Probe;
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
+
+use super::{Connection, Sql, rows};
+use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Outcome, Purchase};
-use crate::stores::Stock;
+use crate::stores::{Stock, in_words};
+
+/// Takes units if there are so many.
+pub const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
+/// Reads how many are left behind it.
+pub const READ_LEFT: Step = Step::command("read-left", &["select"]);
 
 /// Two servers. Each has a counter of the item and a table of orders; the counter counts in one, the orders in the other.
 pub struct Databases {
@@ -34,6 +42,24 @@ impl Databases {
     pub async fn connected(&self, probe: &Probe) -> Result<(Connection, Connection), Error> {
         let stock = self.stock.connected(probe).await?;
         Ok((stock, self.orders.connected(probe).await?))
+    }
+
+    /// Takes the units in one statement, and says how many are left; `None` where there are not so many.
+    ///
+    /// # Errors
+    /// When MariaDB refuses, or gives the transaction up.
+    pub async fn take(purchase: &Purchase, probe: &Probe, stock: &mut Connection) -> Result<Option<i64>, Error> {
+        let update = query("update store set num = num - ? where id = ? and num >= ?")
+            .bind(purchase.quantity)
+            .bind(purchase.item.as_str())
+            .bind(purchase.quantity);
+        if probe.step(&TAKE, &purchase.item, stock.execute(update), rows).await? == 0 {
+            return Ok(None);
+        }
+        let select = query("select num from store where id = ?").bind(purchase.item.as_str());
+        let words = |row: &Option<MySqlRow>| in_words(row.as_ref().map(|row| row.get(0)), false);
+        let row = probe.step(&READ_LEFT, &purchase.item, stock.fetch(select), words).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
     /// Why nothing was sold: asked after the fact, and off the path of a sale.

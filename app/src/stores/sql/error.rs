@@ -16,6 +16,9 @@ const GIVEN_UP: [u16; 3] = [1020, 1205, 1213];
 /// The server has no setting of that name.
 pub(super) const UNKNOWN_VARIABLE: u16 = 1193;
 
+/// No XA transaction of that name is there, or it still belongs to another connection.
+pub(super) const UNKNOWN_XID: u16 = 1397;
+
 /// The number of a refusal by MariaDB.
 pub(super) fn number(error: &sqlx::Error) -> Option<u16> {
     let refused = error.as_database_error()?;

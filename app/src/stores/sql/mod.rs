@@ -5,6 +5,7 @@ mod databases;
 mod error;
 mod named_lock;
 mod transaction;
+pub mod xa;
 
 use async_trait::async_trait;
 use sqlx::mysql::MySqlRow;
@@ -12,7 +13,7 @@ use sqlx::{Row, query};
 
 use self::connections::Connections;
 pub use self::connections::{Connection, Statement};
-pub use self::databases::Databases;
+pub use self::databases::{Databases, READ_LEFT, TAKE};
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
