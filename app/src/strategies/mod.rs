@@ -51,6 +51,7 @@ list! {
     outbox,
     two_phase,
     three_phase,
+    at,
 }
 
 /// A way to sell.
