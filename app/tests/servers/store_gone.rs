@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use app::shop::Settings;
+use app::stores::SECOND_SQL;
 use app::timeouts::Timeouts;
 use redis::AsyncCommands;
 use stack::{Folder, Relay};
@@ -60,6 +61,40 @@ async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
     // No connection, no statement: nothing was sold, and that is certain.
     let answer = instance.buy(&PurchaseRequest::of(&item).by("conditional@sql")).await;
     assert_eq!(answer.problem(), (503, "busy".to_owned()));
+}
+
+#[tokio::test]
+async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_need_it() {
+    let stores = stores_of_its_own();
+    let [second] = stores.processes(SECOND_SQL) else {
+        panic!("{SECOND_SQL} is one server")
+    };
+    let needs_it = "two-phase@sql+sql";
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    second.kill().unwrap();
+    let opened_without = Instance::on(stores.clone(), hasty).await;
+    second.restart().unwrap();
+    let opened_with = Instance::on(stores.clone(), hasty).await;
+    until("it is back", async || opened_with.second_sql().acquire().await.is_ok()).await;
+    let item = opened_with.sale(1).await;
+    let request = PurchaseRequest::of(&item).by(needs_it);
+    assert_eq!(opened_with.buy(&request).await.status, 201);
+    second.kill().unwrap();
+    for instance in [&opened_with, &opened_without] {
+        let item = instance.sale(1).await;
+        assert_eq!(ready(instance).await.status, 200);
+        for strategy in ["conditional@sql", "lua@redis"] {
+            let answer = instance.buy(&PurchaseRequest::of(&item).by(strategy)).await;
+            assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
+        }
+        let answer = instance.buy(&PurchaseRequest::of(&item).by(needs_it)).await;
+        assert_eq!(answer.problem(), (503, "busy".to_owned()));
+    }
+    second.restart().unwrap();
+    until("it is back", async || opened_with.second_sql().acquire().await.is_ok()).await;
+    let item = opened_without.sale(1).await;
+    let request = PurchaseRequest::of(&item).by(needs_it);
+    assert_eq!(opened_without.buy(&request).await.status, 201);
 }
 
 const HASTY: Timeouts = Timeouts {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Sql;
-use super::error::{UNKNOWN_VARIABLE, UNKNOWN_XID, number};
+use super::error::{UNKNOWN_VARIABLE, number};
 use crate::probe::Command;
 use crate::sale::Error;
 
@@ -232,18 +232,6 @@ impl Link {
         self.usable = false;
         let done = timeout(self.answer_within, raw_sql(sql).execute(&mut self.connection)).await;
         self.settle(done).map(drop)
-    }
-
-    /// The same; false where it is about an XA transaction that this connection cannot end.
-    pub(super) async fn raw_unless_unknown(&mut self, sql: String) -> Result<bool, Error> {
-        self.usable = false;
-        let sql = AssertSqlSafe(sql);
-        let done = timeout(self.answer_within, raw_sql(sql).execute(&mut self.connection)).await;
-        let done = done.map(|done| match done {
-            Err(error) if number(&error) == Some(UNKNOWN_XID) => Ok(false),
-            done => done.map(|_| true),
-        });
-        self.settle(done)
     }
 
     pub(super) async fn raw_rows(&mut self, sql: &'static str) -> Result<Vec<MySqlRow>, Error> {

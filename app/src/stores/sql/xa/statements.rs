@@ -6,6 +6,7 @@ use super::{Protocol, Xid};
 use crate::probe::Command;
 use crate::sale::Error;
 use crate::stores::sql::connections::{Connection, Link};
+use crate::stores::sql::error::is_unknown_xid;
 
 /// How all branches of a transaction end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,13 @@ impl Connection {
             Decision::Commit => "commit",
             Decision::Rollback => "rollback",
         };
-        Command::new(self.0.raw_unless_unknown(format!("xa {how} {xid}")))
+        let end = format!("xa {how} {xid}");
+        Command::new(async {
+            match self.0.raw(AssertSqlSafe(end)).await {
+                Err(error) if is_unknown_xid(&error) => Ok(false),
+                ended => ended.map(|()| true),
+            }
+        })
     }
 }
 
