@@ -25,7 +25,14 @@ pub struct World {
     pub timeouts: Timeouts,
     /// Who stands at the seam.
     pub observers: Observers,
-    second_sql: OnceCell<Arc<Sql>>,
+    second_sql: OnceCell<Second>,
+}
+
+/// The second MariaDB server.
+struct Second {
+    sql: Arc<Sql>,
+    /// To see whether it answers, by connections that no purchase can have: that all others are lent is no silence.
+    watched: Sql,
 }
 
 impl World {
@@ -70,15 +77,21 @@ impl World {
     /// # Errors
     /// When it is not there or cannot be reached. It is tried again the next time.
     pub async fn second_sql(&self) -> Result<Arc<Sql>, Error> {
+        Ok(self.second().await?.sql.clone())
+    }
+
+    async fn second(&self) -> Result<&Second, Error> {
         let connect = async || {
             let to = Connect {
                 url: self.services.url(SECOND_SQL)?,
                 instance: &self.instance,
                 wait: self.timeouts.wait,
             };
-            Ok::<_, Error>(Arc::new(Sql::connect(to).await?))
+            let sql = Arc::new(Sql::connect(to).await?);
+            let watched = sql.with_connections_of_its_own()?;
+            Ok::<_, Error>(Second { sql, watched })
         };
-        self.second_sql.get_or_try_init(connect).await.cloned()
+        self.second_sql.get_or_try_init(connect).await
     }
 
     /// Both MariaDB servers.
@@ -105,9 +118,9 @@ impl World {
     }
 
     async fn answering_second_sql(&self) -> Result<Arc<Sql>, Error> {
-        let sql = self.second_sql().await?;
-        sql.ping().await?;
-        Ok(sql)
+        let second = self.second().await?;
+        second.watched.ping().await?;
+        Ok(second.sql.clone())
     }
 
     /// Starts work beside the purchases, under the eyes of who stands at the seam. It ends when the handle is dropped, at

@@ -10,6 +10,7 @@ use redis::AsyncCommands;
 use stack::{Folder, Relay};
 use tokio::time::timeout;
 
+use crate::guards::probe;
 use crate::harness::{Answer, Instance, LONG, PurchaseRequest, ask, stores, stores_of_its_own, until};
 
 /// How long a store may take to answer: a buyer must not wait longer for one that is gone.
@@ -81,7 +82,7 @@ async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_
     assert_eq!(opened_with.buy(&request).await.status, 201);
     second.kill().unwrap();
     for instance in [&opened_with, &opened_without] {
-        let item = instance.sale(1).await;
+        let item = instance.sale(2).await;
         assert_eq!(ready(instance).await.status, 200);
         for strategy in ["conditional@sql", "lua@redis"] {
             let answer = instance.buy(&PurchaseRequest::of(&item).by(strategy)).await;
@@ -95,6 +96,20 @@ async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_
     let item = opened_without.sale(1).await;
     let request = PurchaseRequest::of(&item).by(needs_it);
     assert_eq!(opened_without.buy(&request).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_second_mariadb_whose_connections_are_all_lent_still_takes_part_in_a_sale() {
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    let instance = Instance::open(hasty).await;
+    let world = &instance.shop.world;
+    let second = world.second_sql().await.unwrap();
+    let mut lent = Vec::new();
+    while let Ok(connection) = second.connected(&probe()).await {
+        lent.push(connection);
+    }
+    let names: Vec<_> = world.all_stores().await.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["redis", "sql", SECOND_SQL]);
 }
 
 const HASTY: Timeouts = Timeouts {

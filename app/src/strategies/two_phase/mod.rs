@@ -30,7 +30,7 @@ use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::xa::{
     Branch, Decision, Protocol, XA_COMMIT, XA_PREPARE, XA_RECOVER, XA_ROLLBACK, XA_START, Xid,
 };
-use crate::stores::sql::{CONNECT, Databases, FIND, READ, READ_LEFT, RECORD, TAKE};
+use crate::stores::sql::{CONNECT, Connection, Databases, FIND, READ, READ_LEFT, RECORD, TAKE};
 use crate::stores::{Sql, Store};
 use crate::world::World;
 
@@ -93,28 +93,42 @@ struct Coordinator {
 }
 
 impl Coordinator {
-    /// How many are left after a sale; `None` when it does not sell.
-    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
-        // All of them before anything is locked: who waits in vain for one must not keep a row from others.
-        let (stock, orders) = self.databases.connected(probe).await?;
-        let mut log = self.log.connected(probe).await?;
-        let xid = Xid::new(self.protocol, &purchase.item);
-
-        let mut stock = Branch::start(stock, &xid, probe).await?;
+    /// The first phase: both branches prepared, stock first, and how many are left; `None` when it does not sell.
+    async fn prepared(
+        &self,
+        xid: &Xid,
+        purchase: &Purchase,
+        probe: &Probe,
+        (stock, orders): (Connection, Connection),
+    ) -> Result<Option<(Branch, Branch, i64)>, Error> {
+        let mut stock = Branch::start(stock, xid, probe).await?;
         let Some(remaining) = Databases::take(purchase, probe, stock.connection()).await? else {
             stock.roll_back(probe).await?;
             return Ok(None);
         };
-        let mut orders = Branch::start(orders, &xid, probe).await?;
+        let mut orders = Branch::start(orders, xid, probe).await?;
         if !self.databases.orders.record(purchase, probe, orders.connection()).await? {
             orders.roll_back(probe).await?;
             stock.roll_back(probe).await?;
             return Ok(None);
         }
-
         stock.prepare(&XA_PREPARE, probe).await?;
         orders.prepare(&XA_PREPARE, probe).await?;
+        Ok(Some((stock, orders, remaining)))
+    }
 
+    /// How many are left after a sale; `None` when it does not sell.
+    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
+        // All of them before anything is locked: who waits in vain for one must not keep a row from others.
+        let both = self.databases.connected(probe).await?;
+        let mut log = self.log.connected(probe).await?;
+        let xid = Xid::new(self.protocol, &purchase.item);
+        let prepared = self.prepared(&xid, purchase, probe, both).await;
+        // Whatever became of the branches, without a decision nothing is sold.
+        let prepared = prepared.map_err(|error| Error::given_up(Sql::NAME, &error))?;
+        let Some((stock, orders, remaining)) = prepared else {
+            return Ok(None);
+        };
         if !decide(&xid, Decision::Commit, probe, &mut log).await? {
             orders.roll_back(probe).await?;
             stock.roll_back(probe).await?;
