@@ -4,13 +4,14 @@
 //! A: can-commit at both: yes
 //! A: pre-commit at the orders
 //! A: (killed)
-//!                     the stock: nothing heard after its vote: rolled back
-//!                     the orders: nothing heard after the pre-commit: committed
+//!                     the stock: heard nothing since its vote: rolls back
+//!                     the orders: heard nothing since pre-commit: commit
 //!                     B: take -> the same unit once more
 //! ```
 //!
-//! No log, and nobody waits for a coordinator that is gone: before its pre-commit a participant rolls back by a timeout, as it does
-//! here when the connection ends, and after it commits. That agrees only where all have heard the same. Cost: eleven round trips.
+//! No log, and nobody waits for a coordinator that is gone: a participant that hears no more rolls back before its pre-commit, as
+//! MariaDB does when the connection ends, and commits after it. That agrees only where all have heard the same.
+//! Cost: eleven round trips.
 
 use std::sync::Arc;
 
@@ -48,7 +49,18 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     },
     store: "sql+sql",
     steps: &[
-        CONNECT, XA_START, TAKE, READ_LEFT, RECORD, CAN_COMMIT, PRE_COMMIT, DO_COMMIT, XA_ROLLBACK, FIND, READ, XA_RECOVER,
+        CONNECT,
+        XA_START,
+        TAKE,
+        READ_LEFT,
+        RECORD,
+        CAN_COMMIT,
+        PRE_COMMIT,
+        DO_COMMIT,
+        XA_ROLLBACK,
+        FIND,
+        READ,
+        XA_RECOVER,
         XA_COMMIT,
     ],
     open: |world| Box::pin(async { opened(ThreePhase::open(world).await?) }),
@@ -92,7 +104,12 @@ impl ThreePhase {
         };
         stock.end(&CAN_COMMIT, probe).await?;
         let mut orders = Branch::start(orders, &xid, probe).await?;
-        if !self.databases.orders.record(purchase, probe, orders.connection()).await? {
+        if !self
+            .databases
+            .orders
+            .record(purchase, probe, orders.connection())
+            .await?
+        {
             orders.roll_back(probe).await?;
             stock.roll_back(probe).await?;
             return Ok(None);

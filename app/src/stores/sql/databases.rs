@@ -58,7 +58,9 @@ impl Databases {
         }
         let select = query("select num from store where id = ?").bind(purchase.item.as_str());
         let words = |row: &Option<MySqlRow>| in_words(row.as_ref().map(|row| row.get(0)), false);
-        let row = probe.step(&READ_LEFT, &purchase.item, stock.fetch(select), words).await?;
+        let row = probe
+            .step(&READ_LEFT, &purchase.item, stock.fetch(select), words)
+            .await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 

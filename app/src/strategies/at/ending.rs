@@ -60,7 +60,10 @@ impl Coordinator {
             None => return Ok(()),
         };
         let (end, is_over) = match decided {
-            Decided::Committed => (End::Finished, finish(transaction, probe, &mut stock, &mut orders).await?),
+            Decided::Committed => (
+                End::Finished,
+                finish(transaction, probe, &mut stock, &mut orders).await?,
+            ),
             Decided::RollingBack => {
                 let is_over = roll_back(transaction, probe, &mut stock, Some(&mut orders)).await?;
                 (End::Undone, is_over)

@@ -1,10 +1,10 @@
-//! AT, as Seata has it: each database commits at once and keeps the row as it was before, under a global lock, for a rollback later.
+//! AT, as Seata has it: each database commits at once, under a global lock, and keeps the row as it was before for a rollback.
 //!
 //! ```text
-//! A: global-lock; write, log-images, commit        -- the stock is 0, for everybody to see
+//! A: global-lock; write, log-images, commit    -- 0 left, for all to see
 //! A: (killed)
 //!                     B: global-lock -> another has it: waits
-//!                     reconciler: decide: rolling back; the stock is still as A left it: restore-stock; end
+//!                     reconciler: still as A left it: restore-stock, end
 //!                     B: global-lock -> taken, 1 left
 //! ```
 //!

@@ -62,13 +62,15 @@ impl Transaction {
 
     /// Takes the global lock; false while another transaction has it.
     pub(super) async fn lock(&self, lease: Duration, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
-        let insert = query(
-            "insert into at_transactions (item, id, deadline) values (?, ?, now(6) + interval ? microsecond)",
-        )
-        .bind(self.item.as_str())
-        .bind(self.id.to_string())
-        .bind(lease.as_micros() as u64);
-        match probe.step(&GLOBAL_LOCK, &self.item, sql.execute(insert), |_| "taken").await {
+        let insert =
+            query("insert into at_transactions (item, id, deadline) values (?, ?, now(6) + interval ? microsecond)")
+                .bind(self.item.as_str())
+                .bind(self.id.to_string())
+                .bind(lease.as_micros() as u64);
+        match probe
+            .step(&GLOBAL_LOCK, &self.item, sql.execute(insert), |_| "taken")
+            .await
+        {
             Ok(_) => Ok(true),
             // Two that wait for the same row to go can be in each other's way.
             Err(Error::Duplicate | Error::GivenUp { .. }) => Ok(false),
@@ -115,7 +117,9 @@ pub(super) async fn overdue(probe: &Probe, sql: &mut Connection) -> Result<Vec<O
     )
     .bind(BATCH as u64);
     let words = |rows: &Vec<MySqlRow>| format!("{} overdue", rows.len());
-    let found = probe.step(&OVERDUE, &"transactions", sql.fetch_all(select), words).await?;
+    let found = probe
+        .step(&OVERDUE, &"transactions", sql.fetch_all(select), words)
+        .await?;
     let overdue = |row: &MySqlRow| {
         let transaction = Transaction {
             item: Name::parse(row.try_get(0)?).map_err(corrupt)?,

@@ -114,7 +114,8 @@ pub(super) async fn delete(of: &Transaction, probe: &Probe, sql: &mut Connection
 /// did not come about cannot do so any more.
 pub(super) async fn undo(branch: Branch, of: &Transaction, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
     probe.step(&BEGIN, &of.id, sql.begin(), |()| "begun").await?;
-    let select = query("select before_image, after_image from undo_log where id = ? for update").bind(of.id.to_string());
+    let select =
+        query("select before_image, after_image from undo_log where id = ? for update").bind(of.id.to_string());
     let words = |row: &Option<MySqlRow>| if row.is_some() { "found" } else { "none" };
     let is_clean = match probe.step(&READ_IMAGES, &of.id, sql.fetch(select), words).await? {
         None => {
@@ -137,7 +138,11 @@ pub(super) async fn undo(branch: Branch, of: &Transaction, probe: &Probe, sql: &
     };
     match is_clean {
         true => probe.step(&COMMIT, &of.id, sql.commit(), |()| "committed").await?,
-        false => probe.step(&ROLLBACK, &of.id, sql.rollback(), |()| "rolled back").await?,
+        false => {
+            probe
+                .step(&ROLLBACK, &of.id, sql.rollback(), |()| "rolled back")
+                .await?
+        }
     }
     Ok(is_clean)
 }

@@ -37,7 +37,8 @@ pub(super) async fn conclude(xid: &Xid, probe: &Probe, log: &mut Connection) -> 
     if decide(xid, Decision::Rollback, probe, log).await? {
         return Ok(Decision::Rollback);
     }
-    let select = query("select 1 from two_phase where id = ? and decision = 'commit'").bind(xid.transaction.to_string());
+    let select =
+        query("select 1 from two_phase where id = ? and decision = 'commit'").bind(xid.transaction.to_string());
     let decision = |row: &Option<MySqlRow>| match row {
         Some(_) => Decision::Commit,
         None => Decision::Rollback,

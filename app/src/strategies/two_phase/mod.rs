@@ -4,7 +4,7 @@
 //! A: xa prepare at both
 //! A: (killed)                   -- in doubt: both rows stay locked
 //!                     B: take, BLOCKS
-//!                     reconciler: decide: rollback, as nothing was decided; xa rollback at both
+//!                     reconciler: decide: rollback; xa rollback at both
 //!                     B: unblocked: the unit is there
 //! ```
 //!
@@ -49,7 +49,18 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
     },
     store: "sql+sql",
     steps: &[
-        CONNECT, XA_START, TAKE, READ_LEFT, RECORD, XA_PREPARE, DECIDE, XA_COMMIT, XA_ROLLBACK, FIND, READ, XA_RECOVER,
+        CONNECT,
+        XA_START,
+        TAKE,
+        READ_LEFT,
+        RECORD,
+        XA_PREPARE,
+        DECIDE,
+        XA_COMMIT,
+        XA_ROLLBACK,
+        FIND,
+        READ,
+        XA_RECOVER,
         LOOK_UP,
     ],
     open: |world| Box::pin(async { opened(TwoPhase::open(world).await?) }),
@@ -107,7 +118,12 @@ impl Coordinator {
             return Ok(None);
         };
         let mut orders = Branch::start(orders, xid, probe).await?;
-        if !self.databases.orders.record(purchase, probe, orders.connection()).await? {
+        if !self
+            .databases
+            .orders
+            .record(purchase, probe, orders.connection())
+            .await?
+        {
             orders.roll_back(probe).await?;
             stock.roll_back(probe).await?;
             return Ok(None);

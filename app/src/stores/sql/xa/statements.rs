@@ -41,10 +41,7 @@ impl Connection {
         })
     }
 
-    pub(super) fn recover(
-        &mut self,
-        protocol: Protocol,
-    ) -> Command<impl Future<Output = Result<Vec<Xid>, Error>>> {
+    pub(super) fn recover(&mut self, protocol: Protocol) -> Command<impl Future<Output = Result<Vec<Xid>, Error>>> {
         Command::new(self.0.recover(protocol))
     }
 
