@@ -13,12 +13,16 @@ use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe
 use crate::reconciler::Pending;
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::services::Services;
+use crate::stores::{SECOND_SQL, Stock};
 use crate::strategies::{Catalogue, Listed};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
 /// Purchases in progress at one instance. Past that the answer is busy at once: a longer queue helps nobody.
 const MAX_IN_PROGRESS: usize = 4_096;
+
+/// A store that answers, and its name.
+type Here = (&'static str, Arc<dyn Stock>);
 
 /// What an instance is told at its start.
 pub struct Settings {
@@ -113,7 +117,7 @@ impl Shop {
             Observers::new(observers),
         )
         .await?;
-        for (_, stock) in world.stores.all() {
+        for (_, stock) in world.all_stores().await {
             stock.open_if_absent(&settings.item, settings.stock).await?;
         }
         let catalogue = Catalogue::new();
@@ -154,8 +158,9 @@ impl Shop {
     /// # Errors
     /// When a store does not answer.
     pub async fn open_sale(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        self.forget(item).await?;
-        for (_, store) in self.world.stores.all() {
+        let stores = self.world.all_stores().await;
+        self.forget(item, &stores).await?;
+        for (_, store) in stores {
             store.open(item, stock).await?;
         }
         Ok(())
@@ -166,10 +171,11 @@ impl Shop {
     /// # Errors
     /// When a store does not answer.
     pub async fn close_sale(&self, item: &Name) -> Result<(), Error> {
-        for (_, store) in self.world.stores.all() {
+        let stores = self.world.all_stores().await;
+        for (_, store) in &stores {
             store.close(item).await?;
         }
-        self.forget(item).await
+        self.forget(item, &stores).await
     }
 
     /// What is pending of an item, over all strategies: see [`Pending`].
@@ -178,26 +184,30 @@ impl Shop {
     /// When a store does not answer.
     pub async fn pending(&self, item: &Name) -> Result<Pending, Error> {
         let mut pending = Pending::default();
-        for listed in self.remembering() {
+        let stores = self.world.all_stores().await;
+        for listed in self.remembering(&stores) {
             pending += listed.opened(&self.world).await?.pending(item).await?;
         }
         Ok(pending)
     }
 
-    async fn forget(&self, item: &Name) -> Result<(), Error> {
-        for listed in self.remembering() {
+    async fn forget(&self, item: &Name, stores: &[Here]) -> Result<(), Error> {
+        for listed in self.remembering(stores) {
             listed.opened(&self.world).await?.forget(item).await?;
         }
         Ok(())
     }
 
     /// The strategies that may keep something of an item. A lock that was taken by another instance counts, too; but nobody
-    /// connects to a further service only to ask what is there, which ends with its lease or its session.
-    fn remembering(&self) -> impl Iterator<Item = &Arc<Listed>> {
-        let is_near = |need: &&str| self.world.stores.find(need).is_ok();
-        self.catalogue
-            .iter()
-            .filter(move |listed| listed.is_open() || listed.entry.needs.iter().all(is_near))
+    /// connects to a further service only to ask what is there, which ends with its lease or its session. One whose second
+    /// server is not among `stores` does not keep the others from opening a sale.
+    fn remembering(&self, stores: &[Here]) -> impl Iterator<Item = &Arc<Listed>> {
+        let is_here = |need: &&str| stores.iter().any(|(name, _)| name == need);
+        self.catalogue.iter().filter(move |listed| {
+            let needs = &listed.entry.needs;
+            let is_cut_off = needs.contains(&SECOND_SQL) && !is_here(&SECOND_SQL);
+            !is_cut_off && (listed.is_open() || needs.iter().all(is_here))
+        })
     }
 
     /// Carries a purchase through, to its end even if the caller goes away: a sale that was begun must neither keep

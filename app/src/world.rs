@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use tokio::sync::OnceCell;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::probe::{Observers, Probe};
 use crate::sale::{Error, Name};
 use crate::services::Services;
-use crate::stores::{Stock, Store, Stores};
+use crate::stores::sql::Databases;
+use crate::stores::{Connect, SECOND_SQL, Sql, Stock, Store, Stores};
 use crate::timeouts::Timeouts;
 
 /// One instance's surroundings.
@@ -23,6 +25,14 @@ pub struct World {
     pub timeouts: Timeouts,
     /// Who stands at the seam.
     pub observers: Observers,
+    second_sql: OnceCell<Second>,
+}
+
+/// The second MariaDB server.
+struct Second {
+    sql: Arc<Sql>,
+    /// To see whether it answers, by connections that no purchase can have: that all others are lent is no silence.
+    watched: Sql,
 }
 
 impl World {
@@ -42,6 +52,7 @@ impl World {
             instance,
             timeouts,
             observers,
+            second_sql: OnceCell::new(),
         })
     }
 
@@ -59,6 +70,57 @@ impl World {
     /// When it is not there.
     pub fn stock(&self, name: &str) -> Result<Arc<dyn Stock>, Error> {
         Ok(self.stores.find(name)?)
+    }
+
+    /// The second MariaDB server, connected to when it is first needed.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be reached. It is tried again the next time.
+    pub async fn second_sql(&self) -> Result<Arc<Sql>, Error> {
+        Ok(self.second().await?.sql.clone())
+    }
+
+    async fn second(&self) -> Result<&Second, Error> {
+        let connect = async || {
+            let to = Connect {
+                url: self.services.url(SECOND_SQL)?,
+                instance: &self.instance,
+                wait: self.timeouts.wait,
+            };
+            let sql = Arc::new(Sql::connect(to).await?);
+            let watched = sql.with_connections_of_its_own()?;
+            Ok::<_, Error>(Second { sql, watched })
+        };
+        self.second_sql.get_or_try_init(connect).await
+    }
+
+    /// Both MariaDB servers.
+    ///
+    /// # Errors
+    /// When one of them is not there, or the second one cannot be reached.
+    pub async fn databases(&self) -> Result<Databases, Error> {
+        Ok(Databases {
+            stock: self.store()?,
+            orders: self.second_sql().await?,
+        })
+    }
+
+    /// Every store in which a sale lies, by name. The second MariaDB server is left out where it has no URL, and also while
+    /// it does not answer: most strategies sell without it.
+    pub async fn all_stores(&self) -> Vec<(&'static str, Arc<dyn Stock>)> {
+        let mut all: Vec<_> = self.stores.all().map(|(name, store)| (name, store.clone())).collect();
+        match self.answering_second_sql().await {
+            Ok(sql) => all.push((SECOND_SQL, sql)),
+            Err(Error::Missing(_)) => {}
+            Err(error) => tracing::warn!(%error, store = SECOND_SQL, "left out"),
+        }
+        all
+    }
+
+    async fn answering_second_sql(&self) -> Result<Arc<Sql>, Error> {
+        let second = self.second().await?;
+        second.watched.ping().await?;
+        Ok(second.sql.clone())
     }
 
     /// Starts work beside the purchases, under the eyes of who stands at the seam. It ends when the handle is dropped, at

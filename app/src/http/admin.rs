@@ -66,7 +66,7 @@ async fn open_sale(
             why: format!("must be 0 to {MAX_STOCK}"),
         });
     }
-    for (_, store) in app.shop.world.stores.all() {
+    for (_, store) in app.shop.world.all_stores().await {
         if store.other_sales(&item).await? >= MAX_SALES {
             return Err(Problem::TooManySales);
         }
@@ -99,7 +99,7 @@ struct Looks<'a> {
 async fn look(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<Response, Problem> {
     let item = item(path)?;
     let mut stores = BTreeMap::new();
-    for (name, store) in app.shop.world.stores.all() {
+    for (name, store) in app.shop.world.all_stores().await {
         if let Some(ledger) = store.look(&item).await? {
             let Ledger {
                 opened,

@@ -27,6 +27,9 @@ list! {
     sql::Sql,
 }
 
+/// The service that is a second MariaDB server: what is sold from two has its orders there.
+pub const SECOND_SQL: &str = "sql-2";
+
 /// How long a store may take to answer one command before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 

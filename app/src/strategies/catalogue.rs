@@ -11,7 +11,7 @@ use crate::mechanism::{Mechanism, THREATS};
 use crate::probe::{Role, Step};
 use crate::sale::Error;
 use crate::services::{Missing, Services};
-use crate::stores::{self, StoreEntry};
+use crate::stores::{self, SECOND_SQL, StoreEntry};
 use crate::world::World;
 
 /// A strategy as data.
@@ -20,7 +20,7 @@ pub struct Entry {
     pub name: String,
     /// What decides.
     pub mechanism: Mechanism,
-    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first.
+    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first; `sql+sql` are two servers.
     pub store: &'static str,
     /// Every service it needs, its stores included.
     pub needs: Vec<&'static str>,
@@ -57,7 +57,7 @@ impl Entry {
     }
 
     fn new(mechanism: Mechanism, store: &'static str, steps: Vec<Step>, how: How) -> Self {
-        let mut needs: Vec<_> = store.split('+').chain(mechanism.needs.iter().copied()).collect();
+        let mut needs = [&servers(store), mechanism.needs].concat();
         needs.sort_unstable();
         needs.dedup();
         Self {
@@ -132,6 +132,14 @@ impl Entry {
                 Ok(Arc::new(Guarded::new((entry.open)(world).await?, stock)))
             }
         }
+    }
+}
+
+/// The servers behind the name of a place: one, or two with a `+` between them. Of one kind they are the first and the second.
+fn servers(store: &'static str) -> Vec<&'static str> {
+    match store.split_once('+') {
+        Some((stock, orders)) if stock == orders => vec![stock, SECOND_SQL],
+        _ => store.split('+').collect(),
     }
 }
 

@@ -49,6 +49,9 @@ list! {
     tcc,
     saga,
     outbox,
+    two_phase,
+    three_phase,
+    at,
 }
 
 /// A way to sell.
@@ -86,7 +89,7 @@ type Open = for<'a> fn(&'a World) -> Opening<'a>;
 /// A mechanism that needs no guard, before it is opened.
 struct NativeEntry {
     mechanism: Mechanism,
-    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first.
+    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first; `sql+sql` are two servers.
     store: &'static str,
     /// Every step it can take, so that a fault can name it.
     steps: &'static [Step],

@@ -213,6 +213,7 @@ async fn a_sale_that_is_looked_at_shows_at_each_store_what_is_left_and_what_is_o
     let expected = serde_json::json!({
         "redis": { "opened": 1, "left": 0, "orders": 2, "units": 2, "oversold": 1 },
         "sql": { "opened": 1, "left": 0, "orders": 1, "units": 1, "oversold": 0 },
+        "sql-2": { "opened": 1, "left": 1, "orders": 0, "units": 0, "oversold": 0 },
     });
     assert_eq!(shown["stores"], expected);
     assert_eq!(operator(&one, "DELETE", &sale, "").await.status, 204);

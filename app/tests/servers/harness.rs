@@ -7,6 +7,7 @@ use std::time::Duration;
 use app::sale::Name;
 use app::services::Services;
 use app::shop::{Settings, Shop};
+use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use axum::Router;
@@ -139,6 +140,12 @@ impl Instance {
             sql: MySqlPool::connect_lazy(stores.sql_url()).unwrap(),
             stores,
         }
+    }
+
+    /// The tests' own way to the second MariaDB server.
+    pub fn second_sql(&self) -> MySqlPool {
+        let url = self.shop.world.services.url(SECOND_SQL).unwrap();
+        MySqlPool::connect_lazy(url).unwrap()
     }
 
     /// The stores that it runs on.

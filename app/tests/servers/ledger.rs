@@ -1,8 +1,8 @@
 //! Counter and ledger of a sale, read behind the shop's back by statements of the tests' own.
 
 use serde_json::Value;
-use sqlx::Row;
 use sqlx::mysql::MySqlRow;
+use sqlx::{MySqlPool, Row};
 
 use crate::harness::Instance;
 
@@ -11,10 +11,14 @@ impl Instance {
     pub async fn ledger(&self, store: &str, item: &str) -> Ledger {
         match store {
             "redis" => self.redis_ledger(item).await,
-            "sql" => self.sql_ledger(item).await,
+            "sql" => sql_ledger(&self.sql, item).await,
+            "sql+sql" => Ledger {
+                left: sql_ledger(&self.sql, item).await.left,
+                ..sql_ledger(&self.second_sql(), item).await
+            },
             _ => Ledger {
                 left: self.redis_ledger(item).await.left,
-                ..self.sql_ledger(item).await
+                ..sql_ledger(&self.sql, item).await
             },
         }
     }
@@ -34,20 +38,20 @@ impl Instance {
         };
         Ledger::new(counter + segments.iter().sum::<i64>(), entries.into_iter().map(order))
     }
+}
 
-    async fn sql_ledger(&self, item: &str) -> Ledger {
-        let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
-            .bind(item)
-            .bind(10_000)
-            .fetch_all(&self.sql)
-            .await
-            .unwrap();
-        let number = |row: &MySqlRow, column: usize| row.get::<String, _>(column).parse::<i64>().unwrap();
-        let orders = rows
-            .iter()
-            .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
-        Ledger::new(number(&rows[0], 0), orders)
-    }
+async fn sql_ledger(sql: &MySqlPool, item: &str) -> Ledger {
+    let rows = sqlx::query(include_str!("../../../sql/facts.sql"))
+        .bind(item)
+        .bind(10_000)
+        .fetch_all(sql)
+        .await
+        .unwrap();
+    let number = |row: &MySqlRow, column: usize| row.get::<String, _>(column).parse::<i64>().unwrap();
+    let orders = rows
+        .iter()
+        .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
+    Ledger::new(number(&rows[0], 0), orders)
 }
 
 /// Counter and ledger of a sale.

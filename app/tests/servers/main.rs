@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod admin;
+mod at;
 mod bad_purchases;
 mod conflict;
 mod counters;
@@ -35,7 +36,9 @@ mod seam;
 mod stopped;
 mod store_gone;
 mod tcc;
+mod three_phase;
 mod traces;
+mod two_phase;
 mod unlock_before_write;
 mod waiting;
 mod wire;

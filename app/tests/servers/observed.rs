@@ -110,7 +110,7 @@ impl Observed {
     /// Opens a sale of a new item, and names it.
     pub async fn sale(&self, stock: i64) -> String {
         let item = fresh("sku");
-        for (_, store) in self.world.stores.all() {
+        for (_, store) in self.world.all_stores().await {
             store.open(&name(&item), stock).await.unwrap();
         }
         item

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use app::services::Services;
+use app::stores::SECOND_SQL;
 use futures_util::{Stream, StreamExt};
 use redis::aio::MultiplexedConnection;
 use sqlx::{Connection, MySqlConnection, Row, raw_sql};
@@ -28,8 +29,7 @@ set global general_log = 1";
 /// The logs of all stores and services, read from where the last reading ended.
 pub struct Received {
     redis: Vec<Monitored>,
-    sql: MySqlConnection,
-    pings: u64,
+    sql: Vec<Logged>,
     counters: Counters,
 }
 
@@ -47,11 +47,12 @@ impl Received {
                 redis.push(Monitored::start(url).await);
             }
         }
-        let mut sql = MySqlConnection::connect(services.url("sql").unwrap()).await.unwrap();
-        raw_sql(LOG_TABLE).execute(&mut sql).await.unwrap();
+        let mut sql = Vec::new();
+        for service in ["sql", SECOND_SQL] {
+            sql.push(Logged::start(services.url(service).unwrap()).await);
+        }
         Self {
             redis,
-            pings: pings(&mut sql).await,
             sql,
             counters: Counters::start(services),
         }
@@ -67,14 +68,38 @@ impl Received {
         // One clock for all: they run on one machine.
         received.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         let commands = received.into_iter().map(|(_, command)| command);
-        let mut rest = self.sql_so_far().await;
+        let (mut logged, mut pings) = (Vec::new(), 0);
+        for sql in &mut self.sql {
+            logged.extend(sql.since().await);
+            pings += sql.pings_since().await;
+        }
+        logged.sort();
+        let mut rest: Vec<_> = logged.into_iter().map(|(_, command)| command).collect();
+        rest.extend((0..pings).map(|_| "ping".to_owned()));
         rest.extend(self.counters.since());
         (commands.collect(), rest)
     }
+}
 
-    /// Reads the log and empties it. What this connection asks is in it too, and left out.
-    async fn sql_so_far(&mut self) -> Vec<String> {
-        let select = "select convert(command_type using utf8mb4), convert(argument using utf8mb4) from mysql.general_log \
+/// One MariaDB server.
+struct Logged {
+    sql: MySqlConnection,
+    pings: u64,
+}
+
+impl Logged {
+    async fn start(url: &str) -> Self {
+        let mut sql = MySqlConnection::connect(url).await.unwrap();
+        raw_sql(LOG_TABLE).execute(&mut sql).await.unwrap();
+        let pings = pings(&mut sql).await;
+        Self { sql, pings }
+    }
+
+    /// Reads the log and empties it: each statement with the time at which it came, in microseconds, and its place in the
+    /// log. What this connection asks is in it too, and left out.
+    async fn since(&mut self) -> Vec<((i64, usize), String)> {
+        let select = "select convert(command_type using utf8mb4), convert(argument using utf8mb4), \
+                      cast(unix_timestamp(event_time) * 1000000 as signed) from mysql.general_log \
                       where thread_id <> connection_id()";
         let rows = raw_sql(select).fetch_all(&mut self.sql).await.unwrap();
         raw_sql("truncate mysql.general_log")
@@ -85,10 +110,15 @@ impl Received {
             "Query" | "Execute" => text.split_whitespace().next().unwrap_or_default().to_lowercase(),
             _ => kind.to_lowercase(),
         };
-        let mut commands: Vec<_> = rows.iter().map(|row| word(row.get(0), row.get(1))).collect();
-        let before = std::mem::replace(&mut self.pings, pings(&mut self.sql).await);
-        commands.extend((before..self.pings).map(|_| "ping".to_owned()));
+        let commands = rows.iter().enumerate();
         commands
+            .map(|(place, row)| ((row.get(2), place), word(row.get(0), row.get(1))))
+            .collect()
+    }
+
+    async fn pings_since(&mut self) -> u64 {
+        let before = std::mem::replace(&mut self.pings, pings(&mut self.sql).await);
+        self.pings - before
     }
 }
 

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use app::shop::Settings;
+use app::stores::SECOND_SQL;
 use app::timeouts::Timeouts;
 use redis::AsyncCommands;
 use stack::{Folder, Relay};
 use tokio::time::timeout;
 
+use crate::guards::probe;
 use crate::harness::{Answer, Instance, LONG, PurchaseRequest, ask, stores, stores_of_its_own, until};
 
 /// How long a store may take to answer: a buyer must not wait longer for one that is gone.
@@ -60,6 +62,54 @@ async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
     // No connection, no statement: nothing was sold, and that is certain.
     let answer = instance.buy(&PurchaseRequest::of(&item).by("conditional@sql")).await;
     assert_eq!(answer.problem(), (503, "busy".to_owned()));
+}
+
+#[tokio::test]
+async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_need_it() {
+    let stores = stores_of_its_own();
+    let [second] = stores.processes(SECOND_SQL) else {
+        panic!("{SECOND_SQL} is one server")
+    };
+    let needs_it = "two-phase@sql+sql";
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    second.kill().unwrap();
+    let opened_without = Instance::on(stores.clone(), hasty).await;
+    second.restart().unwrap();
+    let opened_with = Instance::on(stores.clone(), hasty).await;
+    until("it is back", async || opened_with.second_sql().acquire().await.is_ok()).await;
+    let item = opened_with.sale(1).await;
+    let request = PurchaseRequest::of(&item).by(needs_it);
+    assert_eq!(opened_with.buy(&request).await.status, 201);
+    second.kill().unwrap();
+    for instance in [&opened_with, &opened_without] {
+        let item = instance.sale(2).await;
+        assert_eq!(ready(instance).await.status, 200);
+        for strategy in ["conditional@sql", "lua@redis"] {
+            let answer = instance.buy(&PurchaseRequest::of(&item).by(strategy)).await;
+            assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
+        }
+        let answer = instance.buy(&PurchaseRequest::of(&item).by(needs_it)).await;
+        assert_eq!(answer.problem(), (503, "busy".to_owned()));
+    }
+    second.restart().unwrap();
+    until("it is back", async || opened_with.second_sql().acquire().await.is_ok()).await;
+    let item = opened_without.sale(1).await;
+    let request = PurchaseRequest::of(&item).by(needs_it);
+    assert_eq!(opened_without.buy(&request).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_second_mariadb_whose_connections_are_all_lent_still_takes_part_in_a_sale() {
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    let instance = Instance::open(hasty).await;
+    let world = &instance.shop.world;
+    let second = world.second_sql().await.unwrap();
+    let mut lent = Vec::new();
+    while let Ok(connection) = second.connected(&probe()).await {
+        lent.push(connection);
+    }
+    let names: Vec<_> = world.all_stores().await.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["redis", "sql", SECOND_SQL]);
 }
 
 const HASTY: Timeouts = Timeouts {

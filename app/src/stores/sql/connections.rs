@@ -9,7 +9,7 @@ use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, Pool, RecycleError, RecycleResult};
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlRow};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, MySql, MySqlConnection, Row, raw_sql};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, MySql, MySqlConnection, Row, SqlSafeStr, raw_sql};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -113,7 +113,7 @@ impl Sql {
 
 /// A connection that nobody else uses meanwhile. When dropped it goes back to the others, unless it failed or its
 /// transaction is open: then it is closed at once, and MariaDB rolls back.
-pub struct Connection(Lent);
+pub struct Connection(pub(super) Lent);
 
 impl Connection {
     /// Where it comes from.
@@ -202,7 +202,7 @@ pub(super) struct Link {
     answer_within: Duration,
     usable: bool,
     origin: Origin,
-    in_transaction: bool,
+    pub(super) in_transaction: bool,
 }
 
 impl Link {
@@ -228,10 +228,16 @@ impl Link {
         Ok(())
     }
 
-    pub(super) async fn raw(&mut self, sql: &'static str) -> Result<(), Error> {
+    pub(super) async fn raw(&mut self, sql: impl SqlSafeStr) -> Result<(), Error> {
         self.usable = false;
         let done = timeout(self.answer_within, raw_sql(sql).execute(&mut self.connection)).await;
         self.settle(done).map(drop)
+    }
+
+    pub(super) async fn raw_rows(&mut self, sql: &'static str) -> Result<Vec<MySqlRow>, Error> {
+        self.usable = false;
+        let found = timeout(self.answer_within, raw_sql(sql).fetch_all(&mut self.connection)).await;
+        self.settle(found)
     }
 
     async fn execute(&mut self, statement: Statement<'_>) -> Result<u64, Error> {

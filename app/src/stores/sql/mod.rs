@@ -1,9 +1,11 @@
 //! Stock and orders in MariaDB: tables `store` and `orders`, see `sql/schema.sql`.
 
 mod connections;
+mod databases;
 mod error;
 mod named_lock;
 mod transaction;
+pub mod xa;
 
 use async_trait::async_trait;
 use sqlx::mysql::MySqlRow;
@@ -11,6 +13,7 @@ use sqlx::{Row, query};
 
 use self::connections::Connections;
 pub use self::connections::{Connection, Statement};
+pub use self::databases::{Databases, READ_LEFT, TAKE};
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};

@@ -1,5 +1,7 @@
 //! The reconciler: works beside the purchases of a strategy that takes several steps, and ends those that a crash left half done.
 
+mod in_doubt;
+
 use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,9 +12,11 @@ use serde::Serialize;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
+pub use self::in_doubt::{InDoubt, Left};
 use crate::probe::Probe;
 use crate::sale::{Error, Name};
 use crate::stores::MAX_SALES;
+use crate::stores::sql::xa::Decision;
 use crate::world::World;
 
 /// The most purchases that one round ends.
@@ -50,6 +54,15 @@ pub enum End {
     Finished,
     /// Nothing of it is left.
     Undone,
+}
+
+impl From<Decision> for End {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Commit => Self::Finished,
+            Decision::Rollback => Self::Undone,
+        }
+    }
 }
 
 /// What the reconciler of this instance has ended, by item, until the sale is forgotten.

@@ -1,0 +1,51 @@
+//! XA: a transaction of one server that is a branch of a larger one. Once prepared it outlives its connection and even the
+//! server, with all its locks, until somebody commits it or rolls it back.
+
+mod branch;
+mod statements;
+mod xid;
+
+pub use self::branch::{Branch, XA_COMMIT, XA_PREPARE, XA_ROLLBACK, XA_START};
+pub use self::statements::Decision;
+pub use self::xid::{Protocol, Xid};
+use super::Sql;
+use crate::probe::{Probe, Step};
+use crate::sale::Error;
+
+/// Looks for prepared branches at a server.
+pub const XA_RECOVER: Step = Step::command("xa-recover", &["xa"]);
+
+impl Sql {
+    /// The prepared branches of a protocol, also of those whose purchase is still about to decide.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn recover(&self, protocol: Protocol, probe: &Probe) -> Result<Vec<Xid>, Error> {
+        let mut sql = self.connected(probe).await?;
+        let words = |found: &Vec<Xid>| format!("{} prepared", found.len());
+        probe.step(&XA_RECOVER, &"xa", sql.recover(protocol), words).await
+    }
+
+    /// The same for an operator, which is no step of a purchase.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn prepared(&self, protocol: Protocol) -> Result<Vec<Xid>, Error> {
+        self.lend().await?.recover(protocol).await
+    }
+
+    /// Ends a prepared branch as decided. False where it is not there, or its purchase still has its connection: nobody else
+    /// can end it then.
+    ///
+    /// # Errors
+    /// When MariaDB refuses or does not answer.
+    pub async fn end_prepared(&self, xid: &Xid, decision: Decision, probe: &Probe) -> Result<bool, Error> {
+        let mut sql = self.connected(probe).await?;
+        let (step, word) = match decision {
+            Decision::Commit => (&XA_COMMIT, "committed"),
+            Decision::Rollback => (&XA_ROLLBACK, "rolled back"),
+        };
+        let words = |ended: &bool| if *ended { word } else { "not to be ended here" };
+        probe.step(step, xid, sql.end_prepared(xid, decision), words).await
+    }
+}

@@ -1,0 +1,72 @@
+//! The statements of XA, as a connection hands them out. They take no parameters: a name stands in their text.
+
+use sqlx::AssertSqlSafe;
+
+use super::{Protocol, Xid};
+use crate::probe::Command;
+use crate::sale::Error;
+use crate::stores::sql::connections::{Connection, Link};
+use crate::stores::sql::error::is_unknown_xid;
+
+/// How all branches of a transaction end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// What they did becomes visible.
+    Commit,
+    /// Nothing is left of it.
+    Rollback,
+}
+
+impl Connection {
+    /// Begins a branch: until it is ended, nobody else may have the connection.
+    pub(super) fn xa_start(&mut self, xid: &Xid) -> Command<impl Future<Output = Result<(), Error>>> {
+        let start = format!("xa start {xid}");
+        Command::new(async {
+            self.0.in_transaction = true;
+            self.0.raw(AssertSqlSafe(start)).await
+        })
+    }
+
+    /// Statements that leave the branch open.
+    pub(super) fn xa(&mut self, statements: String) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(self.0.raw(AssertSqlSafe(statements)))
+    }
+
+    /// Statements after which there is no branch.
+    pub(super) fn xa_over(&mut self, statements: String) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(async {
+            self.0.raw(AssertSqlSafe(statements)).await?;
+            self.0.in_transaction = false;
+            Ok(())
+        })
+    }
+
+    pub(super) fn recover(&mut self, protocol: Protocol) -> Command<impl Future<Output = Result<Vec<Xid>, Error>>> {
+        Command::new(self.0.recover(protocol))
+    }
+
+    pub(super) fn end_prepared(
+        &mut self,
+        xid: &Xid,
+        decision: Decision,
+    ) -> Command<impl Future<Output = Result<bool, Error>>> {
+        let how = match decision {
+            Decision::Commit => "commit",
+            Decision::Rollback => "rollback",
+        };
+        let end = format!("xa {how} {xid}");
+        Command::new(async {
+            match self.0.raw(AssertSqlSafe(end)).await {
+                Err(error) if is_unknown_xid(&error) => Ok(false),
+                ended => ended.map(|()| true),
+            }
+        })
+    }
+}
+
+impl Link {
+    pub(super) async fn recover(&mut self, protocol: Protocol) -> Result<Vec<Xid>, Error> {
+        let rows = self.raw_rows("xa recover").await?;
+        Ok(rows.iter().filter_map(|row| Xid::read(row, protocol)).collect())
+    }
+}

@@ -1,0 +1,241 @@
+//! AT, as Seata has it: each database commits at once, under a global lock, and keeps the row as it was before for a rollback.
+//!
+//! ```text
+//! A: global-lock; write, log-images, commit    -- 0 left, for all to see
+//! A: (killed)
+//!                     B: global-lock -> another has it: waits
+//!                     reconciler: still as A left it: restore-stock, end
+//!                     B: global-lock -> taken, 1 left
+//! ```
+//!
+//! No database waits for the other one, and nothing is in doubt, but what is read without the global lock may be taken back. Who
+//! writes without it makes a rollback impossible: a row that is not as the after image says is left to an operator, and its lock
+//! too. A branch that comes after it was undone finds its place in the undo log taken. Cost: thirteen round trips.
+
+mod ending;
+mod transaction;
+mod undo_log;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+use tokio_util::task::AbortOnDropHandle;
+
+use self::ending::{finish, roll_back};
+use self::transaction::{DECIDE, Decided, END, GLOBAL_LOCK, MARK_DIRTY, OVERDUE, Transaction};
+use self::undo_log::{DELETE_IMAGES, Images, LOG_IMAGES, READ_IMAGES, RESTORE_ORDERS, RESTORE_STOCK};
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::reconciler::{self, Pending, Reconciled};
+use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, Databases, FIND, READ, RECORD, ROLLBACK, WRITE};
+use crate::stores::{Sql, Store};
+use crate::timeouts::{PAUSE, Timeouts};
+use crate::world::World;
+
+const BEFORE_IMAGE: Step = Step::command("before-image", &["select"]).plays(Role::Read);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "at",
+        family: Family::DistributedTransaction,
+        lesson: 11,
+        summary: "Seata's AT: commit in each database at once under a global lock, with an undo log to restore what was before",
+        claims: &["crowd", "second-instance", "crashed-holder"],
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "record",
+        needs: &[],
+        source: include_str!("mod.rs"),
+    },
+    store: "sql+sql",
+    steps: &[
+        CONNECT,
+        GLOBAL_LOCK,
+        BEGIN,
+        BEFORE_IMAGE,
+        WRITE,
+        LOG_IMAGES,
+        COMMIT,
+        RECORD,
+        DECIDE,
+        DELETE_IMAGES,
+        END,
+        ROLLBACK,
+        FIND,
+        READ,
+        PAUSE,
+        OVERDUE,
+        READ_IMAGES,
+        RESTORE_ORDERS,
+        RESTORE_STOCK,
+        MARK_DIRTY,
+    ],
+    open: |world| Box::pin(async { opened(At::open(world).await?) }),
+};
+
+struct At {
+    coordinator: Arc<Coordinator>,
+    /// Ends with the strategy.
+    _reconciler: AbortOnDropHandle<()>,
+}
+
+impl At {
+    async fn open(world: &World) -> Result<Self, Error> {
+        let databases = world.databases().await?;
+        databases.stock.lay(transaction::TABLE).await?;
+        databases.stock.lay(undo_log::TABLE).await?;
+        databases.orders.lay(undo_log::TABLE).await?;
+        let coordinator = Arc::new(Coordinator {
+            reconcilers: databases.with_connections_of_their_own()?,
+            databases,
+            timeouts: world.timeouts,
+            reconciled: Reconciled::default(),
+        });
+        Ok(Self {
+            _reconciler: reconciler::start(world, coordinator.clone()),
+            coordinator,
+        })
+    }
+}
+
+struct Coordinator {
+    databases: Databases,
+    reconcilers: Databases,
+    timeouts: Timeouts,
+    reconciled: Reconciled,
+}
+
+/// A branch found that somebody else has ended its transaction.
+fn undone() -> Error {
+    Error::given_up(Sql::NAME, &"a reconciler has rolled the transaction back")
+}
+
+impl Coordinator {
+    /// Waits for the global lock; `None` when it did not come free in time.
+    async fn lock(
+        &self,
+        purchase: &Purchase,
+        probe: &Probe,
+        sql: &mut Connection,
+    ) -> Result<Option<Transaction>, Error> {
+        let transaction = Transaction::of(purchase);
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if transaction.lock(self.timeouts.lease, probe, sql).await? {
+                return Ok(Some(transaction));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first branch, committed: how many are left; `None`, and nothing is changed, when there are too few.
+    async fn take(
+        &self,
+        transaction: &Transaction,
+        purchase: &Purchase,
+        probe: &Probe,
+        stock: &mut Connection,
+    ) -> Result<Option<i64>, Error> {
+        let store = &self.databases.stock;
+        probe.step(&BEGIN, &purchase.item, stock.begin(), |()| "begun").await?;
+        let select = query("select num from store where id = ? for update").bind(purchase.item.as_str());
+        let before = store.left(&BEFORE_IMAGE, select, (purchase, probe), stock).await?;
+        let before = before.unwrap_or(0);
+        let after = before - i64::from(purchase.quantity);
+        if after < 0 || !store.set(after, purchase, probe, stock).await? {
+            return Ok(None);
+        }
+        if !Images::of_stock(before, after).log(transaction, probe, stock).await? {
+            return Err(undone());
+        }
+        store.commit(purchase, probe, stock).await?;
+        Ok(Some(after))
+    }
+
+    /// The second branch, committed; false, and nothing is changed, when the order is there already.
+    async fn enter(
+        &self,
+        transaction: &Transaction,
+        purchase: &Purchase,
+        probe: &Probe,
+        orders: &mut Connection,
+    ) -> Result<bool, Error> {
+        let store = &self.databases.orders;
+        probe.step(&BEGIN, &purchase.item, orders.begin(), |()| "begun").await?;
+        if !store.record(purchase, probe, orders).await? {
+            return Ok(false);
+        }
+        if !Images::of_order(purchase).log(transaction, probe, orders).await? {
+            return Err(undone());
+        }
+        store.commit(purchase, probe, orders).await?;
+        Ok(true)
+    }
+
+    /// How many are left after a sale; `None` when it does not sell.
+    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
+        // Both before anything is locked: who waits in vain for one must not keep the lock from others.
+        let (mut stock, mut orders) = self.databases.connected(probe).await?;
+        let Some(transaction) = self.lock(purchase, probe, &mut stock).await? else {
+            return Err(Error::given_up(Sql::NAME, &"another transaction has the global lock"));
+        };
+        let remaining = match self.take(&transaction, purchase, probe, &mut stock).await {
+            Ok(Some(remaining)) => remaining,
+            nothing @ (Ok(None) | Err(Error::GivenUp { .. })) => {
+                self.databases.stock.roll_back(purchase, probe, &mut stock).await?;
+                transaction.end(probe, &mut stock).await?;
+                return nothing;
+            }
+            unknown => return unknown,
+        };
+        match self.enter(&transaction, purchase, probe, &mut orders).await {
+            Ok(true) => {}
+            nothing @ (Ok(false) | Err(Error::GivenUp { .. })) => {
+                self.databases.orders.roll_back(purchase, probe, &mut orders).await?;
+                if transaction.decide(Decided::RollingBack, probe, &mut stock).await? {
+                    roll_back(&transaction, probe, &mut stock, None).await?;
+                }
+                return nothing.map(|_| None);
+            }
+            Err(unknown) => return Err(unknown),
+        }
+        if !transaction.decide(Decided::Committed, probe, &mut stock).await? {
+            return Err(undone());
+        }
+        if let Err(error) = finish(&transaction, probe, &mut stock, &mut orders).await {
+            tracing::warn!(%error, "left to the reconciler");
+        }
+        Ok(Some(remaining))
+    }
+}
+
+#[async_trait]
+impl Strategy for At {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        probe.work().await;
+        match self.coordinator.sell(purchase, probe).await? {
+            Some(remaining) => Ok(Outcome::Sold { remaining }),
+            None => self.coordinator.databases.refusal(purchase, probe).await,
+        }
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        let Coordinator {
+            databases, reconciled, ..
+        } = &*self.coordinator;
+        reconciled.forget(item);
+        let images = || query("delete from undo_log where item = ?").bind(item.as_str());
+        let transactions = || query("delete from at_transactions where item = ?").bind(item.as_str());
+        databases.stock.operate(|| [transactions(), images()]).await?;
+        databases.orders.operate(|| [images()]).await
+    }
+
+    async fn pending(&self, item: &Name) -> Result<Pending, Error> {
+        let open = query("select count(*) from at_transactions where item = ?").bind(item.as_str());
+        let open = self.coordinator.databases.stock.count(open).await?;
+        Ok(self.coordinator.reconciled.of(item, open))
+    }
+}

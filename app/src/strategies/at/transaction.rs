@@ -1,0 +1,147 @@
+//! Global transactions, beside the stock. The row of one is the global lock of its item, so there is one at a time.
+
+use std::time::Duration;
+
+use sqlx::mysql::MySqlRow;
+use sqlx::{Row, query};
+use uuid::Uuid;
+
+use crate::probe::{Probe, Role, Step};
+use crate::reconciler::BATCH;
+use crate::sale::{Error, Name, Purchase};
+use crate::stores::sql::{Connection, rows};
+use crate::stores::{Sql, Store};
+
+pub(super) const GLOBAL_LOCK: Step = Step::command("global-lock", &["insert"]).plays(Role::Lock);
+pub(super) const DECIDE: Step = Step::command("decide", &["update"]);
+pub(super) const END: Step = Step::command("end", &["delete"]).plays(Role::Release);
+pub(super) const MARK_DIRTY: Step = Step::command("mark-dirty", &["update"]);
+pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]);
+
+/// The table of transactions.
+pub(super) const TABLE: &str = include_str!("transactions.sql");
+
+/// One try to buy that has the global lock. Each delivery of a purchase is another one.
+pub(super) struct Transaction {
+    pub(super) item: Name,
+    pub(super) id: Uuid,
+}
+
+/// How a transaction ends, once that is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decided {
+    Committed,
+    RollingBack,
+}
+
+/// A transaction whose time is over.
+pub(super) struct Overdue {
+    pub(super) transaction: Transaction,
+    /// None where it can still be decided.
+    pub(super) decided: Option<Decided>,
+    /// How long it has lasted, in milliseconds.
+    pub(super) hung_ms: u64,
+}
+
+impl Decided {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::RollingBack => "rolling back",
+        }
+    }
+}
+
+impl Transaction {
+    pub(super) fn of(purchase: &Purchase) -> Self {
+        Self {
+            item: purchase.item.clone(),
+            id: Uuid::new_v4(),
+        }
+    }
+
+    /// Takes the global lock; false while another transaction has it.
+    pub(super) async fn lock(&self, lease: Duration, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let insert =
+            query("insert into at_transactions (item, id, deadline) values (?, ?, now(6) + interval ? microsecond)")
+                .bind(self.item.as_str())
+                .bind(self.id.to_string())
+                .bind(lease.as_micros() as u64);
+        match probe
+            .step(&GLOBAL_LOCK, &self.item, sql.execute(insert), |_| "taken")
+            .await
+        {
+            Ok(_) => Ok(true),
+            // Two that wait for the same row to go can be in each other's way.
+            Err(Error::Duplicate | Error::GivenUp { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Decides how it ends, durably; false when that was decided before.
+    pub(super) async fn decide(&self, how: Decided, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let update = query("update at_transactions set state = ? where item = ? and id = ? and state = 'begun'")
+            .bind(how.word())
+            .bind(self.item.as_str())
+            .bind(self.id.to_string());
+        Ok(probe.step(&DECIDE, &self.id, sql.execute(update), rows).await? > 0)
+    }
+
+    /// Ends it, deletes its undo log beside the stock and gives the lock back; false when it had ended.
+    pub(super) async fn end(&self, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let delete = query(
+            "delete t, u from at_transactions t left join undo_log u on u.id = t.id and u.after_image is not null \
+             where t.item = ? and t.id = ?",
+        )
+        .bind(self.item.as_str())
+        .bind(self.id.to_string());
+        Ok(probe.step(&END, &self.item, sql.execute(delete), rows).await? > 0)
+    }
+
+    /// Leaves it, and the lock with it, to an operator.
+    pub(super) async fn mark_dirty(&self, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
+        let update = query("update at_transactions set state = 'dirty' where item = ? and id = ?")
+            .bind(self.item.as_str())
+            .bind(self.id.to_string());
+        let marked = probe.step(&MARK_DIRTY, &self.id, sql.execute(update), rows);
+        marked.await.map(drop)
+    }
+}
+
+/// Some of those whose time is over, but for those that are left to an operator.
+pub(super) async fn overdue(probe: &Probe, sql: &mut Connection) -> Result<Vec<Overdue>, Error> {
+    let select = query(
+        "select item, id, state = 'committed', state = 'rolling back', \
+             timestampdiff(microsecond, begun, now(6)) div 1000 \
+         from at_transactions where deadline < now(6) and state <> 'dirty' order by deadline limit ?",
+    )
+    .bind(BATCH as u64);
+    let words = |rows: &Vec<MySqlRow>| format!("{} overdue", rows.len());
+    let found = probe
+        .step(&OVERDUE, &"transactions", sql.fetch_all(select), words)
+        .await?;
+    let overdue = |row: &MySqlRow| {
+        let transaction = Transaction {
+            item: Name::parse(row.try_get(0)?).map_err(corrupt)?,
+            id: row.try_get::<&str, _>(1)?.parse().map_err(corrupt)?,
+        };
+        let decided = match (row.try_get::<i64, _>(2)?, row.try_get::<i64, _>(3)?) {
+            (1, _) => Some(Decided::Committed),
+            (_, 1) => Some(Decided::RollingBack),
+            _ => None,
+        };
+        Ok(Overdue {
+            transaction,
+            decided,
+            hung_ms: row.try_get::<i64, _>(4)?.max(0) as u64,
+        })
+    };
+    found.iter().map(overdue).collect()
+}
+
+pub(super) fn corrupt(error: impl ToString) -> Error {
+    Error::Corrupt {
+        store: Sql::NAME,
+        what: error.to_string(),
+    }
+}

@@ -1,0 +1,9 @@
+-- Global transactions, one row for each that is open. The row is at the same time the global lock of the item's row in `store`.
+create table if not exists at_transactions (
+    item     varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
+    id       char(36) character set ascii collate ascii_bin not null,
+    state    enum ('begun', 'committed', 'rolling back', 'dirty') not null default 'begun',
+    begun    timestamp(6) not null default current_timestamp(6),
+    deadline timestamp(6) not null,
+    key at_overdue (deadline)
+) engine = InnoDB;

@@ -1,0 +1,183 @@
+//! Three-phase commit over two MariaDB servers: both vote, both pre-commit, both commit; who hears no more decides alone.
+//!
+//! ```text
+//! A: can-commit at both: yes
+//! A: pre-commit at the orders
+//! A: (killed)
+//!                     the stock: heard nothing since its vote: rolls back
+//!                     the orders: heard nothing since pre-commit: commit
+//!                     B: take -> the same unit once more
+//! ```
+//!
+//! No log, and nobody waits for a coordinator that is gone: a participant that hears no more rolls back before its pre-commit, as
+//! MariaDB does when the connection ends, and commits after it. That agrees only where all have heard the same.
+//! Cost: eleven round trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::reconciler::{self, BATCH, End, InDoubt, Left, Pending, Reconcile, Reconciled};
+use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::stores::sql::xa::{Branch, Decision, Protocol, XA_COMMIT, XA_RECOVER, XA_ROLLBACK, XA_START, Xid};
+use crate::stores::sql::{CONNECT, Databases, FIND, READ, READ_LEFT, RECORD, TAKE};
+use crate::world::World;
+
+/// The vote: the work is done and holds its locks. Whoever has voted and hears no more rolls back.
+const CAN_COMMIT: Step = Step::command("can-commit", &["xa"]);
+/// All have voted yes. Whoever has heard that and hears no more commits.
+const PRE_COMMIT: Step = Step::command("pre-commit", &["xa"]);
+const DO_COMMIT: Step = Step::command("do-commit", &["xa"]).plays(Role::Commit);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "three-phase",
+        family: Family::DistributedTransaction,
+        lesson: 11,
+        summary: "three-phase commit: vote, pre-commit and commit in both databases; who is left alone decides by a timeout",
+        claims: &["crowd", "second-instance"],
+        broken_by: &["crashed-holder"],
+        sometimes_broken_by: &[],
+        weak_at: "pre-commit+",
+        needs: &[],
+        source: include_str!("three_phase.rs"),
+    },
+    store: "sql+sql",
+    steps: &[
+        CONNECT,
+        XA_START,
+        TAKE,
+        READ_LEFT,
+        RECORD,
+        CAN_COMMIT,
+        PRE_COMMIT,
+        DO_COMMIT,
+        XA_ROLLBACK,
+        FIND,
+        READ,
+        XA_RECOVER,
+        XA_COMMIT,
+    ],
+    open: |world| Box::pin(async { opened(ThreePhase::open(world).await?) }),
+};
+
+struct ThreePhase {
+    databases: Databases,
+    protocol: Protocol,
+    participants: Arc<Participants>,
+    /// Ends with the strategy.
+    _reconciler: AbortOnDropHandle<()>,
+}
+
+impl ThreePhase {
+    async fn open(world: &World) -> Result<Self, Error> {
+        let databases = world.databases().await?;
+        let protocol = Protocol::of(ENTRY.mechanism.name, &databases.stock).await?;
+        let own = databases.with_connections_of_their_own()?;
+        let participants = Arc::new(Participants {
+            in_doubt: InDoubt::new(own, protocol, world.timeouts.lease),
+            reconciled: Reconciled::default(),
+        });
+        Ok(Self {
+            databases,
+            protocol,
+            _reconciler: reconciler::start(world, participants.clone()),
+            participants,
+        })
+    }
+
+    /// How many are left after a sale; `None` when it does not sell.
+    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
+        // Both before anything is locked: who waits in vain for one must not keep a row from others.
+        let (stock, orders) = self.databases.connected(probe).await?;
+        let xid = Xid::new(self.protocol, &purchase.item);
+
+        let mut stock = Branch::start(stock, &xid, probe).await?;
+        let Some(remaining) = Databases::take(purchase, probe, stock.connection()).await? else {
+            stock.roll_back(probe).await?;
+            return Ok(None);
+        };
+        stock.end(&CAN_COMMIT, probe).await?;
+        let mut orders = Branch::start(orders, &xid, probe).await?;
+        if !self
+            .databases
+            .orders
+            .record(purchase, probe, orders.connection())
+            .await?
+        {
+            orders.roll_back(probe).await?;
+            stock.roll_back(probe).await?;
+            return Ok(None);
+        }
+        orders.end(&CAN_COMMIT, probe).await?;
+
+        orders.prepare(&PRE_COMMIT, probe).await?;
+        if let Err(error) = stock.prepare(&PRE_COMMIT, probe).await {
+            // While there is somebody who can say so, the other one need not be alone.
+            orders.roll_back(probe).await?;
+            return Err(error);
+        }
+
+        // First: who finds a unit gone finds its order.
+        orders.commit(&DO_COMMIT, probe).await?;
+        if let Err(error) = stock.commit(&DO_COMMIT, probe).await {
+            tracing::warn!(%error, "left to the participant");
+        }
+        Ok(Some(remaining))
+    }
+}
+
+/// Both servers, as far as they act by themselves: MariaDB has no timeouts of its own for what is prepared.
+struct Participants {
+    in_doubt: InDoubt,
+    reconciled: Reconciled,
+}
+
+impl Participants {
+    /// A participant that has heard nothing since the pre-commit commits, and asks nobody.
+    async fn time_out(&self, left: &Left, probe: &Probe) -> Result<bool, Error> {
+        let item = &left.xid.item;
+        let is_over = self.in_doubt.end(left, Decision::Commit, &probe.about(item)).await?;
+        if is_over {
+            self.reconciled.count(item, End::Finished, left.hung_ms);
+        }
+        Ok(is_over)
+    }
+}
+
+#[async_trait]
+impl Reconcile for Participants {
+    async fn reconcile(&self, probe: &Probe) -> Result<bool, Error> {
+        let left = self.in_doubt.overdue(probe).await?;
+        let ends = join_all(left.iter().map(|left| self.time_out(left, probe))).await;
+        // All are tried: one that cannot be ended must not keep the others.
+        let ended = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(ended.iter().filter(|is_over| **is_over).count() == BATCH)
+    }
+}
+
+#[async_trait]
+impl Strategy for ThreePhase {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        probe.work().await;
+        match self.sell(purchase, probe).await? {
+            Some(remaining) => Ok(Outcome::Sold { remaining }),
+            None => self.databases.refusal(purchase, probe).await,
+        }
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.participants.reconciled.forget(item);
+        Ok(())
+    }
+
+    async fn pending(&self, item: &Name) -> Result<Pending, Error> {
+        let open = self.participants.in_doubt.open(item).await?;
+        Ok(self.participants.reconciled.of(item, open))
+    }
+}

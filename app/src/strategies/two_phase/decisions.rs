@@ -1,0 +1,49 @@
+//! The log of decisions, beside the stock. There is one row per transaction, so that there is one decision: who comes second
+//! finds the first one's. No row means that nothing was decided yet, and who finds none may presume a rollback.
+
+use sqlx::mysql::MySqlRow;
+use sqlx::query;
+
+use crate::probe::{Probe, Step};
+use crate::sale::Error;
+use crate::stores::sql::Connection;
+use crate::stores::sql::xa::{Decision, Xid};
+
+pub(super) const DECIDE: Step = Step::command("decide", &["insert"]);
+pub(super) const LOOK_UP: Step = Step::command("look-up", &["select"]);
+
+/// The table of the log.
+pub(super) const TABLE: &str = include_str!("decisions.sql");
+
+/// Decides, durably; false when it was decided before.
+pub(super) async fn decide(xid: &Xid, decision: Decision, probe: &Probe, log: &mut Connection) -> Result<bool, Error> {
+    let word = match decision {
+        Decision::Commit => "commit",
+        Decision::Rollback => "rollback",
+    };
+    let insert = query("insert into two_phase (id, item, decision) values (?, ?, ?)")
+        .bind(xid.transaction.to_string())
+        .bind(xid.item.as_str())
+        .bind(word);
+    match probe.step(&DECIDE, xid, log.execute(insert), |_| word).await {
+        Ok(_) => Ok(true),
+        Err(Error::Duplicate) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What was decided; a rollback where nothing was, and then nothing else can be decided any more.
+pub(super) async fn conclude(xid: &Xid, probe: &Probe, log: &mut Connection) -> Result<Decision, Error> {
+    if decide(xid, Decision::Rollback, probe, log).await? {
+        return Ok(Decision::Rollback);
+    }
+    let select =
+        query("select 1 from two_phase where id = ? and decision = 'commit'").bind(xid.transaction.to_string());
+    let decision = |row: &Option<MySqlRow>| match row {
+        Some(_) => Decision::Commit,
+        None => Decision::Rollback,
+    };
+    let words = |row: &Option<MySqlRow>| format!("{:?}", decision(row)).to_lowercase();
+    let row = probe.step(&LOOK_UP, xid, log.fetch(select), words).await?;
+    Ok(decision(&row))
+}

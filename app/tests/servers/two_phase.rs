@@ -1,0 +1,86 @@
+//! Who decides of a two-phase commit, and that nothing stays in doubt.
+
+use app::sale::Error;
+use sqlx::{Row, query, raw_sql};
+
+use crate::harness::{Instance, stores_of_its_own, until};
+use crate::reconciled::{LEASE, ended, settled};
+use crate::stopped::{At, Elsewhere, crash};
+
+const TWO_PHASE: &str = "two-phase@sql+sql";
+
+/// No other test's instance comes first, and no other test's branches are seen.
+pub async fn alone() -> Instance {
+    Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await
+}
+
+/// How many branches are prepared at each server, whosever they are.
+pub async fn prepared(instance: &Instance) -> [usize; 2] {
+    let mut prepared = [0; 2];
+    for (n, sql) in [instance.sql.clone(), instance.second_sql()].iter().enumerate() {
+        prepared[n] = raw_sql("xa recover").fetch_all(sql).await.unwrap().len();
+    }
+    prepared
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_and_nothing_stays_in_doubt() {
+    let instance = alone().await;
+    for (place, finished, undone) in [
+        ("xa-prepare+", 0, 1),
+        ("decide", 0, 1),
+        ("decide+", 1, 0),
+        ("xa-commit+", 1, 0),
+    ] {
+        let item = instance.sale(1).await;
+        crash(instance.stores(), TWO_PHASE, LEASE, (&item, "k"), At::Named(place)).await;
+        let ended = ended(&instance, &item).await;
+        let counted = (&ended["finished"], &ended["undone"], &ended["open"]);
+        assert_eq!(counted, (&finished.into(), &undone.into(), &0.into()), "{place}");
+        assert!(
+            ended["longest_ms"].as_u64().unwrap() >= LEASE.as_millis() as u64,
+            "{ended}"
+        );
+        let ledger = instance.ledger("sql+sql", &item).await;
+        assert_eq!(ledger.left_and_sold(), (undone, finished), "{place}");
+        assert_eq!(prepared(&instance).await, [0, 0], "{place}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_carries_it_out() {
+    let instance = alone().await;
+    let item = instance.sale(1).await;
+    let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LEASE, At::Named("decide")).await;
+    let decided = async {
+        elsewhere.stopped().await;
+        assert_eq!(prepared(&instance).await, [1, 1]);
+        until("the reconciler has decided", async || {
+            let rollbacks = query("select count(*) from two_phase where item = ? and decision = 'rollback'");
+            let row = rollbacks.bind(&item).fetch_one(&instance.sql).await.unwrap();
+            row.get::<i64, _>(0) == 1
+        })
+        .await;
+        elsewhere.release();
+    };
+    let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), decided);
+    assert!(matches!(late, Err(Error::GivenUp { .. })), "{late:?}");
+    settled(&instance, &item).await;
+    assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 0));
+    assert_eq!(prepared(&instance).await, [0, 0]);
+}
+
+/// `xa recover` shows them all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prepared_branch_that_somebody_else_began_is_left_alone() {
+    let instance = alone().await;
+    let mut somebody = instance.sql.acquire().await.unwrap().detach();
+    let prepare = "create table if not exists theirs (id int primary key);
+         xa start 'theirs', 'sku', 7; insert into theirs values (1); xa end 'theirs', 'sku', 7; xa prepare 'theirs', 'sku', 7";
+    raw_sql(prepare).execute(&mut somebody).await.unwrap();
+    drop(somebody);
+    let item = instance.sale(1).await;
+    crash(instance.stores(), TWO_PHASE, LEASE, (&item, "k"), At::Named("decide")).await;
+    ended(&instance, &item).await;
+    assert_eq!(prepared(&instance).await, [1, 0]);
+}
