@@ -40,7 +40,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "three-phase commit: vote, pre-commit and commit in both databases; who is left alone decides by a timeout",
-        claims: &["crowd", "second-instance"],
         broken_by: &["crashed-holder"],
         sometimes_broken_by: &[],
         weak_at: "pre-commit+",

@@ -9,8 +9,7 @@ use crate::harness::{Answer, Instance, LONG, PurchaseRequest, is_tried, locks_al
 /// Name and store of every strategy that claims to survive `threat` and can be used here.
 fn claiming(instance: &Instance, threat: &str) -> Vec<(String, &'static str)> {
     let catalogue = instance.shop.catalogue.iter().map(|listed| &listed.entry);
-    let claiming =
-        catalogue.filter(|entry| is_tried(entry.mechanism.name) && entry.claims().contains(&threat));
+    let claiming = catalogue.filter(|entry| is_tried(entry.mechanism.name) && entry.claims().contains(&threat));
     let usable = claiming.filter(|entry| entry.missing(&instance.shop.world.services).is_none());
     usable.map(|entry| (entry.name.clone(), entry.store)).collect()
 }

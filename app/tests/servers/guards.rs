@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::guards::{self, Guard, GuardEntry, Released};
-use app::mechanism::Family;
+use app::mechanism::{Family, Mechanism};
 use app::probe::{Observers, Probe};
 use app::sale::{Name, Purchase};
 use app::shop::Settings;
@@ -51,7 +51,9 @@ pub async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> 
 }
 
 fn survives(mechanism: &Mechanism, threat: &str) -> bool {
-    ![mechanism.broken_by, mechanism.sometimes_broken_by].concat().contains(&threat)
+    ![mechanism.broken_by, mechanism.sometimes_broken_by]
+        .concat()
+        .contains(&threat)
 }
 
 /// The guards that claim to survive `threat` and can be used in `world`.

@@ -40,7 +40,6 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "XA two-phase commit: prepare in both databases, log the decision, commit in both; a reconciler ends the rest",
-        claims: &["crowd", "second-instance", "crashed-holder"],
         broken_by: &[],
         sometimes_broken_by: &[],
         weak_at: "decide",
