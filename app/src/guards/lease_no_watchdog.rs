@@ -29,7 +29,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "Redisson's lock with a fixed lease: reentrant hash, pub/sub wake-up, no renewal",
         broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("lease_no_watchdog.rs"),

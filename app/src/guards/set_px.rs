@@ -42,7 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
         broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("set_px.rs"),

@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "SET NX PX with an owner token; GET, compare in the program, DEL",
         broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_get_del.rs"),

@@ -46,7 +46,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "SET NX PX with an owner token, released by WATCH/GET/MULTI/DEL/EXEC",
         broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token_watch.rs"),
