@@ -124,33 +124,33 @@ impl FaultAction {
     pub fn inject(self) {
         tracing::warn!(action = ?self, "a fault strikes");
         match self {
-            Self::Crash => signal_self(Signal::SIGKILL),
+            Self::Crash => crash(),
             Self::Pause(length) => pause(length),
         }
     }
 }
 
-/// A stopped process cannot wake itself, so a shell that outlives the stop does it.
+/// A stopped process cannot wake itself, so a shell stops it and wakes it: in this order however short the pause. This
+/// very thread waits for the shell, or it would go on past the step before the process stands still.
 fn pause(length: Duration) {
-    let wake = format!("sleep {}; kill -CONT {}", length.as_secs_f64(), std::process::id());
-    let waker = Command::new("/bin/sh")
-        .args(["-c", &wake])
+    let (length, process) = (length.as_secs_f64(), std::process::id());
+    let paused = Command::new("/bin/sh")
+        .args([
+            "-c",
+            &format!("kill -STOP {process}; sleep {length}; kill -CONT {process}"),
+        ])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .spawn();
-    match waker {
-        Ok(mut waker) => {
-            signal_self(Signal::SIGSTOP);
-            std::thread::spawn(move || waker.wait());
-        }
-        Err(error) => tracing::error!(%error, "not paused: nobody would have woken the process"),
+        .status();
+    if let Err(error) = paused {
+        tracing::error!(%error, "the fault did not strike");
     }
 }
 
 /// To this very thread: a signal to the process may be taken by another one while this one goes on past the step.
-fn signal_self(signal: Signal) {
-    if let Err(error) = raise(signal) {
-        tracing::error!(%error, %signal, "the fault did not strike");
+fn crash() {
+    if let Err(error) = raise(Signal::SIGKILL) {
+        tracing::error!(%error, "the fault did not strike");
     }
 }
 
