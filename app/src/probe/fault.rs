@@ -72,7 +72,9 @@ impl Fault {
         let action = match action.split_once('=') {
             None if action == "crash" => FaultAction::Crash,
             Some(("pause", ms)) => match ms.parse() {
-                Ok(ms @ 1..=MAX_PAUSE_MS) => FaultAction::Pause(Duration::from_millis(ms)),
+                Ok(millis @ 1..=MAX_PAUSE_MS) if !ms.starts_with(['+', '0']) => {
+                    FaultAction::Pause(Duration::from_millis(millis))
+                }
                 _ => return Err(BadFault::Action),
             },
             _ => return Err(BadFault::Action),
@@ -198,6 +200,8 @@ mod tests {
             "pause=",
             "pause=0",
             "pause=-1",
+            "pause=+1",
+            "pause=01",
             "pause=60001",
             "crash=1",
         ] {
