@@ -28,7 +28,9 @@ pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
         };
         deaths.died(within)
     };
-    scene.begin();
+    // Where the first of all purchases took the lock with it, nothing would ever be sold, and a shop that sells nothing
+    // proves nothing.
+    scene.after_sales(1).await;
     let sending = Sending::with_fault(&format!("crash@{step}"));
     scene.provoke(place(&scene.attack.sale.load), sending, has_died).await
 }
