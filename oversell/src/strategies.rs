@@ -190,7 +190,6 @@ mod tests {
         "blocked-runtime",
         "crashed-between",
         "redis-restart",
-        "redis-failover",
         "sql-restart",
         "sql-gone",
         "store-silent",
