@@ -1,9 +1,12 @@
 //! A replica of Redis is cut off from it and promoted. Redis goes on serving, until it is killed (SIGKILL) while a purchase is at
 //! work; the replica takes over its address, without stock, orders and locks as they became since the cut.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use async_trait::async_trait;
 use stack::ServerKind;
+use tokio::time::sleep;
 
 use super::{Threat, smallest_crowd_of_instances, two_waves};
 use crate::attack::{Deed, Scene, Sending};
@@ -11,6 +14,9 @@ use crate::catalogue::Strategy;
 use crate::deeds::{hold, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
+
+/// How long both serve: longer than a lease of our own shop.
+const PARTITION: Duration = Duration::from_millis(1_200);
 
 pub(super) struct RedisFailover;
 
@@ -67,8 +73,9 @@ impl Deed for RedisFailover {
         let replica = restart::on_stores(scene, stack::Stores::replicate_redis).await?;
         let has_begun = restart::sales_begun(scene).await;
         let failover = restart::on_stores(scene, |_| replica.partition()).await?;
-        // A whole sale that the promoted one will not know.
-        scene.send(0, Sending::default()).await?;
+        // A whole sale that the promoted one will not know, and the end of every lease that it does.
+        let (sold, ()) = tokio::join!(scene.send(0, Sending::default()), sleep(PARTITION));
+        sold?;
         let lost = restart::while_at_work(scene, |stores| stores.fail_over_redis(failover)).await?;
         Ok(has_begun && lost > 0)
     }
