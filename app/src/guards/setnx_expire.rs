@@ -38,6 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "paused-holder",
             "blocked-runtime",
             "redis-restart",
+            "redis-failover",
         ],
         sometimes_broken_by: &[],
         weak_at: "expire",
