@@ -32,6 +32,15 @@ const INSTANCES: [usize; 2] = [1, 2];
 /// The same for a run of all strategies.
 const INSTANCES_OF_ALL: [usize; 3] = [1, 2, 3];
 
+/// The threats of a run that names none: what the project is about, in little time. A run of all strategies plays all.
+const THREATS: [&str; 5] = [
+    "one-buyer",
+    "crowd",
+    "second-instance",
+    "crashed-holder",
+    "paused-holder",
+];
+
 /// Buyers at once, where their number is not given.
 const BUYERS: u64 = 32;
 
@@ -205,7 +214,10 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
 /// In the order of the list, whatever the order of the options. One that is named is played, or refused.
 fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
     if options.threat.is_empty() {
-        return Ok(threats::all().to_vec());
+        let played = threats::all().iter().copied();
+        return Ok(played
+            .filter(|threat| options.all || THREATS.contains(&threat.name()))
+            .collect());
     }
     let names = select("threat", &options.threat, &threats::names())?;
     let is_named = |threat: &&'static dyn Threat| names.contains(&threat.name());

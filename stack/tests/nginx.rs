@@ -43,6 +43,12 @@ fn what_nginx_refuses_is_a_problem_document() {
     let cases = [
         ("no request\r\n\r\n".to_owned(), 400, "bad-request"),
         (format!("GET /%zz HTTP/1.1\r\n{head}\r\n"), 400, "bad-request"),
+        (format!("GET /\u{b5} HTTP/1.1\r\n{head}\r\n"), 400, "bad-request"),
+        (
+            format!("GET /deduct_stock?\u{b5} HTTP/1.1\r\n{head}\r\n"),
+            400,
+            "bad-request",
+        ),
         (format!("GET /problem HTTP/1.1\r\n{head}\r\n"), 404, "not-found"),
         (format!("TRACE / HTTP/1.1\r\n{head}\r\n"), 405, "method-not-allowed"),
         (
@@ -66,6 +72,23 @@ fn what_nginx_refuses_is_a_problem_document() {
     for (bytes, status, kind) in cases {
         assert_problem(&world::talk(&shop.host(), &bytes), status, kind);
     }
+}
+
+#[test]
+fn a_method_that_nginx_refuses_is_told_what_the_path_knows() {
+    let stores = world::no_stores();
+    let shop = stores.shop(&world::options(1)).unwrap();
+    for (path, allowed) in [
+        ("/purchases", "POST"),
+        ("/deduct_stock?now", "GET,POST"),
+        ("/readyz", "GET,HEAD"),
+    ] {
+        let answer = world::ask(&shop.host(), "TRACE", path);
+        assert_problem(&answer, 405, "method-not-allowed");
+        assert!(answer.contains(&format!("\r\nAllow: {allowed}\r\n")), "{answer}");
+    }
+    let answer = world::ask(&shop.host(), "GET", "/problem");
+    assert!(!answer.contains("\r\nAllow:"), "{answer}");
 }
 
 #[test]

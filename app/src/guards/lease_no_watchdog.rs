@@ -35,7 +35,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "redis-restart",
             "redis-failover",
         ],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("lease_no_watchdog.rs"),

@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
         broken_by: &["slow-holder", "paused-holder", "blocked-runtime"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("lock_table.rs"),

@@ -32,7 +32,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 3,
         summary: "a row inserted under a unique key and deleted to release: no owner, no expiry",
         broken_by: &["crashed-holder", "crashed-between"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["sql-restart", "sql-gone", "store-silent", "lost-reply"],
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("lock_table_bare.rs"),

@@ -43,7 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
         broken_by: &["paused-holder", "blocked-runtime"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &[NODES],
         source: include_str!("redlock.rs"),

@@ -40,7 +40,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "redis-restart",
             "redis-failover",
         ],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent", "lost-reply"],
         weak_at: "expire",
         needs: &["redis"],
         source: include_str!("setnx_expire.rs"),

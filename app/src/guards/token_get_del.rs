@@ -43,7 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "redis-restart",
             "redis-failover",
         ],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_get_del.rs"),

@@ -44,7 +44,7 @@ pub(super) fn service(shop: &Shop, headers: &HeaderMap) -> Result<Service, Probl
 
 fn work(text: &str) -> Result<Duration, Problem> {
     match text.parse() {
-        Ok(ms @ 0..=MAX_WORK_MS) => Ok(Duration::from_millis(ms)),
+        Ok(ms @ 0..=MAX_WORK_MS) if !text.starts_with('+') => Ok(Duration::from_millis(ms)),
         _ => Err(Problem::BadValue {
             field: "X-Work-Ms",
             why: format!("must be 0 to {MAX_WORK_MS}"),

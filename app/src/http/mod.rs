@@ -18,7 +18,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::HeaderName;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::middleware::map_response_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -75,9 +75,11 @@ fn public(app: App) -> Router {
 /// Sells on GET, as the tutorials have it, but not on HEAD, which would otherwise be answered by the same handler: who
 /// only looks must not buy.
 fn deduct_stock() -> MethodRouter<App> {
+    let refuse = async || ([(ALLOW, "GET,POST")], Problem::MethodNotAllowed);
     get(purchases::deduct_stock)
         .post(purchases::deduct_stock)
-        .head(async || Problem::MethodNotAllowed)
+        .head(refuse)
+        .fallback(refuse)
 }
 
 async fn name_process(State(process): State<String>, mut response: Response) -> Response {

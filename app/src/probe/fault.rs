@@ -92,7 +92,7 @@ impl Fault {
 
 fn still(ms: &str) -> Result<Duration, BadFault> {
     match ms.parse() {
-        Ok(ms @ 1..=MAX_STILL_MS) => Ok(Duration::from_millis(ms)),
+        Ok(millis @ 1..=MAX_STILL_MS) if !ms.starts_with(['+', '0']) => Ok(Duration::from_millis(millis)),
         _ => Err(BadFault::Action),
     }
 }
@@ -135,27 +135,27 @@ impl FaultAction {
     pub fn inject(self) {
         tracing::warn!(action = ?self, "a fault strikes");
         match self {
-            Self::Crash => signal_self(Signal::SIGKILL),
+            Self::Crash => crash(),
             Self::Pause(length) => pause(length),
             Self::Block(length) => block(length),
         }
     }
 }
 
-/// A stopped process cannot wake itself, so a shell that outlives the stop does it.
+/// A stopped process cannot wake itself, so a shell stops it and wakes it: in this order however short the pause. This
+/// very thread waits for the shell, or it would go on past the step before the process stands still.
 fn pause(length: Duration) {
-    let wake = format!("sleep {}; kill -CONT {}", length.as_secs_f64(), std::process::id());
-    let waker = Command::new("/bin/sh")
-        .args(["-c", &wake])
+    let (length, process) = (length.as_secs_f64(), std::process::id());
+    let paused = Command::new("/bin/sh")
+        .args([
+            "-c",
+            &format!("kill -STOP {process}; sleep {length}; kill -CONT {process}"),
+        ])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .spawn();
-    match waker {
-        Ok(mut waker) => {
-            signal_self(Signal::SIGSTOP);
-            std::thread::spawn(move || waker.wait());
-        }
-        Err(error) => tracing::error!(%error, "not paused: nobody would have woken the process"),
+        .status();
+    if let Err(error) = paused {
+        tracing::error!(%error, "the fault did not strike");
     }
 }
 
@@ -171,9 +171,9 @@ fn block(length: Duration) {
 }
 
 /// To this very thread: a signal to the process may be taken by another one while this one goes on past the step.
-fn signal_self(signal: Signal) {
-    if let Err(error) = raise(signal) {
-        tracing::error!(%error, %signal, "the fault did not strike");
+fn crash() {
+    if let Err(error) = raise(Signal::SIGKILL) {
+        tracing::error!(%error, "the fault did not strike");
     }
 }
 
@@ -226,6 +226,8 @@ mod tests {
             "pause=",
             "pause=0",
             "pause=-1",
+            "pause=+1",
+            "pause=01",
             "pause=60001",
             "block",
             "block=0",

@@ -40,7 +40,18 @@ async fn a_work_time_that_is_none_is_refused() {
     let instance = Instance::lab().await;
     let item = instance.sale(7).await;
     let work = |value: &str| post(&item, (422, "bad-value")).header("x-work-ms", value);
-    let cases = ["5001", "15000", "-1", "1.5", "1e3", "", "soon", "99999999999999999999"].map(work);
+    let cases = [
+        "5001",
+        "15000",
+        "-1",
+        "+1",
+        "1.5",
+        "1e3",
+        "",
+        "soon",
+        "99999999999999999999",
+    ]
+    .map(work);
     none_sells(&instance, &instance.public, &item, &cases).await;
 }
 

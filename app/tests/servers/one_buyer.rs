@@ -148,8 +148,11 @@ async fn the_tutorial_route_sells_one_unit_of_the_default_item() {
     .await;
     let key = [("idempotency-key", "k")];
     let nothing: [(&str, &str); 0] = [];
-    let look = ask(&instance.public, "HEAD", "/deduct_stock", &nothing, "").await;
-    assert_eq!(look.status, 405, "who only looks buys nothing");
+    for method in ["HEAD", "PUT"] {
+        let look = ask(&instance.public, method, "/deduct_stock", &nothing, "").await;
+        assert_eq!(look.status, 405, "who only looks buys nothing");
+        assert_eq!(look.header("allow"), "GET,POST", "{method}");
+    }
     let first = ask(&instance.public, "GET", "/deduct_stock", &key, "").await;
     let repeat = ask(&instance.public, "POST", "/deduct_stock", &key, "").await;
     assert_eq!((first.status, repeat.status, first.order()), (201, 201, repeat.order()));

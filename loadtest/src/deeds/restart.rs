@@ -11,8 +11,8 @@ use super::hold;
 use crate::attack::{Scene, Sending};
 use crate::shop::BACK_WITHIN;
 
-/// How long the purchase works: less than a lease, so that no lock ends but with its store.
-const WORK: Duration = Duration::from_millis(900);
+/// How long the purchase works: well below a lease, so that no lock ends but with its store.
+const WORK: Duration = Duration::from_millis(600);
 
 /// When it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(150);

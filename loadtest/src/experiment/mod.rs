@@ -21,7 +21,7 @@ use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
 
 /// How many rounds that mostly wait are played at the same time, at most: more of them would wait for processors as well.
-const SIDE_BY_SIDE: usize = 4;
+const SIDE_BY_SIDE: usize = 6;
 
 /// Who is told of each round: to show progress, and to keep what it showed.
 pub trait RunObserver: Send + Sync {

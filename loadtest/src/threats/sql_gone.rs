@@ -17,8 +17,8 @@ use crate::deeds::hold;
 use crate::load::Load;
 use crate::need::{Need, servers};
 
-/// How long one purchase works: less than a lease, so that no lock ends but with its connection.
-const WORK: Duration = Duration::from_millis(900);
+/// How long one purchase works: well below a lease, so that no lock ends but with its connection.
+const WORK: Duration = Duration::from_millis(600);
 
 /// When it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(150);

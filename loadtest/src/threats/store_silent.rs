@@ -57,7 +57,7 @@ impl Deed for StoreSilent {
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = scene.after_sales(scene.attack.sale.load.buyers / 4).await;
+        let has_begun = scene.after_sales(1).await;
         let relays = relays::of(scene)?;
         for relay in relays.all() {
             relay.silence();

@@ -10,7 +10,7 @@ use crate::values::{between, work_ms};
 /// What to put on trial, and how.
 #[derive(Args)]
 pub struct RunOptions {
-    /// Every strategy on every store; without it one strategy of each family
+    /// Every strategy on every store, under every threat; without it one strategy of each family, under five
     #[arg(long, conflicts_with = "strategy")]
     pub all: bool,
     /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
@@ -40,7 +40,7 @@ pub struct RunOptions {
     /// Business time between read and write, in ms: the race window
     #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
-    /// How often each round is played
+    /// How often each round is played; what failed twice without a claim is not tried again
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: u32,
     /// Where results are written, in a folder of their own

@@ -33,6 +33,8 @@ fn ask(admin: &str, token: &str, fault: &str) {
     let asked = Command::new("curl")
         .args([
             "-sS",
+            "--max-time",
+            "20",
             "-X",
             "POST",
             &format!("{admin}/faults"),
@@ -49,14 +51,16 @@ fn ask(admin: &str, token: &str, fault: &str) {
     assert!(asked.unwrap().success(), "{fault}");
 }
 
+/// What stands behind a name in what `up` said.
+fn word(said: &[String], name: &str) -> String {
+    let line = said.iter().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().to_owned()
+}
+
 #[test]
 fn an_instance_that_is_told_to_pause_stops_and_goes_on_and_one_that_is_told_to_crash_comes_back() {
     let (mut child, said) = up(&["--instances", "1"]);
-    let word = |of: &str| {
-        let line = said.iter().find(|line| line.starts_with(of)).unwrap();
-        line.split_whitespace().nth(1).unwrap().to_owned()
-    };
-    let (admin, token) = (word("app-1"), word("token"));
+    let (admin, token) = (word(&said, "app-1"), word(&said, "token"));
     let pid = instance(child.id()).unwrap();
 
     ask(&admin, &token, "pause=1500");
@@ -66,6 +70,20 @@ fn an_instance_that_is_told_to_pause_stops_and_goes_on_and_one_that_is_told_to_c
     ask(&admin, &token, "crash");
     until("another process", || instance(child.id()).filter(|other| *other != pid));
 
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_pause_however_short_is_not_over_before_it_has_begun() {
+    let (mut child, said) = up(&["--instances", "1"]);
+    let (admin, token) = (word(&said, "app-1"), word(&said, "token"));
+    // One that is woken too early stops for good, and does not answer the next.
+    for _ in 0..200 {
+        ask(&admin, &token, "pause=1");
+    }
+    let pid = instance(child.id()).unwrap();
+    until("a process that goes on", || (state(pid)?.0 != 'T').then_some(()));
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }

@@ -5,6 +5,7 @@ mod absent_service;
 mod closed_pipe;
 mod doctor;
 mod example;
+mod famous;
 mod faults;
 mod harness;
 mod lesson;

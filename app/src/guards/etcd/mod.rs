@@ -42,7 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "lease and create-revision order in etcd, watching the predecessor only",
         broken_by: &["paused-holder", "blocked-runtime", "session-expiry"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),

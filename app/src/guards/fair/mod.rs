@@ -50,7 +50,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "redis-restart",
             "redis-failover",
         ],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

@@ -38,7 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
         broken_by: &["paused-holder", "blocked-runtime"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

@@ -41,7 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "ephemeral sequential node, watching the predecessor only",
         broken_by: &["paused-holder", "blocked-runtime", "session-expiry"],
-        sometimes_broken_by: &[],
+        sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),

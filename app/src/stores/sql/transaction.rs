@@ -5,7 +5,7 @@ use sqlx::{Row, query};
 use super::{BEGIN, COMMIT, Connection, ROLLBACK, Sql, Statement, WRITE, wrote};
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Outcome, Purchase};
-use crate::stores::{Stock, in_words};
+use crate::stores::{Stock, Store, in_words};
 
 impl Sql {
     /// A connection with a transaction begun.
@@ -14,7 +14,9 @@ impl Sql {
     /// When none is to be had, or MariaDB does not answer.
     pub async fn begun(&self, purchase: &Purchase, probe: &Probe) -> Result<Connection, Error> {
         let mut sql = self.connected(probe).await?;
-        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        let begun = probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await;
+        // In a transaction that was not begun nothing was written.
+        begun.map_err(|error| Error::given_up(Sql::NAME, &error))?;
         Ok(sql)
     }
 
