@@ -60,6 +60,8 @@ pub const THREATS: &[&str] = &[
     "blocked-runtime",
     "crashed-between",
     "redis-restart",
+    "redis-restart-aof",
+    "redis-failover",
     "sql-restart",
     "sql-gone",
     "store-silent",

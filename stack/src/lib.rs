@@ -4,7 +4,7 @@
 //!
 //! From the outside in; each module uses only those below it.
 //!
-//! - `stores`: [`Stores`], the two stores every shop sells from (`redis`, `mariadb`: one program each)
+//! - `stores`: [`Stores`], the two stores every shop sells from (`redis` with its replica, `mariadb`: one program each)
 //! - `services`: what only some strategies need besides, one file each
 //! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
 //! - `relay`: [`Relay`], the way of one instance to a store, which can be slow, silent or cut
@@ -46,6 +46,7 @@ pub use locate::{fetched_to, find, locate};
 pub use log::Log;
 pub use program::{Origin, Program};
 pub use ready::Ready;
+pub use redis::{Failover, RedisReplica};
 pub use relay::{Direction, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;

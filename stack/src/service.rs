@@ -120,6 +120,20 @@ impl Service {
         Ok(())
     }
 
+    /// Kills it and goes on with the process of another service, which has to serve at this one's address by now. It is started
+    /// again as this one is.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be killed.
+    pub(crate) fn go_on_with(&self, other: Service) -> Result<()> {
+        let mut child = self.child();
+        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
+        // The other one is dropped with a process that has ended.
+        std::mem::swap(&mut *child, &mut *other.child());
+        Ok(())
+    }
+
     /// Asks it to end (SIGTERM) and kills it if it has not ended after two seconds.
     ///
     /// # Errors

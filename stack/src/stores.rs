@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::instance::StoreUrls;
+use crate::redis::{Failover, RedisReplica};
 use crate::services::{self, Running};
 use crate::{Folder, ServerKind, Service, Shop, ShopOptions, address, folder, locate, mariadb, redis};
 
@@ -149,6 +150,40 @@ impl Stores {
     /// Redis, if it was started here.
     pub fn redis(&self) -> Option<&Service> {
         self.redis.as_ref()
+    }
+
+    /// Has Redis keep everything on disk from now on, so that a restart brings it back, or nothing. Whether it did before.
+    ///
+    /// # Errors
+    ///
+    /// When it was not started here, does not answer, or does not come to it within some seconds.
+    pub fn keep_redis_on_disk(&self, keeps: bool) -> Result<bool> {
+        self.own_redis()?;
+        redis::keep_on_disk(self.folder.path(), keeps)
+    }
+
+    /// Starts a replica of Redis, and waits until it has all that Redis has. There can be one at a time.
+    ///
+    /// # Errors
+    ///
+    /// When Redis was not started here, or the replica does not start or come as far within some seconds.
+    pub fn replicate_redis(&self) -> Result<RedisReplica> {
+        self.own_redis()?;
+        RedisReplica::start(self.folder.path())
+    }
+
+    /// Kills Redis and lets the promoted replica serve at its address, as [`Stores::redis`] from now on. How many bytes of
+    /// writes are lost by that.
+    ///
+    /// # Errors
+    ///
+    /// When one of them does not answer, or the promoted one cannot take the place of the other.
+    pub fn fail_over_redis(&self, failover: Failover) -> Result<u64> {
+        failover.complete(self.own_redis()?)
+    }
+
+    fn own_redis(&self) -> Result<&Service> {
+        self.redis().context("Redis was not started here")
     }
 
     /// MariaDB, if it was started here.

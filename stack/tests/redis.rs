@@ -80,6 +80,72 @@ fn a_killed_redis_is_gone_at_once_and_comes_back_empty_at_the_same_address() {
 }
 
 #[test]
+fn a_redis_that_keeps_everything_on_disk_brings_it_back_until_it_keeps_nothing_again() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    let restart = || {
+        redis.restart().unwrap();
+        redis.wait_ready(world::LIMIT).unwrap();
+    };
+    assert_eq!(say(&mut connection(&stores), "SET stock 1").unwrap(), "+OK");
+    assert!(!stores.keep_redis_on_disk(true).unwrap());
+    assert_eq!(say(&mut connection(&stores), "SET lock mine PX 60000").unwrap(), "+OK");
+    restart();
+    assert_eq!(say(&mut connection(&stores), "EXISTS stock lock").unwrap(), ":2");
+    assert_ne!(say(&mut connection(&stores), "PTTL lock").unwrap(), ":-1");
+    assert!(stores.keep_redis_on_disk(false).unwrap());
+    assert_eq!(say(&mut connection(&stores), "EXISTS stock lock").unwrap(), ":2");
+    restart();
+    assert_eq!(say(&mut connection(&stores), "EXISTS stock lock").unwrap(), ":0");
+}
+
+#[test]
+fn a_promoted_replica_has_what_was_written_before_the_partition_and_lacks_what_came_after() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    assert_eq!(say(&mut connection(&stores), "SET before 1").unwrap(), "+OK");
+    let replica = stores.replicate_redis().unwrap();
+    assert_eq!(say(&mut connection(&stores), "SET meanwhile 1").unwrap(), "+OK");
+    let failover = replica.partition().unwrap();
+    let (mut old, before) = (connection(&stores), redis.pid());
+    assert_eq!(say(&mut old, "SET after 1").unwrap(), "+OK");
+    assert!(stores.fail_over_redis(failover).unwrap() > 0);
+    assert!(say(&mut old, "PING").is_err(), "the old one still serves");
+    assert_ne!(redis.pid(), before);
+    let mut promoted = connection(&stores);
+    assert_eq!(say(&mut promoted, "EXISTS before meanwhile").unwrap(), ":2");
+    assert_eq!(say(&mut promoted, "EXISTS after").unwrap(), ":0");
+    assert_eq!(say(&mut promoted, "SET own 1").unwrap(), "+OK");
+}
+
+#[test]
+fn a_failover_after_which_nothing_was_written_loses_nothing() {
+    let stores = world::stores();
+    let failover = stores.replicate_redis().unwrap().partition().unwrap();
+    assert_eq!(stores.fail_over_redis(failover).unwrap(), 0);
+}
+
+#[test]
+fn a_promoted_replica_can_be_followed_kept_on_disk_and_restarted_as_the_one_before_it() {
+    let stores = world::stores();
+    let redis = stores.redis().unwrap();
+    for round in ["first", "second"] {
+        let failover = stores.replicate_redis().unwrap().partition().unwrap();
+        stores.fail_over_redis(failover).unwrap();
+        assert_eq!(say(&mut connection(&stores), &format!("SET {round} 1")).unwrap(), "+OK");
+    }
+    stores.keep_redis_on_disk(true).unwrap();
+    redis.restart().unwrap();
+    redis.wait_ready(world::LIMIT).unwrap();
+    assert_eq!(say(&mut connection(&stores), "EXISTS first second").unwrap(), ":2");
+    let failover = stores.replicate_redis().unwrap().partition().unwrap();
+    stores.fail_over_redis(failover).unwrap();
+    redis.restart().unwrap();
+    redis.wait_ready(world::LIMIT).unwrap();
+    assert_eq!(say(&mut connection(&stores), "EXISTS first second").unwrap(), ":0");
+}
+
+#[test]
 fn a_paused_redis_can_be_killed_and_restarted() {
     let stores = world::stores();
     let redis = stores.redis().unwrap();

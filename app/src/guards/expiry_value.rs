@@ -37,7 +37,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
-        broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "redis-restart"],
+        broken_by: &[
+            "slow-holder",
+            "paused-holder",
+            "blocked-runtime",
+            "redis-restart",
+            "redis-failover",
+        ],
         sometimes_broken_by: &[
             "crashed-holder",
             "crashed-between",

@@ -42,6 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "paused-holder",
             "blocked-runtime",
             "redis-restart",
+            "redis-failover",
             "clock-jump",
         ],
         sometimes_broken_by: &[

@@ -31,7 +31,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LockWithoutLease,
         lesson: 3,
         summary: "SETNX and a blind DEL: no owner, no expiry",
-        broken_by: &["crashed-holder", "crashed-between", "redis-restart"],
+        broken_by: &["crashed-holder", "crashed-between", "redis-restart", "redis-failover"],
         sometimes_broken_by: &["store-silent", "lost-reply"],
         weak_at: "write",
         needs: &["redis"],

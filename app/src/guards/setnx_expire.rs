@@ -38,6 +38,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "paused-holder",
             "blocked-runtime",
             "redis-restart",
+            "redis-failover",
         ],
         sometimes_broken_by: &["store-silent", "lost-reply"],
         weak_at: "expire",

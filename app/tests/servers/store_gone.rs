@@ -6,6 +6,7 @@ use std::time::Duration;
 use app::shop::Settings;
 use app::stores::SECOND_SQL;
 use app::timeouts::Timeouts;
+use futures_util::future::join_all;
 use redis::AsyncCommands;
 use stack::{Folder, Relay};
 use tokio::time::timeout;
@@ -55,6 +56,29 @@ async fn without_redis_the_shop_is_not_ready_admits_that_it_does_not_know_and_co
         instance.buy(&PurchaseRequest::of(&item).by("lua@redis")).await.status,
         201
     );
+}
+
+#[tokio::test]
+async fn a_restart_of_redis_costs_one_purchase_its_answer_however_many_connections_lay_unused() {
+    let stores = stores_of_its_own();
+    let instance = Instance::on(stores.clone(), |_| {}).await;
+    let item = instance.sale(8).await;
+    let at_once = PurchaseRequest::of(&item).by("watch-multi@redis").work_ms(100);
+    let at_once = [1, 2, 3, 4].map(|_| instance.buy(&at_once));
+    for answer in join_all(at_once).await {
+        assert_eq!(answer.status, 201, "{}", answer.text);
+    }
+    let redis = stores.redis().unwrap();
+    redis.restart().unwrap();
+    redis.wait_ready(LONG).unwrap();
+    until("the shop is ready again", async || ready(&instance).await.status == 200).await;
+    let item = instance.sale(8).await;
+    let mut failed = 0;
+    for _ in 0..5 {
+        let answer = instance.buy(&PurchaseRequest::of(&item).by("watch-multi@redis")).await;
+        failed += usize::from(answer.status != 201);
+    }
+    assert!(failed <= 1, "{failed} of 5 failed");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
-//! A store is killed and started again in the middle of a sale, while one purchase is at work and holds its lock, if it has one.
+//! A store is killed and started again, or replaced, in the middle of a sale, while one purchase is at work and holds its lock,
+//! if it has one.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -19,25 +19,46 @@ const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// Kills the store after some sales and starts it again. Whether there were any sales before.
 pub(crate) async fn act(scene: &Scene<'_>, kind: ServerKind) -> Result<bool> {
-    let stores = scene.shop.ours().context("the shop is not ours")?.stores.clone();
+    let has_begun = sales_begun(scene).await;
+    while_at_work(scene, move |stores| restart(stores, kind)).await?;
+    Ok(has_begun)
+}
+
+/// Waits for some sales, and until nobody is left with whom a purchase would have to compete for a lock. Whether there were any.
+pub(crate) async fn sales_begun(scene: &Scene<'_>) -> bool {
     let has_begun = scene.after_sales(1).await;
-    // Until nobody is left with whom the purchase would have to compete for a lock.
     scene.after_sales(usize::MAX).await;
-    let restarted = async {
-        sleep(AT_WORK_AFTER).await;
-        tokio::task::spawn_blocking(move || restart(&stores, kind)).await?
-    };
+    has_begun
+}
+
+/// Sends one purchase that works for long, and does this to the stores meanwhile; what came of that. Others buy afterwards.
+pub(crate) async fn while_at_work<T: Send + 'static>(
+    scene: &Scene<'_>,
+    act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let mut outcome = None;
     let at_work = Sending {
         work: Some(WORK),
         ..Sending::default()
     };
-    let mut outcome = Ok(());
-    hold::up(scene, at_work, async { outcome = restarted.await }).await?;
-    outcome?;
-    Ok(has_begun)
+    let acted = async {
+        sleep(AT_WORK_AFTER).await;
+        outcome = Some(on_stores(scene, act).await);
+    };
+    hold::up(scene, at_work, acted).await?;
+    outcome.context("nothing was done to the stores")?
 }
 
-fn restart(stores: &Arc<stack::Stores>, kind: ServerKind) -> Result<()> {
+/// Does this to the stores, which takes a while.
+pub(crate) async fn on_stores<T: Send + 'static>(
+    scene: &Scene<'_>,
+    act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let stores = scene.shop.ours().context("the shop is not ours")?.stores.clone();
+    tokio::task::spawn_blocking(move || act(&stores)).await?
+}
+
+fn restart(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
     let store: Option<&Service> = match kind {
         ServerKind::Redis => stores.redis(),
         _ => stores.mariadb(),

@@ -34,6 +34,8 @@ threats! {
     blocked_runtime::BlockedRuntime,
     crashed_between::CrashedBetween,
     redis_restart::RedisRestart,
+    redis_restart_aof::RedisRestartAof,
+    redis_failover::RedisFailover,
     sql_restart::SqlRestart,
     sql_gone::SqlGone,
     store_silent::StoreSilent,
@@ -65,7 +67,7 @@ pub trait Threat: Send + Sync {
         false
     }
 
-    /// Whether a store is empty after it: no sale of an earlier round may be open then.
+    /// Whether a store is empty after it, or lacks some of what it had: no sale of an earlier round may be open then.
     fn empties_a_store(&self) -> bool {
         false
     }

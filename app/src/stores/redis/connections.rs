@@ -190,6 +190,12 @@ impl Connection {
             self.0.usable = false;
             let answer: RedisResult<T> = pipeline.query_async(&mut self.0.connection).await;
             self.0.usable = answer.is_ok();
+            if answer.as_ref().is_err_and(RedisError::is_connection_dropped)
+                && let Some(pool) = Object::pool(&self.0)
+            {
+                // Those that lie unused went with it: each would cost one more purchase its answer.
+                pool.retain(|_, _| false);
+            }
             Ok(answer?)
         })
     }

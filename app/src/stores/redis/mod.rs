@@ -203,8 +203,8 @@ impl Redis {
 impl Store for Redis {
     const NAME: &'static str = "redis";
     const STEPS: &'static [Step] = &[READ, WRITE, FENCED_WRITE];
-    /// It keeps nothing on disk.
-    const LOSES_BY: &'static [&'static str] = &["redis-restart"];
+    /// It keeps nothing on disk, and answers before a replica has heard of it.
+    const LOSES_BY: &'static [&'static str] = &["redis-restart", "redis-failover"];
 
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
         Self::connect_to_answer_within(ANSWER_WITHIN, to).await

@@ -1,0 +1,94 @@
+//! A second Redis that follows the first one, is cut off from it, and takes its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::link::Link;
+use super::{LIMIT, NAME, Operator, configure, data, socket, start, until};
+use crate::{ServerKind, Service, locate};
+
+/// What it is called until it takes the place of its primary.
+const REPLICA: &str = "replica";
+
+/// A Redis that has all that its primary has, as long as nothing stands between them. It stops on drop.
+pub struct RedisReplica {
+    service: Service,
+    link: Link,
+    folder: PathBuf,
+}
+
+/// A replica that was promoted while its primary still serves: a partition. It stops on drop.
+pub struct Failover {
+    promoted: Service,
+    folder: PathBuf,
+}
+
+impl RedisReplica {
+    /// Starts it, and waits until it has what its primary has.
+    pub(crate) fn start(folder: &Path) -> Result<RedisReplica> {
+        // It was there when the primary was started.
+        let program = locate(ServerKind::Redis, false)?;
+        let service = start(&program, folder, REPLICA)?;
+        service.wait_ready(LIMIT)?;
+        let link = Link::to(socket(folder, NAME))?;
+        let port = link.port.to_string();
+        let replica = RedisReplica {
+            service,
+            link,
+            folder: folder.to_owned(),
+        };
+        Operator::of(&socket(folder, REPLICA))?.say("REPLICAOF", &["127.0.0.1", &port])?;
+        replica.catch_up()?;
+        Ok(replica)
+    }
+
+    /// Waits until it is as far as its primary, cuts the way between them, and promotes it. Whatever is written from now on it
+    /// will never hear of.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come as far within some seconds, or does not answer.
+    pub fn partition(self) -> Result<Failover> {
+        self.catch_up()?;
+        let RedisReplica { service, link, folder } = self;
+        drop(link);
+        Operator::of(&socket(&folder, REPLICA))?.say("REPLICAOF", &["NO", "ONE"])?;
+        Ok(Failover {
+            promoted: service,
+            folder,
+        })
+    }
+
+    fn catch_up(&self) -> Result<()> {
+        let mut primary = Operator::of(&socket(&self.folder, NAME))?;
+        let mut replica = Operator::of(&socket(&self.folder, REPLICA))?;
+        until("the replica is not as far as its Redis", || {
+            let link: String = replica.read("replication", "master_link_status")?;
+            let offset: u64 = replica.read("replication", "slave_repl_offset")?;
+            Ok(link == "up" && offset == primary.read::<u64>("replication", "master_repl_offset")?)
+        })
+    }
+}
+
+impl Failover {
+    /// Kills `primary`; the promoted one serves at its address from now on, as the process of that service, and is started
+    /// again as it was. How many bytes of writes are lost by that.
+    pub(crate) fn complete(self, primary: &Service) -> Result<u64> {
+        let Failover { promoted, folder } = self;
+        let offset = |name| Operator::of(&socket(&folder, name))?.read::<u64>("replication", "master_repl_offset");
+        let lost = offset(NAME)?.saturating_sub(offset(REPLICA)?);
+        primary.kill()?;
+        let kept = data(&folder, NAME);
+        let taken = fs::remove_dir_all(&kept)
+            .and_then(|()| fs::rename(data(&folder, REPLICA), &kept))
+            .and_then(|()| fs::rename(socket(&folder, REPLICA), socket(&folder, NAME)));
+        taken.context("the promoted Redis cannot take the place of the one before it")?;
+        // As the promoted one was started.
+        configure(&folder, NAME, "no")?;
+        primary.go_on_with(promoted)?;
+        primary.wait_ready(LIMIT)?;
+        Ok(lost)
+    }
+}
