@@ -4,8 +4,8 @@
 //! A: lock -> fence 33
 //! A: read 2, then paused for longer than its lease
 //!                     B: lock -> fence 34
-//!                     B: read 2; write 1 where fence <= 34, order
-//! A: write 1 where fence <= 33 -> refused: busy. Had A come before B's write, B would be refused
+//!                     B: read 2; write 1 where fence < 34, order
+//! A: write 1 where fence < 33 -> refused: busy. Had A come before B's write, B would be refused
 //! ```
 //!
 //! The clocks may lie as they like: what counts is the order of the fences, in the statement that writes. That alone does

@@ -120,9 +120,9 @@ pub trait Stock: Any + Send + Sync {
     /// What is left, and whether this purchase was made before. `None` when no such sale is open.
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error>;
 
-    /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. With a fence, only if no
-    /// higher one has written, and none at all since the stock was read: a lower one may have come in between, late. Without
-    /// a fence Redis can tell neither a repeat nor a closed sale: it writes.
+    /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. With a fence, only if none
+    /// as high has written, and none at all since the stock was read: a lower one may have come in between, late, and after a
+    /// failover one may be given out twice. Without a fence Redis can tell neither a repeat nor a closed sale: it writes.
     async fn write(
         &self,
         purchase: &Purchase,

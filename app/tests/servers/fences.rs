@@ -19,7 +19,7 @@ fn purchase(item: &str, key: &str) -> (Purchase, Probe) {
 }
 
 #[tokio::test]
-async fn every_store_refuses_a_fence_once_a_higher_one_has_written() {
+async fn every_store_refuses_a_fence_once_one_as_high_has_written() {
     let instance = Instance::lab().await;
     for (called, store) in instance.shop.world.stores.all() {
         let item = instance.sale(9).await;
@@ -34,12 +34,17 @@ async fn every_store_refuses_a_fence_once_a_higher_one_has_written() {
         assert_eq!(write("k-1", 8, 33).await, Written::Written, "{called}");
         assert_eq!(write("k-2", 7, 34).await, Written::Written, "{called}");
         assert_eq!(write("k-3", 7, 33).await, Written::Fenced, "{called}");
+        assert_eq!(
+            write("k-3", 6, 34).await,
+            Written::Fenced,
+            "one that was given out twice: {called}"
+        );
         assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (7, 2), "{called}");
-        assert_eq!(write("k-2", 6, 34).await, Written::Repeated, "{called}");
-        assert_eq!(write("k-4", 6, 34).await, Written::Written, "{called}");
+        assert_eq!(write("k-2", 6, 35).await, Written::Repeated, "{called}");
+        assert_eq!(write("k-4", 6, 35).await, Written::Written, "{called}");
         assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (6, 3), "{called}");
         store.close(&name(&item)).await.unwrap();
-        assert_eq!(write("k-5", 5, 35).await, Written::Closed, "{called}");
+        assert_eq!(write("k-5", 5, 36).await, Written::Closed, "{called}");
         store.open(&name(&item), 9).await.unwrap();
         assert_eq!(write("k-6", 8, 1).await, Written::Written, "a new sale: {called}");
     }

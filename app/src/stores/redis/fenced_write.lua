@@ -1,4 +1,4 @@
--- Sets the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in KEYS[2], unless a fence higher than
+-- Sets the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in KEYS[2], unless a fence as high as
 -- ARGV[4] has written before, or any since ARGV[5] was the highest: KEYS[3] holds it.
 if redis.call('exists', KEYS[1]) == 0 then
     return 'closed'
@@ -7,7 +7,7 @@ if redis.call('hexists', KEYS[2], ARGV[2]) == 1 then
     return 'repeated'
 end
 local highest = redis.call('get', KEYS[3]) or '0'
-if highest ~= ARGV[5] or tonumber(highest) > tonumber(ARGV[4]) then
+if highest ~= ARGV[5] or tonumber(highest) >= tonumber(ARGV[4]) then
     return 'fenced'
 end
 redis.call('set', KEYS[1], ARGV[1])

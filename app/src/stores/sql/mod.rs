@@ -175,7 +175,7 @@ impl Stock for Sql {
         let update = match fencing {
             None => query("update store set num = ? where id = ?").bind(left).bind(item),
             Some(Fencing { mine, seen }) => {
-                query("update store set num = ?, fence = ? where id = ? and fence = ? and fence <= ?")
+                query("update store set num = ?, fence = ? where id = ? and fence = ? and fence < ?")
                     .bind(left)
                     .bind(mine.0)
                     .bind(item)
