@@ -45,7 +45,7 @@ fn every_command_that_up_prints_can_be_pasted_in_its_order_and_shows_what_it_pro
 
 #[test]
 fn a_demo_sells_one_unit_to_two_buyers_side_by_side_and_then_shows_what_prevents_it() {
-    for (strategy, cure) in [("none@redis", "token@redis"), ("mutex@sql", "token@sql")] {
+    for (strategy, cure) in [("none@redis", "fenced@redis"), ("mutex@sql", "fenced@sql")] {
         let shown = output(&["demo", strategy]);
         let text = stdout(&shown);
         assert_eq!(shown.status.code(), Some(0), "{text}{}", stderr(&shown));

@@ -8,8 +8,9 @@ use crate::harness::{interrupt, output, oversell, stderr, stdout, up};
 
 const PROGRAM: &str = "cargo run --release";
 
-/// A load that is over in seconds, for runs.
-const SMALL: &str = "--repeat 1 --buyers 8 --requests 16 --stock 8 --work-ms 1 --instances 2 --quiet";
+/// What is over in seconds, for runs: a small load, and no threat that waits.
+const SMALL: &str = "--repeat 1 --buyers 8 --requests 16 --stock 8 --work-ms 1 --instances 2 --quiet \
+                     --threat one-buyer,second-instance";
 
 /// The lines of a README's blocks that call the program, without what builds it.
 fn commands(readme: &str) -> Vec<String> {

@@ -59,7 +59,7 @@ fn a_violated_round_keeps_the_steps_that_show_it_and_report_tells_them() {
     let kept = result_json(results.path()).unwrap();
     let told = stdout(&output(&["report", "--story", kept.to_str().unwrap()]));
     let heads: Vec<_> = told.lines().filter(|line| line.starts_with("## ")).collect();
-    assert_eq!(heads.len(), 5, "{told}");
+    assert_eq!(heads.len(), 7, "{told}");
     assert!(told.lines().all(|line| line.len() <= 80), "{told}");
     assert!(told.contains("2 sold"), "{told}");
     let (_, crash) = told.split_once("## setnx@redis, crashed-holder").unwrap();
