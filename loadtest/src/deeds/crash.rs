@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use tokio::time::timeout;
 
 use crate::answer::{Answer, Word};
 use crate::attack::{Scene, Sending};
@@ -11,6 +12,9 @@ use crate::load::Load;
 /// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
 const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
+/// How long the first sale is waited for.
+const FIRST_SALE_WITHIN: Duration = Duration::from_secs(1);
+
 /// Which purchase brings it to.
 pub(crate) fn place(load: &Load) -> usize {
     load.buyers / 2
@@ -18,6 +22,9 @@ pub(crate) fn place(load: &Load) -> usize {
 
 /// Has an instance kill itself at that step. Whether one died.
 pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
+    // Where the first of all purchases took the lock with it, nothing would ever be sold, and a shop that sells nothing
+    // proves nothing. Some shops sell nothing before this purchase has come, too.
+    let _ = timeout(FIRST_SALE_WITHIN, scene.after_sales(1)).await;
     let deaths = scene.shop.watch().await;
     let has_died = |answer: Answer| {
         let [after_answer, after_silence] = DIES_WITHIN;
@@ -28,9 +35,6 @@ pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
         };
         deaths.died(within)
     };
-    // Where the first of all purchases took the lock with it, nothing would ever be sold, and a shop that sells nothing
-    // proves nothing.
-    scene.after_sales(1).await;
     let sending = Sending::with_fault(&format!("crash@{step}"));
     scene.provoke(place(&scene.attack.sale.load), sending, has_died).await
 }

@@ -27,16 +27,10 @@ impl Progress {
 }
 
 impl Running {
-    /// From now on the purchases of the deed wait for what comes here.
+    /// By what the deed says how its purchases are sent. They wait for it from the beginning: a buyer may be there before
+    /// the deed is.
     pub(in crate::attack) fn direct(&self) -> HashMap<usize, mpsc::Sender<Parcel>> {
-        let mut parcels = locked(&self.directed);
-        let places = self.attack.deed_places();
-        let channels = places.into_iter().map(|place| {
-            let (sender, receiver) = mpsc::channel(1);
-            parcels.insert(place, receiver);
-            (place, sender)
-        });
-        channels.collect()
+        std::mem::take(&mut locked(&self.directors))
     }
 
     /// Lets the buyers loose as soon as all are there.

@@ -47,6 +47,8 @@ pub(in crate::attack) struct Running {
     twice: Twice,
     /// What the deed says to those whose purchases it sends.
     directed: Mutex<HashMap<usize, mpsc::Receiver<Parcel>>>,
+    /// By what it says so, until it takes them.
+    directors: Mutex<HashMap<usize, mpsc::Sender<Parcel>>>,
     progress: watch::Sender<Progress>,
     /// Whether the damage of the deed was healed: if not, there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
@@ -94,6 +96,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Running {
     pub(in crate::attack) fn new(attack: Attack, client: Client) -> Self {
         let buyers = attack.sale.load.buyers;
+        let channels = attack.deed_places().into_iter().map(|place| {
+            let (sender, receiver) = mpsc::channel(1);
+            ((place, sender), (place, receiver))
+        });
+        let (directors, directed): (HashMap<_, _>, HashMap<_, _>) = channels.unzip();
         Self {
             client,
             gate: Barrier::new(buyers),
@@ -103,7 +110,8 @@ impl Running {
             items: attack.sale.sales.iter().map(|sale| Item::of(&sale.load)).collect(),
             back_at: Mutex::default(),
             twice: Twice::draw(&attack),
-            directed: Mutex::default(),
+            directed: Mutex::new(directed),
+            directors: Mutex::new(directors),
             progress: watch::Sender::default(),
             healed: SetOnce::new(),
             told: Mutex::default(),
