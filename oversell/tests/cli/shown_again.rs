@@ -24,7 +24,7 @@ fn report_draws_the_pictures_into_a_folder_that_need_not_be_there() {
     for name in ["oversold.svg", "cost.svg"] {
         let picture = fs::read_to_string(pictures.join(name)).unwrap();
         assert!(
-            picture.starts_with("<svg ") && picture.contains("lua@redis"),
+            picture.starts_with("<svg ") && picture.contains("conditional@sql"),
             "{picture}"
         );
     }
