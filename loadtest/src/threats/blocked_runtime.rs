@@ -4,7 +4,7 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
 use crate::deeds::hold;
 use crate::deeds::stand_still::{self, Still};
@@ -19,10 +19,6 @@ impl Threat for BlockedRuntime {
 
     fn title(&self, _instances: usize) -> String {
         "runtime is blocked".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
     fn mostly_waits(&self) -> bool {

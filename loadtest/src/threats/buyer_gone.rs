@@ -6,7 +6,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Delivery, Scene, Sending};
 use crate::load::Load;
 
@@ -25,14 +25,6 @@ impl Threat for BuyerGone {
 
     fn title(&self, _instances: usize) -> String {
         "buyers hang up".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
-    }
-
-    fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
 use crate::deeds::crash;
@@ -20,20 +20,12 @@ impl Threat for CrashedBetween {
         "crash between steps".to_owned()
     }
 
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
-    }
-
     fn mostly_waits(&self) -> bool {
         true
     }
 
     fn concerns(&self, strategy: &Strategy) -> bool {
         strategy.record_at.is_some()
-    }
-
-    fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::deeds::crash;
 use crate::load::Load;
@@ -20,16 +20,8 @@ impl Threat for CrashedHolder {
         "holder crashes".to_owned()
     }
 
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
-    }
-
     fn mostly_waits(&self) -> bool {
         true
-    }
-
-    fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

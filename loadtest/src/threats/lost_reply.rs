@@ -6,11 +6,10 @@ use anyhow::Result;
 use async_trait::async_trait;
 use tokio::time::sleep;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
 use crate::deeds::relays;
-use crate::load::Load;
 use crate::need::{Need, servers};
 
 /// For how long at most until one is lost.
@@ -27,20 +26,12 @@ impl Threat for LostReply {
         "replies are lost".to_owned()
     }
 
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
-    }
-
     fn mostly_waits(&self) -> bool {
         true
     }
 
     fn needs(&self, strategy: &Strategy) -> Vec<Need> {
         servers(strategy).into_iter().map(Need::Relay).collect()
-    }
-
-    fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

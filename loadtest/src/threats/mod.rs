@@ -58,8 +58,10 @@ pub trait Threat: Send + Sync {
         false
     }
 
-    /// At which of the instance counts it is played.
-    fn instances(&self, counts: &[usize]) -> Vec<usize>;
+    /// At which of the instance counts it is played: on two, or as few more as there are, where nothing else is said.
+    fn instances(&self, counts: &[usize]) -> Vec<usize> {
+        smallest_crowd_of_instances(counts).into_iter().collect()
+    }
 
     /// Whether its rounds mostly wait, for a lease or for a process that comes back: such rounds are played side by side,
     /// and what they measure of speed counts for nothing.
@@ -77,9 +79,12 @@ pub trait Threat: Send + Sync {
         true
     }
 
-    /// Its load, made from the one that was asked for.
+    /// Its load, made from the one that was asked for: two waves where there is a deed.
     fn load(&self, asked: Load) -> Load {
-        asked
+        match self.deed() {
+            Some(_) => two_waves(asked),
+            None => asked,
+        }
     }
 
     /// What has to be ours to try this strategy under it; where it is not, the round is skipped.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use stack::ServerKind;
 use tokio::time::sleep;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
 use crate::catalogue::Strategy;
 use crate::deeds::{hold, restart};
@@ -27,10 +27,6 @@ impl Threat for RedisFailover {
 
     fn title(&self, _instances: usize) -> String {
         "Redis fails over".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
     fn mostly_waits(&self) -> bool {

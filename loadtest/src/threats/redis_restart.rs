@@ -5,7 +5,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use stack::ServerKind;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
 use crate::deeds::{hold, restart};
@@ -21,10 +21,6 @@ impl Threat for RedisRestart {
 
     fn title(&self, _instances: usize) -> String {
         "Redis restarts empty".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
     fn mostly_waits(&self) -> bool {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::Threat;
 use crate::answer::Answer;
 use crate::attack::{Deed, Delivery, Heard, Scene, Sending};
 use crate::load::Load;
@@ -21,14 +21,6 @@ impl Threat for SecondClick {
 
     fn title(&self, _instances: usize) -> String {
         "second click".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
-    }
-
-    fn load(&self, asked: Load) -> Load {
-        two_waves(asked)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

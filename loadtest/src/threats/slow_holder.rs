@@ -6,7 +6,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use tokio::time::sleep;
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
 use crate::deeds::hold;
 use crate::load::Load;
@@ -23,10 +23,6 @@ impl Threat for SlowHolder {
 
     fn title(&self, _instances: usize) -> String {
         "holder is slow".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
     fn mostly_waits(&self) -> bool {

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar};
 use stack::ServerKind;
 use tokio::time::{Instant, sleep};
 
-use super::{Threat, smallest_crowd_of_instances, two_waves};
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
 use crate::catalogue::Strategy;
 use crate::deeds::hold;
@@ -43,10 +43,6 @@ impl Threat for SqlGone {
 
     fn title(&self, _instances: usize) -> String {
         "MariaDB hangs up".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
     }
 
     fn mostly_waits(&self) -> bool {
