@@ -67,7 +67,10 @@ pub const THREATS: &[&str] = &[
     "store-silent",
     "lost-reply",
     "slow-network",
+    "clock-jump",
+    "session-expiry",
     "second-click",
+    "retrying-proxy",
     "buyer-gone",
 ];
 
@@ -85,9 +88,9 @@ pub struct Mechanism {
     pub lesson: u8,
     /// One line for a table.
     pub summary: &'static str,
-    /// The threats that break it, by their names in the load test. One that is not among [`THREATS`] is one it waits for.
+    /// The threats that break it, by their names in the load test, all among [`THREATS`].
     pub broken_by: &'static [&'static str],
-    /// The threats that break it now and then, too seldom to be seen in every few rounds.
+    /// Those of them, or others, that break it now and then, too seldom to be seen in every few rounds.
     pub sometimes_broken_by: &'static [&'static str],
     /// The step before which a fault does it the most harm, by its name or its role; with a `+` the fault comes after it.
     pub weak_at: &'static str,

@@ -14,7 +14,7 @@ use crate::reconciler::Pending;
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::services::Services;
 use crate::stores::{SECOND_SQL, Stock};
-use crate::strategies::{Catalogue, Listed};
+use crate::strategies::{Catalogue, Entry, Listed};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
@@ -228,6 +228,7 @@ impl Shop {
             }
         };
         let probe = Probe::new(&purchase, service.work, service.fault, self.world.observers.clone());
+        let wanted = purchase.clone();
         let sale = self.purchases.spawn(async move {
             let outcome = strategy.buy(&purchase, &probe).await;
             drop(place);
@@ -237,8 +238,29 @@ impl Shop {
             }
         });
         match sale.await {
+            Ok(Ok(Outcome::Busy)) => self.sold_before(&wanted, &service.strategy.entry).await,
             Ok(outcome) => outcome,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        }
+    }
+
+    /// What to answer who found no way to the stock: a purchase may have been sold by a delivery before this one, whose answer
+    /// was lost, and its buyer must not take it for refused.
+    async fn sold_before(&self, purchase: &Purchase, entry: &Entry) -> Result<Outcome, Error> {
+        if purchase.key.is_none() {
+            return Ok(Outcome::Busy);
+        }
+        let nobody_looks = Observers::new(Vec::new());
+        let probe = Probe::new(purchase, Duration::ZERO, None, nobody_looks);
+        let orders = self.world.orders(entry.store).await?;
+        match orders.read(purchase, &probe).await {
+            Ok(found) => {
+                let order = found.and_then(|found| found.order);
+                Ok(order.map_or(Outcome::Busy, Outcome::Repeated))
+            }
+            // Whoever is too many here comes again, as everywhere.
+            Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
+            Err(error) => Err(error),
         }
     }
 

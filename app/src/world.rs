@@ -94,6 +94,18 @@ impl World {
         self.second_sql.get_or_try_init(connect).await
     }
 
+    /// Where the orders are of a strategy that sells from `store`, see [`Entry::store`](crate::strategies::Entry::store).
+    ///
+    /// # Errors
+    /// When it is not there, or the second MariaDB server cannot be reached.
+    pub async fn orders(&self, store: &str) -> Result<Arc<dyn Stock>, Error> {
+        match store.split_once('+') {
+            Some((stock, orders)) if stock == orders => Ok(self.second_sql().await?),
+            Some((_, orders)) => self.stock(orders),
+            None => self.stock(store),
+        }
+    }
+
     /// Both MariaDB servers.
     ///
     /// # Errors

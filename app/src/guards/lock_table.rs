@@ -36,7 +36,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
-        broken_by: &["slow-holder", "paused-holder", "blocked-runtime"],
+        broken_by: &["slow-holder", "paused-holder", "blocked-runtime", "clock-jump"],
         sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &["sql"],

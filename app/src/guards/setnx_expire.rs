@@ -39,6 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "blocked-runtime",
             "redis-restart",
             "redis-failover",
+            "clock-jump",
         ],
         sometimes_broken_by: &["store-silent", "lost-reply"],
         weak_at: "expire",

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::HeaderName;
-use axum::http::header::{ALLOW, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::map_response_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -90,11 +90,16 @@ async fn name_process(State(process): State<String>, mut response: Response) -> 
     response
 }
 
-/// Says on every answer, also on a refusal, which instance gave it.
+/// Says on every answer, also on a refusal, which instance gave it; and while that is closing, that the connection ends:
+/// whoever kept it would send the next request to nobody.
 async fn name_instance(State(app): State<App>, mut response: Response) -> Response {
     // A name is plain ASCII, which every header can hold.
     if let Ok(name) = app.shop.instance.as_str().parse() {
         response.headers_mut().insert(INSTANCE, name);
+    }
+    if app.shop.is_closing() {
+        let ends = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, ends);
     }
     response
 }

@@ -19,7 +19,7 @@ use super::{Actor, Observer, Passing};
 use crate::sale::Name;
 
 /// The longest trace of one sale, in bytes. What comes after it is dropped and counted.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 48 * 1024 * 1024;
 
 /// How many sales may be traced at once.
 const MAX_TRACED: usize = 64;

@@ -70,7 +70,8 @@ impl Entry {
         }
     }
 
-    /// The threats that break it: those that break its mechanism, and those that take from a store what it has.
+    /// The threats that break it whenever they strike: those that break its mechanism, but for those that do so now and then,
+    /// and those that take from a store what it has.
     pub fn broken_by(&self) -> Vec<&'static str> {
         let loses_by = |name| stores::ALL.iter().filter(move |store| store.name == name);
         let stores = self
@@ -79,6 +80,7 @@ impl Entry {
             .flat_map(loses_by)
             .flat_map(|store| store.loses_by);
         let mut broken_by = self.mechanism.broken_by.to_vec();
+        broken_by.retain(|threat| !self.mechanism.sometimes_broken_by.contains(threat));
         for threat in stores {
             if !broken_by.contains(threat) {
                 broken_by.push(threat);

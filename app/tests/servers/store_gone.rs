@@ -8,6 +8,7 @@ use app::stores::SECOND_SQL;
 use app::timeouts::Timeouts;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
+use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 use stack::{Folder, Relay};
 use tokio::time::timeout;
 
@@ -58,27 +59,51 @@ async fn without_redis_the_shop_is_not_ready_admits_that_it_does_not_know_and_co
     );
 }
 
-#[tokio::test]
-async fn a_restart_of_redis_costs_one_purchase_its_answer_however_many_connections_lay_unused() {
-    let stores = stores_of_its_own();
-    let instance = Instance::on(stores.clone(), |_| {}).await;
+/// Leaves several connections to the store unused.
+async fn buy_at_once(instance: &Instance, strategy: &str) {
     let item = instance.sale(8).await;
-    let at_once = PurchaseRequest::of(&item).by("watch-multi@redis").work_ms(100);
+    let at_once = PurchaseRequest::of(&item).by(strategy).work_ms(100);
     let at_once = [1, 2, 3, 4].map(|_| instance.buy(&at_once));
     for answer in join_all(at_once).await {
         assert_eq!(answer.status, 201, "{}", answer.text);
     }
+}
+
+async fn assert_at_most_one_fails(instance: &Instance, strategy: &str, item: &str) {
+    let mut failed = 0;
+    for _ in 0..5 {
+        let answer = instance.buy(&PurchaseRequest::of(item).by(strategy)).await;
+        failed += usize::from(answer.status != 201);
+    }
+    assert!(failed <= 1, "{failed} of 5 failed");
+}
+
+#[tokio::test]
+async fn a_restart_of_redis_costs_one_purchase_its_answer_however_many_connections_lay_unused() {
+    let stores = stores_of_its_own();
+    let instance = Instance::on(stores.clone(), |_| {}).await;
+    buy_at_once(&instance, "watch-multi@redis").await;
     let redis = stores.redis().unwrap();
     redis.restart().unwrap();
     redis.wait_ready(LONG).unwrap();
     until("the shop is ready again", async || ready(&instance).await.status == 200).await;
     let item = instance.sale(8).await;
-    let mut failed = 0;
-    for _ in 0..5 {
-        let answer = instance.buy(&PurchaseRequest::of(&item).by("watch-multi@redis")).await;
-        failed += usize::from(answer.status != 201);
+    assert_at_most_one_fails(&instance, "watch-multi@redis", &item).await;
+}
+
+#[tokio::test]
+async fn a_mariadb_that_hangs_up_costs_one_purchase_its_answer_however_many_connections_lay_unused() {
+    let instance = Instance::on(stores_of_its_own(), |_| {}).await;
+    let item = instance.sale(8).await;
+    buy_at_once(&instance, "for-update@sql").await;
+    let others =
+        query("select id from information_schema.processlist where id <> connection_id() and command <> 'Daemon'");
+    let mut own = instance.sql.acquire().await.unwrap();
+    for row in others.fetch_all(&mut *own).await.unwrap() {
+        let kill = format!("kill {}", row.get::<i64, _>(0));
+        raw_sql(AssertSqlSafe(kill)).execute(&mut *own).await.unwrap();
     }
-    assert!(failed <= 1, "{failed} of 5 failed");
+    assert_at_most_one_fails(&instance, "for-update@sql", &item).await;
 }
 
 #[tokio::test]
@@ -167,7 +192,7 @@ async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance,
     let direct = if redis { stores.redis_url() } else { stores.sql_url() }.to_owned();
     let socket = socket(&direct);
     let relay = Relay::start(folder.path(), socket.clone()).unwrap();
-    let [to_store, to_relay] = [&socket, relay.socket()].map(|path| path.to_str().unwrap());
+    let [to_store, to_relay] = [&socket, relay.at().socket().unwrap()].map(|path| path.to_str().unwrap());
     let url = direct.replace(to_store, to_relay);
     assert_ne!(url, direct);
     let instance = Instance::on(stores, |settings| {

@@ -127,7 +127,7 @@ async fn a_trace_that_is_full_counts_what_it_drops() {
     let folder = Folder::new().unwrap();
     let item = fresh("sku");
     let full = File::create(folder.path().join(format!("{item}.trace"))).unwrap();
-    full.set_len(16 * 1024 * 1024).unwrap();
+    full.set_len(48 * 1024 * 1024).unwrap();
     let instance = Instance::open(|settings| settings.traces = Some(folder.path().to_owned())).await;
     instance.buy(&PurchaseRequest::of(&item)).await;
     let trace = trace(&instance, &item).await.json();

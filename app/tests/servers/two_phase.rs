@@ -1,9 +1,9 @@
 //! Who decides of a two-phase commit, and that nothing stays in doubt.
 
 use app::sale::Error;
-use sqlx::{Row, query, raw_sql};
+use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 
-use crate::harness::{Instance, stores_of_its_own, until};
+use crate::harness::{Instance, LONG, stores_of_its_own, until};
 use crate::reconciled::{LEASE, ended, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
@@ -68,6 +68,32 @@ async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_c
     settled(&instance, &item).await;
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 0));
     assert_eq!(prepared(&instance).await, [0, 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
+    let instance = alone().await;
+    let item = instance.sale(1).await;
+    let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
+    let cut = async {
+        elsewhere.stopped().await;
+        let idle = query(
+            "select id from information_schema.processlist where id <> connection_id() and command = 'Sleep'
+                 and id not in (select trx_mysql_thread_id from information_schema.innodb_trx)",
+        );
+        for row in idle.fetch_all(&instance.sql).await.unwrap() {
+            // Some may have gone by themselves.
+            let _ = raw_sql(AssertSqlSafe(format!("kill {}", row.get::<i64, _>(0))))
+                .execute(&instance.sql)
+                .await;
+        }
+        elsewhere.release();
+    };
+    let (bought, ()) = tokio::join!(elsewhere.buy(&item, "k"), cut);
+    // Its decision never arrived, so there was none, and now there is another one.
+    assert!(matches!(bought, Err(Error::GivenUp { .. })), "{bought:?}");
+    assert_eq!(prepared(&instance).await, [0, 0]);
+    assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 0));
 }
 
 /// `xa recover` shows them all.

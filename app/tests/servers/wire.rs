@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use redis::AsyncCommands;
 use tokio::net::TcpListener;
@@ -20,15 +21,20 @@ struct Served {
 
 impl Served {
     async fn lab() -> Self {
+        Self::draining(Duration::ZERO).await
+    }
+
+    async fn draining(drain: Duration) -> Self {
         let instance = Instance::lab().await;
         let public = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let admin = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addresses = (public.local_addr().unwrap(), admin.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
         let shop = instance.shop.clone();
-        let server = tokio::spawn(app::http::serve(shop, public, admin, async {
+        let stopped = async {
             let _ = stopped.await;
-        }));
+        };
+        let server = tokio::spawn(app::http::serve(shop, public, admin, stopped, drain));
         Self {
             instance,
             public: addresses.0,
@@ -115,6 +121,29 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
     let nothing: [(&str, &str); 0] = [];
     let ready = ask(&served.instance.public, "GET", "/readyz", &nothing, "").await;
     assert_eq!(ready.problem(), (503, "not-ready".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_drains_sells_on_and_tells_everybody_to_come_no_more() {
+    let served = Served::draining(LONG).await;
+    let item = served.instance.sale(1).await;
+    served.stop.send(()).unwrap();
+    let shop = served.instance.shop.clone();
+    until("it is closing", async || shop.is_closing()).await;
+    let keeps = |request: &str| request.replacen("Connection: close\r\n", "", 1);
+    let cases = [
+        (PurchaseRequest::of(&item).bytes(), "201 Created"),
+        (
+            "GET /readyz HTTP/1.1\r\nHost: shop\r\n\r\n".to_owned(),
+            "503 Service Unavailable",
+        ),
+    ];
+    for (request, status) in cases {
+        let answer = Served::talk_to(served.public, keeps(&request)).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+    }
+    served.server.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -41,7 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 7,
         summary: "lease and create-revision order in etcd, watching the predecessor only",
-        broken_by: &["paused-holder", "blocked-runtime", "session-expiry"],
+        broken_by: &["paused-holder", "blocked-runtime"],
         sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &[SERVICE],

@@ -49,6 +49,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "blocked-runtime",
             "redis-restart",
             "redis-failover",
+            "clock-jump",
         ],
         sometimes_broken_by: &["store-silent"],
         weak_at: "write",

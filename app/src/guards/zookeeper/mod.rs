@@ -40,7 +40,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "ephemeral sequential node, watching the predecessor only",
-        broken_by: &["paused-holder", "blocked-runtime", "session-expiry"],
+        broken_by: &["paused-holder", "blocked-runtime"],
         sometimes_broken_by: &["store-silent"],
         weak_at: "write",
         needs: &[SERVICE],

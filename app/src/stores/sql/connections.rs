@@ -3,6 +3,8 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadpool::Runtime;
@@ -34,6 +36,7 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
         // Whole seconds are all that InnoDB takes.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
         snapshot_isolation: false,
+        lost: Arc::default(),
     };
     pool(manager, wait)
 }
@@ -43,6 +46,7 @@ pub(super) fn like(other: &Connections, snapshot_isolation: bool) -> Result<Conn
     let wait = other.timeouts().wait.unwrap_or_default();
     let manager = Manager {
         snapshot_isolation,
+        lost: Arc::default(),
         ..other.manager().clone()
     };
     pool(manager, wait)
@@ -69,12 +73,12 @@ impl Sql {
         Ok(Lent(Some(lent.map_err(|error| Error::no_connection("sql", &error))?)))
     }
 
-    /// Lays tables that only one strategy needs. It may be done more than once.
+    /// Lays tables. It may be done more than once.
     ///
     /// # Errors
-    /// When MariaDB refuses or does not answer.
+    /// When MariaDB refuses or does not answer; [`Error::Corrupt`] where it holds others of the same names.
     pub async fn lay(&self, schema: &'static str) -> Result<(), Error> {
-        self.lend().await?.raw(schema).await
+        self.lend().await?.raw(schema).await.map_err(super::error::unfit)
     }
 
     /// A number that an operator asks for, which is no step of a purchase.
@@ -203,6 +207,9 @@ pub(super) struct Link {
     usable: bool,
     origin: Origin,
     pub(super) in_transaction: bool,
+    /// Connections of the pool that were lost so far, and how many of them when this one last answered.
+    lost: Arc<AtomicU64>,
+    lost_when_it_answered: u64,
 }
 
 impl Link {
@@ -270,6 +277,11 @@ impl Link {
         self.usable = answer
             .as_ref()
             .map_or_else(|error| error.as_database_error().is_some(), |_| true);
+        if self.usable {
+            self.lost_when_it_answered = self.lost.load(Ordering::Relaxed);
+        } else {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(answer?)
     }
 }
@@ -279,6 +291,7 @@ pub(super) struct Manager {
     options: MySqlConnectOptions,
     row_wait: Duration,
     snapshot_isolation: bool,
+    lost: Arc<AtomicU64>,
 }
 
 impl Manager {
@@ -324,6 +337,8 @@ impl managed::Manager for Manager {
             usable: true,
             origin: Origin::New,
             in_transaction: false,
+            lost_when_it_answered: self.lost.load(Ordering::Relaxed),
+            lost: self.lost.clone(),
         })
     }
 
@@ -332,7 +347,9 @@ impl managed::Manager for Manager {
             return Err(RecycleError::message("it failed, or its transaction is open"));
         }
         link.origin = Origin::Kept;
-        if metrics.last_used() > UNTESTED_FOR {
+        // What ended one connection has most likely ended others.
+        let others_were_lost = link.lost_when_it_answered != self.lost.load(Ordering::Relaxed);
+        if others_were_lost || metrics.last_used() > UNTESTED_FOR {
             link.origin = Origin::Tested;
             timeout(CONNECT_WITHIN, link.ping())
                 .await

@@ -19,6 +19,9 @@ pub(super) const UNKNOWN_VARIABLE: u16 = 1193;
 /// No XA transaction of that name is there, or it still belongs to another connection.
 const UNKNOWN_XID: u16 = 1397;
 
+/// What SQL calls it where a table or a column is not as a statement has it.
+const UNFIT: &str = "42S";
+
 /// The number of a refusal by MariaDB.
 pub(super) fn number(error: &sqlx::Error) -> Option<u16> {
     let refused = error.as_database_error()?;
@@ -31,6 +34,24 @@ pub(super) fn is_unknown_xid(error: &Error) -> bool {
         return false;
     };
     source.downcast_ref().and_then(number) == Some(UNKNOWN_XID)
+}
+
+/// What it means that a table could not be laid, or is there and not as it is relied upon.
+pub(super) fn unfit(error: Error) -> Error {
+    let Error::Failed { source, .. } = &error else {
+        return error;
+    };
+    let refused = source.downcast_ref().and_then(sqlx::Error::as_database_error);
+    let is_unfit = refused
+        .and_then(|refused| refused.code())
+        .is_some_and(|code| code.starts_with(UNFIT));
+    match refused {
+        Some(refused) if is_unfit => Error::Corrupt {
+            store: Sql::NAME,
+            what: refused.message().to_owned(),
+        },
+        _ => error,
+    }
 }
 
 impl From<sqlx::Error> for Error {

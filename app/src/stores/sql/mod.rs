@@ -128,7 +128,7 @@ impl Store for Sql {
             connections: connections::open(to.url, to.wait)?,
             instance: to.instance.clone(),
         };
-        sql.lend().await?.raw(SCHEMA).await?;
+        sql.lay(SCHEMA).await?;
         Ok(sql)
     }
 }

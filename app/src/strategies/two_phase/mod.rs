@@ -144,7 +144,17 @@ impl Coordinator {
         let Some((stock, orders, remaining)) = prepared else {
             return Ok(None);
         };
-        if !decide(&xid, Decision::Commit, probe, &mut log).await? {
+        let is_decided = match decide(&xid, Decision::Commit, probe, &mut log).await {
+            Ok(is_decided) => is_decided,
+            // The connection was lost, and whether the log has it is found there: by who asks, it is decided at the latest.
+            Err(error) => {
+                tracing::warn!(%error, "asks the log for its own decision");
+                drop(log);
+                let mut log = self.log.connected(probe).await?;
+                conclude(&xid, probe, &mut log).await? == Decision::Commit
+            }
+        };
+        if !is_decided {
             orders.roll_back(probe).await?;
             stock.roll_back(probe).await?;
             return Err(Error::given_up(Sql::NAME, &"a reconciler has decided to roll back"));
