@@ -1,7 +1,20 @@
-//! URLs that point to Unix sockets.
+//! URLs of servers that were started here.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use crate::{Place, ServerKind, mariadb};
+
+/// How clients reach a server of that kind there; none where no client comes.
+pub(crate) fn of(kind: ServerKind, at: &Place) -> Option<String> {
+    match (kind, at) {
+        (ServerKind::Redis, Place::Socket(socket)) => Some(redis(socket)),
+        (ServerKind::MariaDb, Place::Socket(socket)) => Some(mysql(socket, mariadb::DATABASE)),
+        (ServerKind::ZooKeeper, Place::Port(port)) => Some(format!("zookeeper://{port}")),
+        (ServerKind::Etcd, Place::Port(port)) => Some(format!("http://{port}")),
+        _ => None,
+    }
+}
 
 /// `redis+unix:///path`, as the redis crate understands it; a database can be chosen with `?db=1`.
 pub(crate) fn redis(socket: &Path) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{Launch, Ready, Service, ShopOptions};
+use crate::{Clock, Launch, Ready, ServerKind, Service, ShopOptions};
 
 /// The two addresses of an instance, which it keeps over a restart.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,15 @@ impl Ports {
     }
 }
 
-/// Where the stores are.
-#[derive(Clone, Copy)]
-pub(crate) struct StoreUrls<'a> {
-    pub(crate) redis: &'a str,
-    pub(crate) sql: &'a str,
+/// In which variable an instance looks for the URL of a server; none for one that it does not ask.
+fn variable(kind: ServerKind) -> Option<&'static str> {
+    match kind {
+        ServerKind::Redis => Some("OVERSELL_REDIS_URL"),
+        ServerKind::MariaDb => Some("OVERSELL_SQL_URL"),
+        ServerKind::ZooKeeper => Some("OVERSELL_ZOOKEEPER_URL"),
+        ServerKind::Etcd => Some("OVERSELL_ETCD_URL"),
+        ServerKind::Nginx => None,
+    }
 }
 
 /// Starts instance `number`, counted from 1. URLs and secrets go by the environment, which other users cannot read. Its
@@ -37,7 +41,7 @@ pub(crate) fn start(
     options: &ShopOptions,
     number: usize,
     ports: Ports,
-    urls: StoreUrls<'_>,
+    urls: impl Iterator<Item = (ServerKind, String)>,
     folder: &Path,
 ) -> Result<Service> {
     let name = format!("app-{number}");
@@ -49,9 +53,14 @@ pub(crate) fn start(
     for (variable, value) in &options.env {
         launch = launch.env(variable, value);
     }
+    // After those of the options, which name the servers themselves where a relay stands before them.
+    for (kind, url) in urls {
+        if let Some(variable) = variable(kind) {
+            launch = launch.env(variable, url);
+        }
+    }
     let launch = launch
-        .env("OVERSELL_REDIS_URL", urls.redis)
-        .env("OVERSELL_SQL_URL", urls.sql)
-        .env("OVERSELL_TRACES", folder.join(format!("{name}.traces")));
+        .env("OVERSELL_TRACES", folder.join(format!("{name}.traces")))
+        .clock(Clock::new(folder, &name)?);
     Service::start(name, launch, Ready::Http(ports.public), folder)
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::Program;
+use crate::{Clock, Program};
 
 /// A command line that can be run any number of times. It has no `Debug`: the environment may hold secrets.
 #[derive(Clone)]
@@ -14,6 +14,7 @@ pub struct Launch {
     path: PathBuf,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    clock: Option<Clock>,
 }
 
 impl Launch {
@@ -23,6 +24,7 @@ impl Launch {
             path: path.into(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            clock: None,
         }
     }
 
@@ -42,6 +44,20 @@ impl Launch {
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Launch {
         self.environment.push((name.into(), value.into()));
         self
+    }
+
+    /// It reads this clock.
+    pub(crate) fn clock(mut self, clock: Clock) -> Launch {
+        for (name, value) in clock.environment() {
+            self = self.env(name, value);
+        }
+        self.clock = Some(clock);
+        self
+    }
+
+    /// The clock it reads, if it is one of ours.
+    pub(crate) fn own_clock(&self) -> Option<&Clock> {
+        self.clock.as_ref()
     }
 
     /// The binary.
@@ -66,6 +82,7 @@ impl From<&Program> for Launch {
             path: program.path.clone(),
             arguments: program.arguments(),
             environment: program.environment(),
+            clock: None,
         }
     }
 }

@@ -7,18 +7,20 @@
 //! - `stores`: [`Stores`], the two stores every shop sells from (`redis` with its replica, `mariadb`: one program each)
 //! - `services`: what only some strategies need besides, one file each
 //! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
-//! - `relay`: [`Relay`], the way of one instance to a store, which can be slow, silent or cut
+//! - `relay`: [`Relay`], the way to a server, which can be slow, silent or cut
 //! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
+//! - `clock`: [`Clock`], the clock of a process, which can run ahead
 //! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
 //! - `spawner`, `child_setup`: the thread that starts every child, and what a child does before it becomes its program
 //! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
-//! - `address`, `http`, `ports`: URLs of sockets, one GET, free TCP ports
+//! - `place`, `address`, `http`, `ports`: sockets and ports, their URLs, one GET, free TCP ports
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod address;
 mod child_setup;
+mod clock;
 mod folder;
 mod http;
 mod instance;
@@ -28,6 +30,7 @@ mod log;
 mod mariadb;
 mod nginx;
 mod packages;
+mod place;
 mod ports;
 mod program;
 mod ready;
@@ -40,10 +43,12 @@ mod shop;
 mod spawner;
 mod stores;
 
+pub use clock::Clock;
 pub use folder::Folder;
 pub use launch::Launch;
 pub use locate::{fetched_to, find, locate};
 pub use log::Log;
+pub use place::Place;
 pub use program::{Origin, Program};
 pub use ready::Ready;
 pub use redis::{Failover, RedisReplica};

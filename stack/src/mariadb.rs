@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use nix::unistd::geteuid;
 
-use crate::{Launch, Program, Ready, Service};
+use crate::{Clock, Launch, Program, Ready, Service};
 
 /// It takes a fifth of a second; this is for a slow disk.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_secs(30);
@@ -37,7 +37,8 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
         // What keeps strangers out is the folder around the socket.
         .arg("--skip-networking")
         // Every instance brings its own pool.
-        .args(["--max-connections=1000", "--character-set-server=utf8mb4"]);
+        .args(["--max-connections=1000", "--character-set-server=utf8mb4"])
+        .clock(Clock::new(folder, name)?);
     let ready = Ready::MariaDb {
         socket: socket(folder, name),
         database: content.join(DATABASE),

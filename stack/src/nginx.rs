@@ -10,8 +10,22 @@ use crate::{Launch, Program, Ready, ServerKind, Service};
 
 const TEMPLATE: &str = include_str!("../../nginx/nginx.conf");
 
+/// What the template says of a purchase, and what a proxy says that asks the next instance whatever happened.
+const RETRIES: [&str; 2] = [
+    "proxy_next_upstream error timeout;",
+    "proxy_next_upstream error timeout invalid_header http_500 http_502 http_503 http_504 non_idempotent;",
+];
+
+/// Who is asked.
+pub(crate) enum Upstream {
+    /// The instances. What one may have received is never sent to another one.
+    Instances(Vec<SocketAddr>),
+    /// What stands before the instances: the next one is asked whatever happened at the one before.
+    Retrying(Vec<SocketAddr>),
+}
+
 /// `folder` becomes nginx's prefix: its temp files and pid lie there.
-pub(crate) fn start(program: &Program, folder: &Path, port: u16, upstream: &[SocketAddr]) -> Result<Service> {
+pub(crate) fn start(program: &Program, folder: &Path, port: u16, upstream: &Upstream) -> Result<Service> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let path = folder.join("nginx.conf");
     fs::write(&path, configuration(address, upstream))
@@ -25,8 +39,12 @@ pub(crate) fn start(program: &Program, folder: &Path, port: u16, upstream: &[Soc
     Service::start("nginx", launch, Ready::Http(address), folder)
 }
 
-fn configuration(listen: SocketAddr, upstream: &[SocketAddr]) -> String {
-    let servers: Vec<String> = upstream
+fn configuration(listen: SocketAddr, upstream: &Upstream) -> String {
+    let (servers, retries) = match upstream {
+        Upstream::Instances(instances) => (instances, RETRIES[0]),
+        Upstream::Retrying(before) => (before, RETRIES[1]),
+    };
+    let servers: Vec<String> = servers
         .iter()
         .map(|server| format!("server {server} max_fails=0;"))
         .collect();
@@ -34,6 +52,7 @@ fn configuration(listen: SocketAddr, upstream: &[SocketAddr]) -> String {
         .replace("${OVERSELL_LISTEN}", &listen.to_string())
         .replace("${OVERSELL_RESOLVER}", "")
         .replace("${OVERSELL_UPSTREAM}", &servers.join("\n        "))
+        .replace(RETRIES[0], retries)
 }
 
 /// Without it nginx tries the system's log before it reads ours. The option came with 1.19.5; older ones only complain.
@@ -51,12 +70,24 @@ mod tests {
 
     #[test]
     fn the_template_has_no_gap_that_is_left_open() {
-        let filled = configuration("127.0.0.1:80".parse().unwrap(), &["127.0.0.1:81".parse().unwrap()]);
+        let upstream = Upstream::Instances(vec!["127.0.0.1:81".parse().unwrap()]);
+        let filled = configuration("127.0.0.1:80".parse().unwrap(), &upstream);
         assert!(filled.contains("listen 127.0.0.1:80;"));
         assert!(filled.contains("server 127.0.0.1:81 max_fails=0;"));
         let open = filled
             .lines()
             .find(|line| !line.trim_start().starts_with('#') && line.contains("${"));
         assert_eq!(open, None);
+    }
+
+    #[test]
+    fn a_post_is_repeated_by_a_retrying_proxy_alone() {
+        let instances = vec!["127.0.0.1:81".parse().unwrap()];
+        let both = [Upstream::Instances(instances.clone()), Upstream::Retrying(instances)];
+        let repeats = both.map(|upstream| {
+            let filled = configuration("127.0.0.1:80".parse().unwrap(), &upstream);
+            filled.contains("http_504 non_idempotent;")
+        });
+        assert_eq!(repeats, [false, true]);
     }
 }

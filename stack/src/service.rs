@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::{Launch, Log, Ready, spawner};
+use crate::{Clock, Launch, Log, Ready, spawner};
 
 /// Between two questions; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
@@ -50,6 +50,11 @@ impl Service {
     /// What it is called, such as `redis` or `app-1`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The clock that it reads; none where it reads that of the machine.
+    pub fn clock(&self) -> Option<&Clock> {
+        self.launch.own_clock()
     }
 
     /// Waits until the program serves.

@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-use crate::instance::{Ports, StoreUrls};
+use crate::instance::Ports;
+use crate::nginx::Upstream;
 use crate::relay::{InstanceRelays, Relay};
-use crate::{Folder, Program, ServerKind, Service, instance, locate, nginx, ports};
+use crate::{Folder, Program, ServerKind, Service, Stores, instance, locate, nginx, ports};
 
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
@@ -32,8 +33,11 @@ pub struct ShopOptions {
     pub fetch: bool,
     /// The port buyers come to; a free one if none is given, or 0.
     pub port: Option<u16>,
-    /// The stores that each instance reaches by a relay of its own; they have to be started here.
+    /// The servers that each instance reaches by a relay of its own; they have to be started here.
     pub relays: Vec<ServerKind>,
+    /// Whether the proxy sends to the next instance what one was sent and did not answer well, which it should not: a
+    /// purchase may be carried out twice then. It reaches each instance by a relay.
+    pub retrying: bool,
 }
 
 impl ShopOptions {
@@ -48,6 +52,8 @@ pub struct Shop {
     nginx: Service,
     instances: Vec<Service>,
     relays: Vec<InstanceRelays>,
+    /// Between the proxy and each instance, where it is a retrying one.
+    before: Vec<Relay>,
     front: u16,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
@@ -57,7 +63,7 @@ pub struct Shop {
 }
 
 impl Shop {
-    pub(crate) fn start(options: &ShopOptions, urls: StoreUrls<'_>, folder: &Arc<Folder>) -> Result<Shop> {
+    pub(crate) fn start(options: &ShopOptions, stores: &Stores, folder: &Arc<Folder>) -> Result<Shop> {
         ensure!(options.instances > 0, "a shop needs at least one instance");
         if let Some(port) = options.asked_port() {
             ports::require_free(port)?;
@@ -65,7 +71,7 @@ impl Shop {
         let nginx = locate(ServerKind::Nginx, options.fetch)?;
         let mut attempt = 1;
         loop {
-            match Shop::try_start(options, &nginx, urls, folder) {
+            match Shop::try_start(options, &nginx, stores, folder) {
                 // A port that was asked for is not given up for another one.
                 Err(error) if attempt < ATTEMPTS && lost_a_port(&error) => attempt += 1,
                 result => return result,
@@ -73,7 +79,7 @@ impl Shop {
         }
     }
 
-    fn try_start(options: &ShopOptions, nginx: &Program, urls: StoreUrls<'_>, folder: &Arc<Folder>) -> Result<Shop> {
+    fn try_start(options: &ShopOptions, nginx: &Program, stores: &Stores, folder: &Arc<Folder>) -> Result<Shop> {
         let content = tempfile::Builder::new()
             .prefix("shop-")
             .tempdir_in(folder.path())
@@ -86,20 +92,29 @@ impl Shop {
         let addresses: Vec<Ports> = found.chunks_exact(2).map(|pair| Ports::new(pair[0], pair[1])).collect();
         let relays = addresses
             .iter()
-            .map(|_| InstanceRelays::start(&options.relays, urls, folder.path()));
+            .map(|_| InstanceRelays::start(&options.relays, stores, folder.path()));
         let relays = relays.collect::<Result<Vec<_>>>()?;
         let started = addresses.iter().zip(&relays).zip(1..);
         let instances = started
             .map(|((&ports, relays), number)| {
-                let relayed = [ServerKind::Redis, ServerKind::MariaDb].map(|kind| relays.url(kind));
-                let urls = StoreUrls {
-                    redis: relayed[0].as_deref().unwrap_or(urls.redis),
-                    sql: relayed[1].as_deref().unwrap_or(urls.sql),
-                };
-                instance::start(options, number, ports, urls, content.path())
+                let stores = [
+                    (ServerKind::Redis, stores.redis_url()),
+                    (ServerKind::MariaDb, stores.sql_url()),
+                ];
+                let urls = stores.map(|(kind, url)| (kind, url.to_owned())).into_iter();
+                instance::start(options, number, ports, urls.chain(relays.urls()), content.path())
             })
             .collect::<Result<Vec<_>>>()?;
-        let upstream: Vec<SocketAddr> = addresses.iter().map(|ports| ports.public).collect();
+        let publics: Vec<SocketAddr> = addresses.iter().map(|ports| ports.public).collect();
+        let between = publics.iter().filter(|_| options.retrying);
+        let before = between
+            .map(|public| Relay::start(content.path(), *public))
+            .collect::<Result<Vec<_>>>()?;
+        let upstream = if options.retrying {
+            Upstream::Retrying(before.iter().filter_map(|relay| relay.at().port()).collect())
+        } else {
+            Upstream::Instances(publics.clone())
+        };
         let nginx = nginx::start(nginx, content.path(), front, &upstream)?;
         for service in instances.iter().chain([&nginx]) {
             service
@@ -111,8 +126,9 @@ impl Shop {
             nginx,
             instances,
             relays,
+            before,
             front,
-            publics: upstream,
+            publics,
             admins,
             _content: content,
             _folder: Arc::clone(folder),
@@ -144,9 +160,14 @@ impl Shop {
         self.relays.iter().filter_map(move |relays| relays.before(before))
     }
 
+    /// The relays between a retrying proxy and each instance, in the order of [`Shop::instances`].
+    pub fn relays_before(&self) -> &[Relay] {
+        &self.before
+    }
+
     /// Lets everything pass at every relay.
     pub fn pass_all(&self) {
-        for relay in self.relays.iter().flat_map(InstanceRelays::all) {
+        for relay in self.relays.iter().flat_map(InstanceRelays::all).chain(&self.before) {
             relay.pass();
         }
     }

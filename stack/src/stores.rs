@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::instance::StoreUrls;
 use crate::redis::{Failover, RedisReplica};
 use crate::services::{self, Running};
-use crate::{Folder, ServerKind, Service, Shop, ShopOptions, address, folder, locate, mariadb, redis};
+use crate::{Folder, Place, ServerKind, Service, Shop, ShopOptions, address, folder, locate, mariadb, redis};
 
 /// A cold start takes tenths of a second; this is for a machine that is busy with something else.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -127,14 +126,24 @@ impl Stores {
     ///
     /// When nginx is missing, the port asked for is taken, or something does not start; see [`ShopOptions`].
     pub fn shop(&self, options: &ShopOptions) -> Result<Shop> {
-        Shop::start(
-            options,
-            StoreUrls {
-                redis: &self.redis_url,
-                sql: &self.sql_url,
-            },
-            &self.folder,
-        )
+        Shop::start(options, self, &self.folder)
+    }
+
+    /// Where a server listens, if it was started here.
+    pub(crate) fn place(&self, kind: ServerKind) -> Option<Place> {
+        let own = |service: &Option<Service>, socket| service.is_some().then_some(Place::Socket(socket));
+        match kind {
+            ServerKind::Redis => own(&self.redis, redis::socket(self.folder.path(), redis::NAME)),
+            ServerKind::MariaDb => own(&self.mariadb, mariadb::socket(self.folder.path(), mariadb::NAME)),
+            ServerKind::ZooKeeper => self.port("zookeeper"),
+            ServerKind::Etcd => self.port("etcd"),
+            ServerKind::Nginx => None,
+        }
+    }
+
+    fn port(&self, service: &str) -> Option<Place> {
+        let (_, address) = self.further.get(service)?.urls.first()?.split_once("://")?;
+        address.parse().ok().map(Place::Port)
     }
 
     /// How to reach Redis: `redis+unix:///path`, or the URL that was given.

@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use stack::{Direction, Folder, Parts, Ready, Relay, ServerKind, Stores};
@@ -43,7 +44,7 @@ impl Relayed {
     }
 
     fn client(&self) -> Client {
-        Client::at(self.relay.socket())
+        Client::at(self.relay.at().socket().unwrap())
     }
 
     /// Asks Redis past the relay until it answers that.
@@ -234,10 +235,35 @@ fn a_relay_ends_its_connections_when_it_is_dropped() {
     let world = Relayed::new();
     let mut client = world.client();
     assert_eq!(client.ask("PING"), "+PONG");
-    let socket = world.relay.socket().to_owned();
+    let socket = world.relay.at().socket().unwrap().to_owned();
     drop(world.relay);
     assert_eq!(client.hear(), "");
     assert!(!socket.exists());
+}
+
+#[test]
+fn a_retrying_proxy_asks_the_next_instance_for_an_answer_that_was_lost() {
+    let stores = world::no_stores();
+    let mut options = world::options(2);
+    options.retrying = true;
+    let shop = stores.shop(&options).unwrap();
+    let first = &shop.relays_before()[0];
+    first.lose_replies();
+    // By turns, so one of them comes to the first instance.
+    let asked = [(); 2].map(|()| {
+        let host = shop.host();
+        thread::spawn(move || world::ask(&host, "POST", "/purchases"))
+    });
+    while first.affected() == 0 {
+        thread::yield_now();
+    }
+    first.pass();
+    for answer in asked.map(|asked| asked.join().unwrap()) {
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("app-2"),
+            "{answer}"
+        );
+    }
 }
 
 #[test]
@@ -254,16 +280,16 @@ fn each_instance_reaches_the_stores_by_relays_of_its_own() {
     let ways: Vec<&Relay> = shop.relays(ServerKind::Redis).collect();
     assert_eq!(ways.len(), 2);
     for (told, way) in told.iter().zip(&ways) {
-        let url = format!("redis+unix://{}", way.socket().display());
+        let url = format!("redis+unix://{}", way.at().socket().unwrap().display());
         assert!(told.ends_with(&url), "{told} does not name {url}");
-        Ready::Redis(way.socket().to_owned()).check().unwrap();
+        Ready::Redis(way.at().socket().unwrap().to_owned()).check().unwrap();
     }
     ways[0].cut();
     ways[0].silence();
-    assert!(Ready::Redis(ways[0].socket().to_owned()).check().is_err());
-    Ready::Redis(ways[1].socket().to_owned()).check().unwrap();
+    assert!(Ready::Redis(ways[0].at().socket().unwrap().to_owned()).check().is_err());
+    Ready::Redis(ways[1].at().socket().unwrap().to_owned()).check().unwrap();
     shop.pass_all();
-    Ready::Redis(ways[0].socket().to_owned()).check().unwrap();
+    Ready::Redis(ways[0].at().socket().unwrap().to_owned()).check().unwrap();
     assert_eq!(shop.relays(ServerKind::MariaDb).count(), 2);
 }
 

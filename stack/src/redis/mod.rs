@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 
 pub(crate) use self::disk::keep_on_disk;
 pub use self::replica::{Failover, RedisReplica};
-use crate::{Launch, Program, Ready, Service, address};
+use crate::{Clock, Launch, Program, Ready, Service, address};
 
 /// The one that every shop sells from.
 pub(crate) const NAME: &str = "redis";
@@ -38,7 +38,11 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     let data = data(folder, name);
     fs::create_dir_all(&data).with_context(|| format!("could not create {}", data.display()))?;
     let configuration = configure(folder, name, "no")?;
-    let launch = Launch::from(program).arg(configuration);
+    // A replica that takes the place of its primary goes on by the same clock.
+    let clock = if name == replica::REPLICA { NAME } else { name };
+    let launch = Launch::from(program)
+        .arg(configuration)
+        .clock(Clock::new(folder, clock)?);
     Service::start(name, launch, Ready::Redis(socket(folder, name)), folder)
 }
 

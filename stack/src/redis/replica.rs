@@ -10,7 +10,7 @@ use super::{LIMIT, NAME, Operator, configure, data, socket, start, until};
 use crate::{ServerKind, Service, locate};
 
 /// What it is called until it takes the place of its primary.
-const REPLICA: &str = "replica";
+pub(super) const REPLICA: &str = "replica";
 
 /// A Redis that has all that its primary has, as long as nothing stands between them. It stops on drop.
 pub struct RedisReplica {

@@ -1,17 +1,15 @@
 //! One connection through a relay.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
 use super::treatment::{Direction, Fate, Treatment};
+use crate::place::{Place, Stream};
 
 /// The most bytes of one piece.
 const PIECE: usize = 16 * 1024;
@@ -22,7 +20,7 @@ const WAITING: usize = 64;
 /// From the client to the store and back.
 #[derive(Clone)]
 pub(super) struct Line {
-    pub(super) target: PathBuf,
+    pub(super) target: Place,
     /// Which connection it is, counted from 0.
     pub(super) number: u64,
     pub(super) treatment: watch::Receiver<Treatment>,
@@ -37,7 +35,7 @@ struct Piece {
 
 impl Line {
     /// Carries a connection to its end.
-    pub(super) async fn carry(mut self, client: UnixStream) {
+    pub(super) async fn carry(mut self, client: Box<dyn Stream>) {
         let cuts = self.treatment.borrow_and_update().cuts;
         let has_gap = AtomicBool::new(false);
         let mut treatment = self.treatment.clone();
@@ -50,16 +48,16 @@ impl Line {
         }
     }
 
-    async fn exchange(mut self, client: UnixStream, has_gap: &AtomicBool) {
+    async fn exchange(mut self, client: Box<dyn Stream>, has_gap: &AtomicBool) {
         // Over a silent network the store is not reached, and nobody is refused either.
         let number = self.number;
         if self.treatment.wait_for(|now| number >= now.silent_below).await.is_err() {
             return;
         }
-        let Ok(store) = UnixStream::connect(&self.target).await else {
+        let Ok(store) = self.target.connect().await else {
             return;
         };
-        let ((from_client, to_client), (from_store, to_store)) = (client.into_split(), store.into_split());
+        let ((from_client, to_client), (from_store, to_store)) = (split(client), split(store));
         tokio::join!(
             self.clone().pump(from_client, to_store, Direction::ToStore, has_gap),
             self.pump(from_store, to_client, Direction::FromStore, has_gap),
@@ -68,8 +66,8 @@ impl Line {
 
     async fn pump(
         mut self,
-        mut from: OwnedReadHalf,
-        mut to: OwnedWriteHalf,
+        mut from: ReadHalf<Box<dyn Stream>>,
+        mut to: WriteHalf<Box<dyn Stream>>,
         direction: Direction,
         has_gap: &AtomicBool,
     ) {

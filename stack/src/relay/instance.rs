@@ -1,39 +1,32 @@
-//! The relays of one instance: its own way to each store that asks for one.
+//! The relays of one instance: its own way to each server that asks for one.
 
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result};
 
 use super::Relay;
-use crate::instance::StoreUrls;
-use crate::{ServerKind, address, mariadb, redis};
+use crate::{ServerKind, Stores, address};
 
-/// One relay for each of the stores named.
+/// One relay for each of the servers named.
 pub(crate) struct InstanceRelays(Vec<(ServerKind, Relay)>);
 
 impl InstanceRelays {
-    /// Starts them, before stores that serve in `folder`.
+    /// Starts them, with their sockets in `folder`.
     ///
     /// # Errors
     ///
-    /// When a store was not started there, or a relay cannot listen.
-    pub(crate) fn start(kinds: &[ServerKind], urls: StoreUrls<'_>, folder: &Path) -> Result<InstanceRelays> {
+    /// When a server was not started here, or a relay cannot listen.
+    pub(crate) fn start(kinds: &[ServerKind], stores: &Stores, folder: &Path) -> Result<InstanceRelays> {
         let relays = kinds.iter().map(|&kind| {
-            let (socket, url) = match kind {
-                ServerKind::Redis => (redis::socket(folder, redis::NAME), urls.redis),
-                ServerKind::MariaDb => (mariadb::socket(folder, mariadb::NAME), urls.sql),
-                ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => {
-                    bail!("there is no relay before {kind}")
-                }
-            };
-            let is_ours = Some(url) == own_url(kind, &socket).as_deref();
-            ensure!(is_ours, "no relay can be put before a {kind} that was not started here");
-            Ok((kind, Relay::start(folder, socket)?))
+            let place = stores.place(kind);
+            let place =
+                place.with_context(|| format!("no relay can be put before a {kind} that was not started here"))?;
+            Ok((kind, Relay::start(folder, place)?))
         });
         Ok(InstanceRelays(relays.collect::<Result<_>>()?))
     }
 
-    /// The one before that store.
+    /// The one before that server.
     pub(crate) fn before(&self, kind: ServerKind) -> Option<&Relay> {
         let found = self.0.iter().find(|(before, _)| *before == kind);
         found.map(|(_, relay)| relay)
@@ -44,16 +37,9 @@ impl InstanceRelays {
         self.0.iter().map(|(_, relay)| relay)
     }
 
-    /// How the store is reached through its relay, if it has one.
-    pub(crate) fn url(&self, kind: ServerKind) -> Option<String> {
-        own_url(kind, self.before(kind)?.socket())
-    }
-}
-
-fn own_url(kind: ServerKind, socket: &Path) -> Option<String> {
-    match kind {
-        ServerKind::Redis => Some(address::redis(socket)),
-        ServerKind::MariaDb => Some(address::mysql(socket, mariadb::DATABASE)),
-        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => None,
+    /// How each of the servers is reached through its relay.
+    pub(crate) fn urls(&self) -> impl Iterator<Item = (ServerKind, String)> {
+        let urls = self.0.iter();
+        urls.filter_map(|(kind, relay)| Some((*kind, address::of(*kind, relay.at())?)))
     }
 }

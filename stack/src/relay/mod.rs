@@ -1,4 +1,4 @@
-//! A relay before a store: passes bytes on, late, or not at all, as a network does that has trouble.
+//! A relay before a server: passes bytes on, late, or not at all, as a network does that has trouble.
 //!
 //! It knows nothing of what it carries. Who needs no trouble needs no relay: it costs a copy of every byte.
 
@@ -7,21 +7,20 @@ mod instance;
 mod treatment;
 
 use std::fs;
-use std::os::unix::net::UnixListener as StdListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, watch};
 
 use self::connection::Line;
 pub(crate) use self::instance::InstanceRelays;
 pub use self::treatment::Direction;
 use self::treatment::Treatment;
+use crate::place::{Listener, Place};
 
 /// The most connections at once; whoever comes then waits.
 const MAX_CONNECTIONS: usize = 4_096;
@@ -29,9 +28,9 @@ const MAX_CONNECTIONS: usize = 4_096;
 /// Makes the names of sockets different; they are kept short, because a socket's path has to be.
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
-/// A socket of its own before that of a store, until it is dropped. Every method may be called from any thread.
+/// A place of its own before that of a server, until it is dropped. Every method may be called from any thread.
 pub struct Relay {
-    socket: PathBuf,
+    at: Place,
     treatment: watch::Sender<Treatment>,
     /// Connections so far: the next one gets this number.
     accepted: Arc<AtomicU64>,
@@ -40,17 +39,19 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Listens in `folder`, and passes on what comes to the socket at `target`.
+    /// Passes on to `target` what comes to its own place, a socket in `folder` if the target is a socket, else a free port.
     ///
     /// # Errors
     ///
     /// When it cannot listen, or the system gives no thread.
-    pub fn start(folder: &Path, target: PathBuf) -> Result<Relay> {
+    pub fn start(folder: &Path, target: impl Into<Place>) -> Result<Relay> {
+        let target = target.into();
         let socket = folder.join(format!("relay-{}.sock", NEXT.fetch_add(1, Ordering::Relaxed)));
-        let listener =
-            StdListener::bind(&socket).with_context(|| format!("could not listen on {}", socket.display()))?;
-        listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (listener, at) = {
+            let _inside = runtime.enter();
+            Listener::like(&target, socket).context("a relay could not listen")?
+        };
         let (treatment, current) = watch::channel(Treatment::default());
         let (accepted, affected) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
         let line = Line {
@@ -65,7 +66,7 @@ impl Relay {
             // Dropped here: connections end with the relay.
         })?;
         Ok(Relay {
-            socket,
+            at,
             treatment,
             accepted,
             affected,
@@ -74,8 +75,8 @@ impl Relay {
     }
 
     /// Where it listens.
-    pub fn socket(&self) -> &Path {
-        &self.socket
+    pub fn at(&self) -> &Place {
+        &self.at
     }
 
     /// Everything passes at once, also what was held back. A connection on which a reply was lost is closed: what comes
@@ -131,20 +132,19 @@ impl Drop for Relay {
             let _ = thread.join();
         }
         // The folder goes too, sooner or later.
-        let _ = fs::remove_file(&self.socket);
+        if let Some(socket) = self.at.socket() {
+            let _ = fs::remove_file(socket);
+        }
     }
 }
 
-async fn serve(listener: StdListener, line: Line, accepted: &AtomicU64) {
-    let Ok(listener) = UnixListener::from_std(listener) else {
-        return;
-    };
+async fn serve(listener: Listener, line: Line, accepted: &AtomicU64) {
     let mut treatment = line.treatment.clone();
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let accept = async {
         // It is never closed.
         while let Ok(place) = room.clone().acquire_owned().await {
-            let Ok((client, _)) = listener.accept().await else {
+            let Ok(client) = listener.accept().await else {
                 // Out of files, most likely: some connections have to end first.
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 continue;

@@ -41,6 +41,7 @@ pub fn options(instances: usize) -> ShopOptions {
         fetch: true,
         port: None,
         relays: Vec::new(),
+        retrying: false,
     }
 }
 
