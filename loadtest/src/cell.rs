@@ -1,6 +1,6 @@
 //! The repeats of one strategy under one threat, taken together.
 
-use crate::audit::Verdict;
+use crate::audit::{Finding, Verdict};
 use crate::result::{RoundResult, RunResult};
 
 /// Rounds in which a threat that a strategy does not claim to survive has to do no harm until that says anything: an
@@ -42,6 +42,8 @@ impl ClaimCheck {
 pub struct Cell<'a> {
     /// `mechanism@store`
     pub strategy: &'a str,
+    /// By what kind of mechanism it decides, where the shop says so.
+    pub family: Option<&'a str>,
     /// Name of the threat or control.
     pub threat: &'a str,
     /// Instances behind the proxy.
@@ -67,6 +69,7 @@ impl<'a> Cell<'a> {
                 None => {
                     cells.push(Self {
                         strategy: &round.strategy,
+                        family: round.family.as_deref(),
                         threat: &round.threat,
                         instances: round.instances,
                         claimed: round.claimed,
@@ -86,6 +89,31 @@ impl<'a> Cell<'a> {
     /// How many repeats ended with `verdict`.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rounds.iter().filter(|round| round.verdict == verdict).count()
+    }
+
+    /// Whether it was played, and every repeat holds.
+    pub fn holds(&self) -> bool {
+        !self.rounds.is_empty() && self.count(Verdict::Holds) == self.rounds.len()
+    }
+
+    /// The gravest finding of all repeats, and of equals the largest; `None` where nothing was found.
+    pub fn gravest(&self) -> Option<(Finding, i64)> {
+        let found = self.rounds.iter().flat_map(|round| round.findings.found());
+        found.min_by_key(|(finding, size)| (*finding, -size.abs()))
+    }
+
+    /// The longest time of all repeats in which nobody could buy, in seconds.
+    pub fn busy_s(&self) -> Option<f64> {
+        self.rounds
+            .iter()
+            .filter_map(|round| round.busy_s)
+            .max_by(f64::total_cmp)
+    }
+
+    /// Whether two purchases were seen to hold the lock of one item at the same time.
+    pub fn overlaps(&self) -> bool {
+        let mut overlaps = self.rounds.iter().filter_map(|round| round.findings.overlap);
+        overlaps.any(|overlap| overlap.pairs > 0)
     }
 
     /// What the repeats say of the claim.

@@ -13,6 +13,7 @@ use crate::facts::{Place, Urls};
 use crate::instances::{DeathWatch, Instances, StallWatch};
 use crate::need::Need;
 use crate::pending::PendingSale;
+use crate::plan::Round;
 use crate::shop::{Address, BACK_WITHIN, ShopClient};
 use crate::trace::SaleTrace;
 
@@ -37,8 +38,9 @@ pub struct Local {
     pub urls: Urls,
     /// The token that the instances were given.
     pub admin_token: String,
-    /// The shops started so far, by number of instances and by the stores that relays stand before.
-    pub running: HashMap<(usize, Vec<ServerKind>), RunningShop>,
+    /// The shops started so far, by number of instances, by the servers that relays stand before, and by whether the proxy
+    /// asks the next instance whatever happened.
+    pub running: HashMap<(usize, Vec<ServerKind>, bool), RunningShop>,
 }
 
 /// A shop that somebody else runs.
@@ -95,8 +97,17 @@ impl Deployment {
         }
     }
 
+    /// Why this round cannot be played here, if it cannot.
+    pub fn why_not(&self, round: &Round) -> Option<String> {
+        let Round { strategy, threat, .. } = round;
+        let missing = strategy.missing.clone();
+        missing
+            .or_else(|| self.lacks(round.instances, &threat.needs(strategy)))
+            .or_else(|| self.unread(strategy.store))
+    }
+
     /// Why what a strategy keeps there cannot be read, if it cannot.
-    pub fn unread(&self, place: Place) -> Option<String> {
+    fn unread(&self, place: Place) -> Option<String> {
         let urls = self.urls();
         let unread = [place.stock, place.orders]
             .into_iter()
@@ -105,7 +116,7 @@ impl Deployment {
     }
 
     /// Why no round can be played on that many instances, with all that it needs, if none can.
-    pub fn why_not(&self, wanted: usize, needs: &[Need]) -> Option<String> {
+    fn lacks(&self, wanted: usize, needs: &[Need]) -> Option<String> {
         let missing = match self {
             Self::Foreign(Foreign { running, .. }) if running.count != wanted => {
                 return Some(format!("the shop runs on {} instances, not on {wanted}", running.count));
@@ -127,13 +138,36 @@ impl Deployment {
             Self::Foreign(foreign) => Ok(foreign.running.clone()),
         }
     }
+
+    /// Heals every shop that runs here. They share their stores: what befell those in a round of one shop befell the
+    /// connections of all, also of those that nobody has bought at since.
+    ///
+    /// # Errors
+    /// When one does not come back in time.
+    pub async fn heal(&self) -> Result<()> {
+        match self {
+            Self::Local(local) => {
+                for shop in local.running.values() {
+                    shop.heal().await?;
+                }
+                Ok(())
+            }
+            Self::Foreign(foreign) => foreign.running.heal().await,
+        }
+    }
 }
 
 impl Local {
     fn has(&self, need: Need) -> bool {
         match need {
-            Need::Instances => true,
+            Need::Instances | Need::RetryingProxy => true,
             Need::Service(kind) | Need::Relay(kind) => service(&self.stores, kind).is_some(),
+            Need::Clocks => {
+                let stores = [self.stores.redis(), self.stores.mariadb()];
+                stores
+                    .iter()
+                    .all(|store| store.is_some_and(|store| store.clock().is_some()))
+            }
         }
     }
 
@@ -143,7 +177,8 @@ impl Local {
         // Always in one order, each once: it is what the shop is found by.
         let is_relayed = |kind: &ServerKind| needs.iter().any(|need| need.relay() == Some(*kind));
         options.relays = ServerKind::ALL.into_iter().filter(is_relayed).collect();
-        let key = (count, options.relays.clone());
+        options.retrying = needs.contains(&Need::RetryingProxy);
+        let key = (count, options.relays.clone(), options.retrying);
         if let Some(running) = self.running.get(&key) {
             return Ok(running.clone());
         }
@@ -167,6 +202,10 @@ impl Local {
 impl Ours {
     fn heal(&self) -> Result<()> {
         self.shop.pass_all();
+        // Those of the stores stay as they are: a clock of theirs that went back would be another threat.
+        for clock in self.shop.instances().iter().filter_map(stack::Service::clock) {
+            clock.set_right()?;
+        }
         let stores = ServerKind::ALL
             .into_iter()
             .filter_map(|kind| service(&self.stores, kind));
@@ -178,12 +217,14 @@ impl Ours {
     }
 }
 
-/// The process of a store, if it was started here.
+/// The process of a store or of a lock service, if it was started here.
 fn service(stores: &stack::Stores, kind: ServerKind) -> Option<&stack::Service> {
     match kind {
         ServerKind::Redis => stores.redis(),
         ServerKind::MariaDb => stores.mariadb(),
-        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => None,
+        ServerKind::ZooKeeper => stores.processes("zookeeper").first(),
+        ServerKind::Etcd => stores.processes("etcd").first(),
+        ServerKind::Nginx => None,
     }
 }
 

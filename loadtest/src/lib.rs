@@ -6,10 +6,13 @@
 //!
 //! - [`plan`], [`threats`], [`load`]: which rounds are played, strategy x threat x instances x repeat; one file for each
 //!   threat, and in `deeds` what several of them do in the same way
+//! - [`soak`]: a random plan of what is claimed to be survived, and what all of it comes to
 //! - [`deployment`], [`need`], [`instances`]: whose shop is on trial, what of it is ours, who is there, who has died
 //! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
 //! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
+//! - [`workers`]: the same from several machines, for one run
 //! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
+//! - [`busy`]: how long nobody could buy
 //! - [`pending`]: what is in between, where a shop with two stores tells of it
 //! - [`trace`]: who took which step of a sale, where the shop writes that down
 //! - [`experiment`], [`market`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
@@ -22,6 +25,7 @@
 pub mod answer;
 pub mod attack;
 pub mod audit;
+pub mod busy;
 pub mod catalogue;
 pub mod cell;
 pub mod compare;
@@ -47,8 +51,10 @@ pub mod result;
 pub mod sale;
 pub mod screen;
 pub mod shop;
+pub mod soak;
 pub mod summary;
 pub mod text;
 pub mod threats;
 pub mod told;
 pub mod trace;
+pub mod workers;

@@ -1,5 +1,7 @@
 //! How much is asked of a shop in one round.
 
+use serde::{Deserialize, Serialize};
+
 /// The most purchases one round may send: every answer is kept in memory.
 pub const MAX_REQUESTS: usize = 1_000_000;
 
@@ -10,7 +12,7 @@ pub const MAX_BUYERS: usize = 5_000;
 pub const MAX_ITEMS: usize = 1_000;
 
 /// How much is asked of a shop in one round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     /// Buyers who act at the same time.
     pub buyers: usize,

@@ -33,8 +33,10 @@ pub struct Market {
     pub load: Load,
     /// One for each item.
     pub sales: Vec<Sale>,
-    /// Which item each purchase is for; empty where there is one.
+    /// Which item each purchase is for; empty where they go to the items in turn.
     spread: Arc<[usize]>,
+    /// The number of the first purchase.
+    first: usize,
 }
 
 impl Market {
@@ -70,32 +72,43 @@ impl Market {
             client,
             strategy: strategy.clone(),
             load,
+            first: 0,
         }
     }
 
-    /// The place of the item that a purchase is for.
-    pub fn place_of(&self, number: usize) -> usize {
-        let drawn = self.spread.get(number).copied();
-        drawn.unwrap_or(number % self.sales.len().max(1))
+    /// The part of the market whose first purchase has the number `first`. Purchases go to the items in turn: whoever sees
+    /// only a number knows for which item it was.
+    pub fn from(self, first: usize) -> Self {
+        Self {
+            spread: [].into(),
+            first,
+            ..self
+        }
     }
 
-    /// The purchase of that number in the round.
-    pub fn purchase(&self, number: usize) -> PurchaseRequest<'_> {
-        self.sale_of(number).purchase(number)
+    /// The place of the item that a purchase is for, by its place in the round.
+    pub fn place_of(&self, place: usize) -> usize {
+        let drawn = self.spread.get(place).copied();
+        drawn.unwrap_or((self.first + place) % self.sales.len().max(1))
+    }
+
+    /// The purchase at that place in the round.
+    pub fn purchase(&self, place: usize) -> PurchaseRequest<'_> {
+        self.sale_of(place).purchase(self.first + place)
     }
 
     /// The same with one unit more, and in the name of another buyer.
-    pub fn altered(&self, number: usize) -> [PurchaseRequest<'_>; 2] {
-        self.sale_of(number).altered(number)
+    pub fn altered(&self, place: usize) -> [PurchaseRequest<'_>; 2] {
+        self.sale_of(place).altered(self.first + place)
     }
 
     /// Sends one purchase outside the attack; also says when a buyer who was told busy shall come back.
-    pub async fn buy(&self, number: usize) -> (Answer, Option<Duration>) {
-        self.client.buy(&self.purchase(number)).await
+    pub async fn buy(&self, place: usize) -> (Answer, Option<Duration>) {
+        self.client.buy(&self.purchase(place)).await
     }
 
-    fn sale_of(&self, number: usize) -> &Sale {
-        &self.sales[self.place_of(number)]
+    fn sale_of(&self, place: usize) -> &Sale {
+        &self.sales[self.place_of(place)]
     }
 
     /// Opens all sales.

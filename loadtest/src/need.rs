@@ -13,16 +13,20 @@ pub enum Need {
     Instances,
     /// The process of a store.
     Service(ServerKind),
-    /// A relay before a store for each instance.
+    /// A relay before a server for each instance.
     Relay(ServerKind),
+    /// A proxy that asks the next instance whatever happened at the one before.
+    RetryingProxy,
+    /// The clocks of the instances and of the stores.
+    Clocks,
 }
 
 impl Need {
-    /// The store before which a relay has to stand, if it is that.
+    /// The server before which a relay has to stand, if it is that.
     pub(crate) fn relay(self) -> Option<ServerKind> {
         match self {
             Self::Relay(kind) => Some(kind),
-            Self::Instances | Self::Service(_) => None,
+            Self::Instances | Self::Service(_) | Self::RetryingProxy | Self::Clocks => None,
         }
     }
 }
@@ -31,6 +35,10 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Instances => f.write_str("a shop that is started here: leave out --host"),
+            Self::RetryingProxy => f.write_str("a proxy that is started here: leave out --host"),
+            Self::Clocks => {
+                f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")
+            }
             Self::Service(kind) | Self::Relay(kind) => {
                 let url = match kind {
                     ServerKind::Redis => "--redis",

@@ -23,6 +23,9 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// How long an instance may take to answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
+/// How long an instance is asked again that does not answer, or says that it cannot: what it asks may have been broken.
+const COMES_TO_ITSELF_WITHIN: Duration = Duration::from_secs(3);
+
 /// The most bytes of an answer that are read.
 const MAX_BODY: usize = 64 * 1024;
 
@@ -62,6 +65,16 @@ struct Pending {
     reconciled: Reconciled,
 }
 
+/// What came of asking an instance.
+enum Answer {
+    /// It says how it stands, and perhaps its name.
+    Said(Option<String>, Pending),
+    /// It says nothing about that.
+    Nothing,
+    /// It does not answer, or has failed.
+    NotNow,
+}
+
 /// One sale, asked about at every instance.
 pub struct PendingSale {
     client: ShopClient,
@@ -81,10 +94,12 @@ impl PendingSale {
     /// Waits until no instance says that something is open, but not beyond `deadline`. What they say then together;
     /// `None` where nobody says anything.
     pub async fn settled(&self, deadline: Instant) -> Option<Reconciled> {
+        let begun = Instant::now();
         loop {
-            let said = self.ask().await;
+            let (said, all_answered) = self.ask().await;
             let is_open = said.iter().any(|pending| pending.open > 0);
-            if !is_open || Instant::now() >= deadline {
+            let may_come_to_itself = !all_answered && begun.elapsed() < COMES_TO_ITSELF_WITHIN;
+            if !(is_open || may_come_to_itself) || Instant::now() >= deadline {
                 let reconciled = said.into_iter().map(|pending| pending.reconciled);
                 return reconciled.reduce(Reconciled::with);
             }
@@ -92,26 +107,30 @@ impl PendingSale {
         }
     }
 
-    /// What each instance says; two addresses whose answers name the same one are one.
-    async fn ask(&self) -> Vec<Pending> {
+    /// What each instance says, where two addresses whose answers name the same one are one, and whether all of them answered.
+    async fn ask(&self) -> (Vec<Pending>, bool) {
         let answers = join_all(self.urls.iter().map(|url| self.read(url))).await;
-        let told_apart = self.urls.iter().zip(answers).filter_map(|(url, answer)| {
-            let (name, pending) = answer?;
-            Some((name.unwrap_or_else(|| url.clone()), pending))
+        let all_answered = !answers.iter().any(|answer| matches!(answer, Answer::NotNow));
+        let told_apart = self.urls.iter().zip(answers).filter_map(|(url, answer)| match answer {
+            Answer::Said(name, pending) => Some((name.unwrap_or_else(|| url.clone()), pending)),
+            Answer::Nothing | Answer::NotNow => None,
         });
-        told_apart.collect::<BTreeMap<_, _>>().into_values().collect()
+        let said = told_apart.collect::<BTreeMap<_, _>>().into_values().collect();
+        (said, all_answered)
     }
 
-    /// Who answers, and what; `None` for an instance that says nothing about it.
-    async fn read(&self, url: &str) -> Option<(Option<String>, Pending)> {
+    async fn read(&self, url: &str) -> Answer {
         let request = self.client.operator(Method::GET, url).timeout(ANSWERS_WITHIN);
-        let answer = request.send().await.ok()?;
-        if answer.status() != StatusCode::OK {
-            return None;
-        }
+        let answer = match request.send().await {
+            Ok(answer) if answer.status() == StatusCode::OK => answer,
+            Ok(answer) if !answer.status().is_server_error() => return Answer::Nothing,
+            Ok(_) | Err(_) => return Answer::NotNow,
+        };
         let name = http::named(answer.headers(), &http::INSTANCE);
-        let body = http::body(answer, MAX_BODY).await?;
-        let said: Said = serde_json::from_slice(&body).ok()?;
-        Some((name, said.pending))
+        let said = http::body(answer, MAX_BODY).await;
+        match said.and_then(|body| serde_json::from_slice::<Said>(&body).ok()) {
+            Some(said) => Answer::Said(name, said.pending),
+            None => Answer::Nothing,
+        }
     }
 }

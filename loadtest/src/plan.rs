@@ -17,6 +17,8 @@ pub struct Round {
     pub load: Load,
     /// Which of the repeats, from 1.
     pub repeat: u32,
+    /// Whether it is one of a soak: what it shows beside its verdict counts for nothing then.
+    pub in_soak: bool,
 }
 
 impl Round {
@@ -31,11 +33,29 @@ impl Round {
         !self.is_claimed() && names.iter().any(|name| name == self.threat.name())
     }
 
-    /// Whether the shop is asked to write down what it does. The first repeat shows how, the others how fast and how often:
-    /// where buyers ask again and again for a lock, collecting a trace takes as long as the attack.
-    pub fn is_traced(&self) -> bool {
-        self.repeat == 1
+    /// Whether its speed is measured, so that nothing may be played beside it.
+    pub fn is_measured(&self) -> bool {
+        !self.threat.mostly_waits() && !self.in_soak
     }
+
+    /// Whether the shop is asked to write down what it does, after what earlier repeats left. One story is enough, and
+    /// a violation may come in any repeat: so all are traced until there is one. But tracing costs time: where speed is
+    /// measured and the strategy promises to hold, only the first repeat is, and those after a broken promise. In a soak
+    /// none is: its traces would be longer than what is collected.
+    pub fn is_traced(&self, earlier: Earlier) -> bool {
+        let is_expected_to_hold = self.is_claimed() && !earlier.is_violated;
+        let is_worth_it = self.repeat == 1 || !self.is_measured() || !is_expected_to_hold;
+        !self.in_soak && !earlier.has_story && is_worth_it
+    }
+}
+
+/// What the repeats that were played before left.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Earlier {
+    /// Whether one of them was violated.
+    pub is_violated: bool,
+    /// Whether one of them has a story.
+    pub has_story: bool,
 }
 
 /// What to play.
@@ -65,6 +85,7 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
                     instances,
                     load: threat.load(wanted.load),
                     repeat,
+                    in_soak: false,
                 }));
             }
         }

@@ -12,6 +12,7 @@ use crate::follow_up::MarketFollowUp;
 use crate::latency::Latency;
 use crate::pending::Reconciled;
 use crate::plan::Round;
+use crate::soak::Soak;
 use crate::trace::Story;
 
 /// Raised whenever a field changes its meaning, or one is added that has to be there.
@@ -27,6 +28,9 @@ pub struct RunResult {
     pub ended_early: Option<String>,
     /// The command line, without passwords.
     pub command: String,
+    /// What its plan was drawn from, where it was drawn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub soak: Option<Soak>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// On what it ran.
@@ -62,6 +66,9 @@ impl RunResult {
 pub struct RoundResult {
     /// `mechanism@store`
     pub strategy: String,
+    /// By what kind of mechanism it decides, where the shop says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub family: Option<String>,
     /// Name of the threat or control.
     pub threat: String,
     /// Instances behind the proxy.
@@ -100,6 +107,10 @@ pub struct RoundResult {
     pub latency_us: BTreeMap<Word, Latency>,
     /// Units sold per second, from the release of the buyers to the last sale.
     pub sales_per_s: f64,
+    /// The longest time in which nobody could buy, as [`crate::busy::longest`] has it, in seconds; `None` where there
+    /// was none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub busy_s: Option<f64>,
     /// The longest wait for the lock, in microseconds; `None` without a trace, and where nobody asks for a lock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub longest_wait_us: Option<u64>,
@@ -126,6 +137,11 @@ pub struct RoundResult {
 /// What a result says that was written before there were markets.
 fn one() -> usize {
     1
+}
+
+/// More than that nobody can read out of a measurement.
+fn to_a_thousandth(measured: f64) -> f64 {
+    (measured * 1_000.0).round() / 1_000.0
 }
 
 /// The stores' ledgers after a round.
@@ -165,12 +181,12 @@ impl RoundResult {
             },
             findings: judgement.findings.beside(shown.overlap),
             latency_us: follow_up.latency_us(),
-            // A thousandth is more than anybody can read out of it.
             sales_per_s: if seconds > 0.0 {
-                (sold as f64 / seconds * 1_000.0).round() / 1_000.0
+                to_a_thousandth(sold as f64 / seconds)
             } else {
                 0.0
             },
+            busy_s: follow_up.busy().map(|busy| to_a_thousandth(busy.as_secs_f64())),
             longest_wait_us: shown.waits.map(|waits| waits.longest_us),
             jain: shown
                 .waits
@@ -203,6 +219,7 @@ impl RoundResult {
     fn blank(round: &Round) -> Self {
         Self {
             strategy: round.strategy.name.clone(),
+            family: round.strategy.family.clone(),
             threat: round.threat.name().to_owned(),
             instances: round.instances,
             buyers: round.load.buyers,
@@ -221,6 +238,7 @@ impl RoundResult {
             findings: Findings::default(),
             latency_us: BTreeMap::new(),
             sales_per_s: 0.0,
+            busy_s: None,
             longest_wait_us: None,
             jain: None,
             story: None,

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 
 use crate::result::RunResult;
+use crate::soak::sums;
 use crate::summary::{Outcome, Row, explanations, rows, sentence};
 use crate::text::one_line;
 
@@ -20,6 +21,10 @@ pub fn screen(run: &RunResult, colour: bool) -> String {
     let rows = rows(run);
     let mut lines = vec![sentence(run, &rows), String::new()];
     lines.extend(warnings(run));
+    if let Some(sums) = sums(run) {
+        lines.extend(sums);
+        lines.push(String::new());
+    }
     lines.push(format!(
         "   {:<NAME$} {:<HAPPENED$} {:>8} {:>7}",
         "", "", "sales/s", "ms"

@@ -30,7 +30,7 @@ pub struct Row {
     pub outcome: Outcome,
     /// The same in a few words: the worst that was seen, or how often it held.
     pub happened: String,
-    /// Sales per second, and the median time of a sale in ms: medians over the repeats, empty where nothing was sold.
+    /// Sales per second, and the median time of a sale in ms: medians over the repeats, empty where nothing was sold, and in a soak.
     pub cost: [String; 2],
 }
 
@@ -43,7 +43,12 @@ pub fn rows(run: &RunResult) -> Vec<Row> {
             strategies.push(cell.strategy);
         }
     }
-    strategies.iter().map(|strategy| Row::of(strategy, &cells)).collect()
+    let mut rows: Vec<Row> = strategies.iter().map(|strategy| Row::of(strategy, &cells)).collect();
+    if run.soak.is_some() {
+        // Its rounds are played side by side, each with a load of its own.
+        rows.iter_mut().for_each(|row| row.cost = Default::default());
+    }
+    rows
 }
 
 impl Row {
@@ -51,7 +56,7 @@ impl Row {
         let own: Vec<&Cell> = cells.iter().filter(|cell| cell.strategy == strategy).collect();
         let wrong = own.iter().find(|cell| cell.claim_check() == ClaimCheck::NotAsDesigned);
         // The gravest, and of equals the largest.
-        let violated = own.iter().filter_map(|cell| Some((gravest(cell)?, cell)));
+        let violated = own.iter().filter_map(|cell| Some((cell.gravest()?, cell)));
         let worst = violated.min_by_key(|((finding, size), _)| (*finding, -size.abs()));
         let unclear = own.iter().find(|cell| cell.claim_check() == ClaimCheck::Inconclusive);
         let rounds: usize = own.iter().map(|cell| cell.rounds.len()).sum();
@@ -72,11 +77,6 @@ impl Row {
     }
 }
 
-fn gravest(cell: &Cell) -> Option<(Finding, i64)> {
-    let found = cell.rounds.iter().flat_map(|round| round.findings.found());
-    found.min_by_key(|(finding, size)| (*finding, -size.abs()))
-}
-
 /// What went wrong at its worst, and where.
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
@@ -89,7 +89,7 @@ fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
 }
 
 fn wrongly(cell: &Cell) -> String {
-    match gravest(cell) {
+    match cell.gravest() {
         Some(found) => failed(found, cell),
         None => format!("holds, and should not: {}", under(cell)),
     }
@@ -136,7 +136,9 @@ pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
 pub fn explanations(run: &RunResult) -> Vec<String> {
     let cells = Cell::all(run);
     let mut lines = Vec::new();
-    if let Some(round) = run.rounds.iter().find(|round| round.threat == COST_UNDER) {
+    if let Some(round) = run.rounds.iter().find(|round| round.threat == COST_UNDER)
+        && run.soak.is_none()
+    {
         lines.push(format!(
             "{} buyers ask for {} of {} units: {} is the most that can be oversold.",
             round.buyers,
@@ -157,14 +159,27 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
             "{many} rounds were no test by chance and were played once more."
         )),
     }
-    let played = cells.iter().map(|cell| cell.rounds.len()).filter(|rounds| *rounds > 0);
-    if let Some(rounds) = played.max()
-        && cells.iter().any(|cell| cell.count(Verdict::Violated) == 0)
-    {
-        let percent = upper_bound_95(rounds) * 100.0;
-        lines.push(format!(
-            "{rounds} clean rounds are no proof: what fails in {percent:.0} of 100 may still have stayed away."
-        ));
-    }
+    lines.extend(no_proof(run, &cells));
     lines
+}
+
+/// How often something may still go wrong that never did: in the repeats of one cell, or in all rounds of a soak, which were
+/// drawn from one set.
+fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
+    let is_clean = |cell: &Cell| cell.count(Verdict::Violated) == 0;
+    let played = cells.iter().map(|cell| cell.rounds.len());
+    let (rounds, is_clean) = match run.soak {
+        None => (played.max().unwrap_or(0), cells.iter().any(is_clean)),
+        Some(_) => (played.sum(), cells.iter().all(is_clean)),
+    };
+    if rounds == 0 || !is_clean {
+        return None;
+    }
+    let percent = upper_bound_95(rounds) * 100.0;
+    Some(match run.soak {
+        None => {
+            format!("{rounds} clean rounds are no proof: what fails in {percent:.0} of 100 may still have stayed away.")
+        }
+        Some(_) => format!("{rounds} clean rounds are no proof: {percent:.1} of 100 may still fail."),
+    })
 }

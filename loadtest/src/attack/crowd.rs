@@ -79,13 +79,13 @@ impl Crowd {
         self.host == attack.sale.client.at.host && self.buyers == attack.sale.load.buyers
     }
 
-    /// Lets the buyers loose and comes back when each purchase of the round has its answer. Where there is a deed, the
-    /// shop is healed between the two waves.
+    /// Lets the buyers loose and comes back when each purchase of the round has its answer. Where there is a deed, it is done
+    /// to `shop`, which is healed between the two waves.
     ///
     /// # Errors
     /// When goose has ended, the deed cannot be done or its damage not be healed, or nothing is answered any more. An
     /// answer that does not come is an answer, not an error.
-    pub async fn attack(&mut self, attack: Attack, shop: &RunningShop) -> Result<Attacked> {
+    pub async fn attack(&mut self, attack: Attack, shop: Option<&RunningShop>) -> Result<Attacked> {
         let limit = STANDSTILL + attack.sale.purchase(0).patience();
         let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
@@ -120,10 +120,11 @@ impl Crowd {
 }
 
 /// The deed of the first wave, if there is one, and what makes the second one possible.
-async fn break_and_heal(running: &Running, shop: &RunningShop) -> Result<Option<FaultSeen>> {
+async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Option<FaultSeen>> {
     let Some(deed) = running.attack.deed else {
         return Ok(None);
     };
+    let shop = shop.context("nothing can be done to a shop of which only the door is known")?;
     // Dropped before the shop is healed: those who were told by it what to send are free.
     let struck = {
         let scene = Scene::new(shop, running);

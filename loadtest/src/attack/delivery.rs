@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::Attack;
 use crate::answer::{Answer, Reply};
-use crate::shop::{PurchaseRequest, ShopClient};
+use crate::shop::PurchaseRequest;
 
 /// How one purchase is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Delivery {
     /// Twice at one moment at two instances, past the proxy. Where somebody else runs the shop the proxy is all that is
     /// known, and may send both to one.
     AtTwoInstances,
+    /// Once, at one instance past the proxy. Where somebody else runs the shop the proxy is all that is known.
+    At(usize),
     /// The buyer hangs up, so long after it was sent; it works for twice as long, so that it is being carried out then.
     HangUp(Duration),
 }
@@ -26,10 +28,15 @@ pub enum Delivery {
 impl Attack {
     /// Sends a purchase twice at one moment at two instances: what was answered here and there.
     pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Answer; 2] {
-        let host = |place: usize| &self.publics[place % self.publics.len()];
-        let (one, other) = (at(&self.sale.client, host(0)), at(&self.sale.client, host(1)));
-        let ((one, _), (other, _)) = tokio::join!(one.buy(request), other.buy(request));
+        let (one, other) = tokio::join!(self.at(0, request), self.at(1, request));
         [one, other]
+    }
+
+    /// Sends a purchase to one instance, past the proxy.
+    pub(super) async fn at(&self, instance: usize, request: &PurchaseRequest<'_>) -> Answer {
+        let mut client = self.sale.client.clone();
+        client.at.host = self.publics[instance % self.publics.len()].clone();
+        client.buy(request).await.0
     }
 
     /// Sends a purchase on a connection of its own and closes it before the answer has come.
@@ -45,11 +52,4 @@ impl Attack {
             },
         }
     }
-}
-
-/// Another address of the same shop.
-fn at(client: &ShopClient, host: &str) -> ShopClient {
-    let mut client = client.clone();
-    client.at.host = host.to_owned();
-    client
 }

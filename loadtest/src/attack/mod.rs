@@ -13,6 +13,7 @@ mod twice;
 pub use crowd::{Attacked, Crowd};
 pub use deed::Deed;
 pub use delivery::Delivery;
+pub use running::most_purchases;
 pub use scene::{Heard, Scene, Sending};
 
 use crate::market::Market;
@@ -30,6 +31,11 @@ pub struct Attack {
 }
 
 impl Attack {
+    /// Whether others can send what it sends: nobody waits for anybody, and nothing is done to the shop.
+    pub fn can_be_shared(&self) -> bool {
+        !self.one_at_a_time && self.deed.is_none()
+    }
+
     /// The purchases that are sent as the deed says, by their places in the order of sending.
     fn deed_places(&self) -> Vec<usize> {
         self.deed.map_or_else(Vec::new, |deed| deed.places(&self.sale.load))

@@ -1,4 +1,4 @@
-//! The relays between the instances and the stores that a strategy uses.
+//! The relays between the instances and the servers that a strategy uses.
 
 use anyhow::{Context, Result};
 use stack::{Relay, ServerKind};
@@ -12,11 +12,16 @@ pub(crate) struct Relays<'a> {
     kinds: Vec<ServerKind>,
 }
 
-/// Those of the strategy that is attacked.
+/// Those before the stores of the strategy that is attacked.
 pub(crate) fn of<'a>(scene: &Scene<'a>) -> Result<Relays<'a>> {
+    before(scene, servers(&scene.attack.sale.strategy))
+}
+
+/// Those before these servers.
+pub(crate) fn before<'a>(scene: &Scene<'a>, kinds: Vec<ServerKind>) -> Result<Relays<'a>> {
     Ok(Relays {
         ours: scene.shop.ours().context("the shop is not ours")?,
-        kinds: servers(&scene.attack.sale.strategy),
+        kinds,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Plays the plan. Rounds that are measured are played one after the other, with nobody beside them; those that mostly
-//! wait are played side by side, each in a world of its own. What a round showed is kept before its world plays another
-//! one; at the end of the run all ledgers are looked at once more.
+//! wait, and those of a soak, are played side by side, each in a world of its own. What a round showed is kept before its
+//! world plays another one; at the end of the run all ledgers are looked at once more.
 
 mod record;
 mod session;
@@ -19,8 +19,10 @@ use crate::deployment::Deployment;
 use crate::facts::LedgerReader;
 use crate::plan::Round;
 use crate::result::{RoundResult, RunResult};
+use crate::workers::Desk;
 
-/// How many rounds that mostly wait are played at the same time, at most: more of them would wait for processors as well.
+/// How many rounds that are not measured are played at the same time, at most: more of them would wait for processors as
+/// well.
 const SIDE_BY_SIDE: usize = 6;
 
 /// Who is told of each round: to show progress, and to keep what it showed.
@@ -77,6 +79,8 @@ pub struct Experiment<'a> {
     pub rounds: &'a [Round],
     /// Items are named after it, so that no two runs on one pair of stores meet.
     pub run_id: &'a str,
+    /// Who sends the load of every round that can be shared, where this run does not do so itself.
+    pub desk: Option<&'a Desk>,
     /// Who is told.
     pub observer: &'a dyn RunObserver,
     /// Set when the run shall end at once.
@@ -95,6 +99,7 @@ impl Experiment<'_> {
             more,
             rounds,
             run_id,
+            desk,
             observer,
             stop,
         } = self;
@@ -102,6 +107,7 @@ impl Experiment<'_> {
         let plan = Plan {
             rounds,
             run_id,
+            desk,
             sales: AtomicUsize::new(0),
             record: Record::new(run.clone(), all, observer),
         };
@@ -136,6 +142,7 @@ impl Experiment<'_> {
 struct Plan<'a> {
     rounds: &'a [Round],
     run_id: &'a str,
+    desk: Option<&'a Desk>,
     /// Sales opened so far.
     sales: AtomicUsize,
     record: Record<'a>,
@@ -146,27 +153,27 @@ type Queue<'a> = Mutex<Box<dyn Iterator<Item = (usize, &'a Round)> + Send + 'a>>
 
 impl<'a> Plan<'a> {
     async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>, more: Option<&MakeWorld>) -> Result<()> {
-        let measured = self.queue(false);
+        let measured = self.queue(true);
         for session in sessions.iter_mut() {
             session.play(&measured).await?;
         }
-        let waiting = self.rounds.iter().filter(|round| round.threat.mostly_waits()).count();
+        let others = self.rounds.iter().filter(|round| !round.is_measured()).count();
         if let Some(another) = more {
-            let missing = waiting.min(SIDE_BY_SIDE).saturating_sub(sessions.len());
+            let missing = others.min(SIDE_BY_SIDE).saturating_sub(sessions.len());
             let worlds = try_join_all((0..missing).map(|_| another())).await;
             let worlds = worlds.context("another world, to play rounds side by side, could not be started")?;
             sessions.extend(worlds.into_iter().map(|world| Session::of(world, self)));
         }
-        let waiting = self.queue(true);
-        try_join_all(sessions.iter_mut().map(|session| session.play(&waiting))).await?;
+        let others = self.queue(false);
+        try_join_all(sessions.iter_mut().map(|session| session.play(&others))).await?;
         Ok(())
     }
 
-    /// The rounds that mostly wait, or those that do not, in the order of the plan.
-    fn queue(&self, mostly_wait: bool) -> Queue<'a> {
+    /// The rounds that are measured, or those that are not, in the order of the plan.
+    fn queue(&self, measured: bool) -> Queue<'a> {
         let rounds = self.rounds.iter().enumerate();
         Mutex::new(Box::new(
-            rounds.filter(move |(_, round)| round.threat.mostly_waits() == mostly_wait),
+            rounds.filter(move |(_, round)| round.is_measured() == measured),
         ))
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::RunObserver;
 use crate::audit::Verdict;
 use crate::cell::FAILED_FOR_SURE;
-use crate::plan::Round;
+use crate::plan::{Earlier, Round};
 use crate::result::{RoundResult, RunResult};
 
 pub(crate) struct Record<'a> {
@@ -48,6 +48,15 @@ impl<'a> Record<'a> {
         true
     }
 
+    /// What the repeats of the same have left so far.
+    pub(super) fn earlier(&self, round: &Round) -> Earlier {
+        let kept = self.kept();
+        Earlier {
+            is_violated: kept.failures(round) > 0,
+            has_story: kept.repeats(round).any(|result| result.story.is_some()),
+        }
+    }
+
     /// Keeps what the round at `place` of the plan showed.
     ///
     /// # Errors
@@ -70,14 +79,18 @@ impl<'a> Record<'a> {
 }
 
 impl Kept {
-    /// How many repeats of the same were violated.
-    fn failures(&self, round: &Round) -> usize {
-        let is_same = |result: &&RoundResult| {
+    /// The repeats of the same that were played.
+    fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
+        self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
                 && result.threat == round.threat.name()
                 && result.instances == round.instances
-        };
+        })
+    }
+
+    /// How many of them were violated.
+    fn failures(&self, round: &Round) -> usize {
         let violated = |result: &&RoundResult| result.verdict == Verdict::Violated;
-        self.rounds.values().filter(is_same).filter(violated).count()
+        self.repeats(round).filter(violated).count()
     }
 }

@@ -47,7 +47,7 @@ impl<'a> Session<'a> {
             if !self.plan.record.begins(round) {
                 continue;
             }
-            if let Some(why) = self.why_not(round) {
+            if let Some(why) = self.world.deployment.why_not(round) {
                 self.plan.record.keep(place, RoundResult::skipped(round, why))?;
                 continue;
             }
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         let closed = if is_stopped {
             self.open.abandon().await
         } else {
-            self.open.close_all(&self.plan.record).await
+            self.open.close_all(&self.world.deployment, &self.plan.record).await
         };
         let dismissed = match self.crowd {
             Some(crowd) if may_dismiss => crowd.dismiss().await,
@@ -78,30 +78,25 @@ impl<'a> Session<'a> {
         closed.and(dismissed)
     }
 
-    /// Why the round cannot be played here, if it cannot.
-    fn why_not(&self, round: &Round) -> Option<String> {
-        let deployment = &self.world.deployment;
-        let needs = round.threat.needs(&round.strategy);
-        let missing = round.strategy.missing.clone();
-        missing
-            .or_else(|| deployment.why_not(round.instances, &needs))
-            .or_else(|| deployment.unread(round.strategy.store))
-    }
-
     /// Plays a round, and once more if it was no test by chance alone.
     async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
         let record = &self.plan.record;
         if round.threat.empties_a_store() {
-            self.open.close_all(record).await?;
+            self.open.close_all(&self.world.deployment, record).await?;
         }
-        self.open.make_room(round, 0, record).await?;
+        self.make_room(round, 0).await?;
         let first = self.attack(round).await?;
         if self.open.follow(place, round, first, record).await? {
-            self.open.make_room(round, 1, record).await?;
+            self.make_room(round, 1).await?;
             let second = self.attack(round).await?;
             self.open.follow_again(round, second, record).await?;
         }
         Ok(())
+    }
+
+    async fn make_room(&mut self, round: &Round, stay: usize) -> Result<()> {
+        let (deployment, record) = (&self.world.deployment, &self.plan.record);
+        self.open.make_room(round, stay, deployment, record).await
     }
 
     /// A name that was never used. No shop can read from it whether its round is played for the first time.
@@ -116,10 +111,16 @@ impl<'a> Session<'a> {
         let shop = deployment.running(round.instances, &round.threat.needs(&round.strategy))?;
         let load = round.load;
         let market = Market::new(shop.client.clone(), reader, &round.strategy, names, load);
+        let market = if self.plan.desk.is_some() {
+            market.from(0)
+        } else {
+            market
+        };
         shop.heal().await?;
         self.open.opens(&market.sales);
         market.open().await?;
-        let mut trace = match market.sales.first().filter(|_| round.is_traced()) {
+        let earlier = self.plan.record.earlier(round);
+        let mut trace = match market.sales.first().filter(|_| round.is_traced(earlier)) {
             Some(first) => shop.trace(&first.item).await,
             None => None,
         };
@@ -130,7 +131,15 @@ impl<'a> Session<'a> {
             one_at_a_time: is_control,
             deed: round.threat.deed(),
         };
-        let attacked = suitable(&mut self.crowd, &attack).await?.attack(attack, &shop).await?;
+        let attacked = match self.plan.desk.filter(|_| attack.can_be_shared()) {
+            Some(desk) => desk.attack(&attack).await?,
+            None => {
+                suitable(&mut self.crowd, &attack)
+                    .await?
+                    .attack(attack, Some(&shop))
+                    .await?
+            }
+        };
         let expected = Expectation {
             stock: load.stock,
             quantity: i64::from(load.quantity),

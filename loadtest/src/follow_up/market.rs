@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use super::FollowUp;
 use crate::answer::{Answer, Word};
 use crate::audit::{Judgement, judge_market};
+use crate::busy;
 use crate::latency::Latency;
 use crate::market::AT_ONCE;
 use crate::pending::Reconciled;
@@ -79,6 +80,11 @@ impl MarketFollowUp {
     /// From the first intended start to the last sale of the attack.
     pub fn selling_time(&self) -> Option<Duration> {
         told::selling_time(self.attack())
+    }
+
+    /// The longest time in which nobody could buy one of the items; `None` where there was none.
+    pub fn busy(&self) -> Option<Duration> {
+        self.items.iter().filter_map(|item| busy::longest(&item.told)).max()
     }
 
     /// What the trace shows, which is that of the first item.

@@ -10,6 +10,7 @@ use futures_util::stream;
 
 use self::play::Play;
 use crate::audit::Verdict;
+use crate::deployment::Deployment;
 use crate::experiment::Record;
 use crate::follow_up::MarketFollowUp;
 use crate::load::Load;
@@ -56,11 +57,18 @@ impl OpenSales {
     /// Closes the oldest until there is room for the sales of `round`; so many of the newest rounds stay open anyway.
     ///
     /// # Errors
-    /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed.
-    pub(crate) async fn make_room(&mut self, round: &Round, stay: usize, record: &Record<'_>) -> Result<()> {
+    /// Those of [`OpenSales::close_all`].
+    pub(crate) async fn make_room(
+        &mut self,
+        round: &Round,
+        stay: usize,
+        deployment: &Deployment,
+        record: &Record<'_>,
+    ) -> Result<()> {
         let Load { items, requests, .. } = round.load;
         let is_full = |open: &Self| open.len() + items > MOST_OPEN || open.kept + requests > MOST_KEPT;
         while self.open.len() > stay && is_full(self) {
+            deployment.heal().await?;
             self.close_oldest(record).await?;
         }
         Ok(())
@@ -140,9 +148,10 @@ impl OpenSales {
     /// Waits for those that wait, looks at every ledger once more, and closes the sales.
     ///
     /// # Errors
-    /// When a ledger cannot be read, what it showed cannot be kept, or a sale cannot be closed. The others are left alone
-    /// then: each of them would take as long to fail.
-    pub(crate) async fn close_all(&mut self, record: &Record<'_>) -> Result<()> {
+    /// When a shop cannot be healed, a ledger not be read, what it showed not be kept, or a sale not be closed. The others
+    /// are left alone then: each of them would take as long to fail.
+    pub(crate) async fn close_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
+        deployment.heal().await?;
         let Self { open, current, .. } = std::mem::take(self);
         let mut closing = stream::iter(open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {

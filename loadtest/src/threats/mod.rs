@@ -41,7 +41,10 @@ threats! {
     store_silent::StoreSilent,
     lost_reply::LostReply,
     slow_network::SlowNetwork,
+    clock_jump::ClockJump,
+    session_expiry::SessionExpiry,
     second_click::SecondClick,
+    retrying_proxy::RetryingProxy,
     buyer_gone::BuyerGone,
 }
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
 use crate::catalogue::Strategy;
-use crate::deeds::hold;
+use crate::deeds::{hold, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
@@ -82,6 +82,8 @@ impl Deed for SqlGone {
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
+        let has_begun = restart::sales_begun(scene).await;
         let ours = scene.shop.ours().context("the shop is not ours")?;
         let options: MySqlConnectOptions = ours.stores.sql_url().parse()?;
         let sale = &scene.attack.sale;
@@ -90,45 +92,33 @@ impl Deed for SqlGone {
             work: Some(WORK),
             ..Sending::default()
         };
+        // On a machine at work connecting may take as long as the purchase.
+        let [holder, killer] = [options.connect().await?, options.connect().await?];
         let hangs_up = async {
             sleep(AT_WORK_AFTER).await;
-            hang_up(&options, item).await
+            hang_up(holder, killer, item).await
         };
         let (held, struck) = tokio::join!(hold::up(scene, at_work, sleep(AT_WORK_AFTER)), hangs_up);
         held?;
-        struck
+        Ok(has_begun && struck?)
     }
 }
 
 /// Closes all connections but our own. Whether there was one to close while a transaction was under way.
-async fn hang_up(options: &MySqlConnectOptions, item: &str) -> Result<bool> {
-    let [mut holder, mut killer] = [options.connect().await?, options.connect().await?];
-    hold_up(&mut holder, item).await?;
-    let is_under_way = anybody_under_way(&mut killer, &mut holder).await?;
+async fn hang_up(mut holder: MySqlConnection, mut killer: MySqlConnection, item: &str) -> Result<bool> {
+    query("set innodb_lock_wait_timeout = 0").execute(&mut holder).await?;
+    query("start transaction").execute(&mut holder).await?;
+    let is_under_way = anybody_under_way(&mut killer, &mut holder, item).await?;
     let killed = kill_all(&mut killer, &mut holder).await?;
     holder.close().await?;
     Ok(is_under_way && killed > 0)
 }
 
-/// Whoever writes the stock of the item, or an order for it, waits in its transaction from now on; not if somebody else has
-/// locked it, who is in one then.
-async fn hold_up(holder: &mut MySqlConnection, item: &str) -> Result<()> {
-    query("set innodb_lock_wait_timeout = 0").execute(&mut *holder).await?;
-    query("start transaction").execute(&mut *holder).await?;
-    for lock in [
-        "select id from store where id = ? for update",
-        "select id from orders where item = ? for update",
-    ] {
-        // What cannot be locked is locked by a transaction that is under way.
-        let _ = query(lock).bind(item).fetch_all(&mut *holder).await;
-    }
-    Ok(())
-}
-
-async fn anybody_under_way(killer: &mut MySqlConnection, holder: &mut MySqlConnection) -> Result<bool> {
+async fn anybody_under_way(killer: &mut MySqlConnection, holder: &mut MySqlConnection, item: &str) -> Result<bool> {
     let holder_id = id(holder).await?;
     let until = Instant::now() + WITHIN;
     while Instant::now() < until {
+        hold_up(holder, item).await;
         let others: i64 = query_scalar(UNDER_WAY).bind(holder_id).fetch_one(&mut *killer).await?;
         if others > 0 {
             return Ok(true);
@@ -136,6 +126,17 @@ async fn anybody_under_way(killer: &mut MySqlConnection, holder: &mut MySqlConne
         sleep(EVERY).await;
     }
     Ok(false)
+}
+
+/// Whoever writes the stock of the item, or an order for it, waits in its transaction from now on.
+async fn hold_up(holder: &mut MySqlConnection, item: &str) {
+    for lock in [
+        "select id from store where id = ? for update",
+        "select id from orders where item = ? for update",
+    ] {
+        // What cannot be locked is locked by a transaction that is under way, and by none when the next try comes.
+        let _ = query(lock).bind(item).fetch_all(&mut *holder).await;
+    }
 }
 
 /// How many connections were closed.

@@ -1,11 +1,12 @@
 //! Begins, collects and ends the trace of one sale at every instance.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use reqwest::{Method, StatusCode};
 use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
 use super::event::InstanceTrace;
 use super::purchase::Trace;
@@ -15,11 +16,15 @@ use crate::shop::ShopClient;
 /// How long an instance may take to begin or to end a trace.
 const BEGINS_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long an instance may take to give its trace.
-const READ_WITHIN: Duration = Duration::from_secs(5);
+/// How long an instance may take to give its trace: rounds that are played meanwhile kill it, or have it stand still for
+/// seconds.
+const READ_WITHIN: Duration = Duration::from_secs(10);
+
+/// After which an instance that cannot be reached is asked for it again.
+const READ_AGAIN: Duration = Duration::from_millis(100);
 
 /// The most bytes of a trace that are read from one instance.
-const MAX_TRACE: usize = 17 * 1024 * 1024;
+const MAX_TRACE: usize = 49 * 1024 * 1024;
 
 /// A sale that is traced at every instance of a shop.
 pub struct SaleTrace {
@@ -66,12 +71,20 @@ impl SaleTrace {
     }
 
     async fn read(&self, url: &str) -> Option<InstanceTrace> {
-        let request = self.client.operator(Method::GET, url).timeout(READ_WITHIN);
-        let answer = request
-            .send()
-            .await
-            .ok()
-            .filter(|answer| answer.status() == StatusCode::OK)?;
+        let deadline = Instant::now() + READ_WITHIN;
+        let answer = loop {
+            let request = self.client.operator(Method::GET, url);
+            match request
+                .timeout(deadline.saturating_duration_since(Instant::now()))
+                .send()
+                .await
+            {
+                Ok(answer) if answer.status() == StatusCode::OK => break answer,
+                // Another round may have killed it just now: it comes back with what it wrote.
+                Err(_) if Instant::now() + READ_AGAIN < deadline => sleep(READ_AGAIN).await,
+                Ok(_) | Err(_) => return None,
+            }
+        };
         let body = http::body(answer, MAX_TRACE).await?;
         // Megabytes: other rounds may be measured meanwhile.
         spawn_blocking(move || InstanceTrace::parse(&body)).await.ok()?

@@ -6,7 +6,7 @@ use crate::answer::MAX_ORDER_ID;
 use crate::text::{MAX_NAME, one_line};
 
 /// The most events that are taken from one instance.
-const MAX_EVENTS: usize = 100_000;
+const MAX_EVENTS: usize = 250_000;
 
 /// The most that is kept of what came back, in characters.
 const MAX_WORDS: usize = 80;

@@ -138,4 +138,9 @@ impl Step {
     pub fn last_ns(&self) -> u64 {
         self.end.as_ref().map_or(self.began_ns, |end| end.at_ns)
     }
+
+    /// What came back, in a few words; `None` where it never ended.
+    pub fn said(&self) -> Option<&str> {
+        self.end.as_ref().map(|end| end.said.as_str())
+    }
 }

@@ -2,18 +2,23 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod audit;
+mod busy;
 mod catalogue;
 mod cell;
 mod chance;
+mod chosen;
 mod fixture;
 mod folders;
+mod forged;
 mod inconclusive;
 mod market;
+mod matrix;
 mod pending;
 mod pictures;
 mod plan;
 mod properties;
 mod report;
+mod soak;
 mod stories;
 mod told;
 mod trace;

@@ -42,6 +42,7 @@ async fn answer(
         says.front().cloned()
     };
     match said {
+        Some(said) if said == DOWN => (StatusCode::INTERNAL_SERVER_ERROR, named, said),
         Some(said) => (StatusCode::OK, named, said),
         None => (StatusCode::METHOD_NOT_ALLOWED, named, String::new()),
     }
@@ -72,6 +73,7 @@ async fn settled(instances: &[(Option<&'static str>, &[&str])], wait: Duration) 
     (reconciled, asked.iter().map(|asked| *asked.lock().unwrap()).collect())
 }
 
+const DOWN: &str = "the store does not answer";
 const OPEN: &str = r#"{"item":"sku-1","pending":{"open":2,"finished":0,"undone":0,"longest_ms":0},"stores":{}}"#;
 const FINISHED: &str = r#"{"pending":{"open":0,"finished":2,"undone":0,"longest_ms":812}}"#;
 const UNDONE: &str = r#"{"pending":{"open":0,"finished":1,"undone":3,"longest_ms":40}}"#;
@@ -86,6 +88,13 @@ async fn what_is_open_at_any_instance_is_waited_for_and_what_they_did_is_summed(
         longest_ms: 812,
     };
     assert_eq!((reconciled, asked), (Some(expected), vec![3, 3]));
+}
+
+#[tokio::test]
+async fn an_instance_that_failed_is_asked_again() {
+    let instances: [(_, &[&str]); 2] = [(Some("a"), &[DOWN, OPEN, FINISHED]), (Some("b"), &[UNDONE])];
+    let (reconciled, asked) = settled(&instances, LONG).await;
+    assert_eq!((reconciled.unwrap().finished, asked), (3, vec![3, 3]));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use loadtest::catalogue::Strategy;
 use loadtest::load::Load;
-use loadtest::plan::{Round, Wanted, one_per_family, rounds};
+use loadtest::plan::{Earlier, Round, Wanted, one_per_family, rounds};
 use loadtest::threats;
 use serde_json::json;
 
@@ -213,9 +213,43 @@ fn demand_is_counted_in_units() {
 }
 
 #[test]
-fn the_first_repeat_of_each_round_is_traced_and_no_other_one() {
-    let rounds = plan(&[strategy("none@sql", &[])], &[1, 2], ASKED, 3);
-    for round in rounds {
-        assert_eq!(round.is_traced(), round.repeat == 1, "{}", round.threat.name());
+fn rounds_are_traced_until_one_tells_a_story_but_those_measured_and_promised_to_hold_only_once() {
+    let none = Earlier::default();
+    let violated = Earlier {
+        is_violated: true,
+        has_story: false,
+    };
+    let told = Earlier {
+        is_violated: true,
+        has_story: true,
+    };
+    let rounds = plan(&[strategy("none@sql", &["crowd", "crashed-holder"])], &[1, 2], ASKED, 3);
+    let of = |threat: &str, repeat| {
+        let mut rounds = rounds.iter();
+        rounds
+            .find(|round| round.threat.name() == threat && round.repeat == repeat)
+            .unwrap()
+    };
+    let table = [
+        // Measured, and promised to hold.
+        ("crowd", 1, none, true),
+        ("crowd", 2, none, false),
+        ("crowd", 2, violated, true),
+        ("crowd", 3, told, false),
+        // Measured, and nothing is promised.
+        ("second-instance", 1, none, true),
+        ("second-instance", 2, none, true),
+        ("second-instance", 2, told, false),
+        // Promised to hold, and mostly waits.
+        ("crashed-holder", 1, none, true),
+        ("crashed-holder", 3, none, true),
+        ("crashed-holder", 3, told, false),
+    ];
+    for (threat, repeat, earlier, is_traced) in table {
+        assert_eq!(
+            of(threat, repeat).is_traced(earlier),
+            is_traced,
+            "{threat}, {repeat}, {earlier:?}"
+        );
     }
 }

@@ -11,10 +11,10 @@ use crate::report::{round, run};
 use crate::trace::{event, instance};
 
 /// A step: when it began and ended in microseconds, its name, its role and what came back.
-type Taken<'a> = (u64, u64, &'a str, Role, &'a str);
+pub type Taken<'a> = (u64, u64, &'a str, Role, &'a str);
 
 /// The events of purchase `number`.
-fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
+pub fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
     let sides = taken.iter().flat_map(|(began, ended, step, role, said)| {
         let side = |at: u64, said| event(number, step, Some(*role), at, said);
         [side(*began, None), side(*ended, Some(*said))]
@@ -23,7 +23,7 @@ fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
 }
 
 /// What the trace shows of a round.
-fn story(scene: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
+pub fn story(scene: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
     let names = ["app-1", "app-2"].into_iter();
     let traces = names.zip(instances).map(|(name, events)| instance(name, events));
     let looks = [Look {
@@ -36,7 +36,7 @@ fn story(scene: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
 }
 
 /// The story as it is told, without its head.
-fn told(scene: &Fixture, story: Story) -> String {
+pub fn told(scene: &Fixture, story: Story) -> String {
     let mut violated = round("some@redis", "crowd", 1);
     (violated.verdict, violated.facts.stock_left) = (Verdict::Violated, scene.facts.stock_left);
     violated.story = Some(story);
@@ -44,18 +44,18 @@ fn told(scene: &Fixture, story: Story) -> String {
     text.split_once("\n\n").unwrap().1.to_owned()
 }
 
-fn buyers(story: &Story) -> Vec<&str> {
+pub fn buyers(story: &Story) -> Vec<&str> {
     story.purchases.iter().map(|purchase| purchase.buyer.as_str()).collect()
 }
 
 /// Read and write of purchase `number`, begun at `at`.
-fn update(number: u64, at: u64, read: &str, wrote: &str) -> Vec<Event> {
+pub fn update(number: u64, at: u64, read: &str, wrote: &str) -> Vec<Event> {
     let read = (at, at + 10, "read", Role::Read, read);
     events(number, &[read, (at + 1_000, at + 1_010, "write", Role::Write, wrote)])
 }
 
 /// Both b-0 and b-1 were sold the one unit there was.
-fn oversold() -> Fixture {
+pub fn oversold() -> Fixture {
     let mut scene = Fixture::exact();
     scene.expected.stock = 1;
     scene
@@ -81,40 +81,6 @@ fn two_who_read_and_write_the_same_tell_of_a_lost_update() {
 A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
 "
     );
-}
-
-#[test]
-fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_purchase() {
-    let mut scene = oversold();
-    scene.sold(3, Some("o-3"));
-    scene.sold(4, Some("o-4"));
-    scene.record(3, 1);
-    scene.record(4, 1);
-    let mut again = update(9, 2_001, "left 7", "wrote 6");
-    for event in &mut again {
-        event.buyer = Some("b-4".to_owned());
-    }
-    let all = [
-        update(2, 0, "left 9", "wrote 8"),
-        update(0, 500, "left 9", "wrote 8"),
-        update(1, 600, "left 9", "wrote 8"),
-        update(3, 1_900, "left 8", "wrote 7"),
-        update(4, 2_000, "left 7", "wrote 6"),
-        again,
-    ];
-    let found = story(&scene, vec![all.concat()]).unwrap();
-    assert_eq!(buyers(&found), ["b-0", "b-1"]);
-    assert!(told(&scene, found).ends_with(": 2 sold, and the stock fell by 1.\n"));
-    // Who only met is better than nobody.
-    let met = [update(0, 500, "left 9", "wrote 8"), update(1, 600, "left 5", "wrote 4")];
-    let met = story(&scene, vec![met.concat()]).unwrap();
-    assert_eq!(buyers(&met), ["b-0", "b-1"]);
-    assert!(told(&scene, met).ends_with("A read 9; B read 5; A wrote 8; B wrote 4: 2 sold.\n"));
-    let apart = [
-        update(0, 500, "left 9", "wrote 8"),
-        update(1, 5_000, "left 5", "wrote 4"),
-    ];
-    assert_eq!(story(&scene, vec![apart.concat()]), None);
 }
 
 /// b-0 bought; b-1 took the lock and was never heard of again; b-2 waited in vain.
@@ -178,6 +144,32 @@ fn a_holder_who_was_killed_at_once_is_told_from_those_who_were_killed_while_they
     scene.struck();
     instances[0].retain(|event| event.number != Some(1) || event.step != "read");
     assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-1", "b-2"]);
+}
+
+#[test]
+fn who_was_sold_to_by_another_delivery_does_not_show_that_nobody_can_buy() {
+    let (mut scene, mut instances) = stuck();
+    let again: Vec<Taken> = vec![(93, 94, "setnx", Role::Lock, "held by another"); 9];
+    let before = [instances.remove(0), events(0, &again)].concat();
+    scene.struck();
+    let found = story(&scene, vec![before, instances.remove(0)]).unwrap();
+    assert_eq!(buyers(&found), ["b-1", "b-2"]);
+}
+
+#[test]
+fn a_holder_that_never_heard_that_it_has_the_lock_tells_why_nobody_can_buy() {
+    let (scene, mut instances) = stuck();
+    instances[0].retain(|event| event.number != Some(1));
+    instances[0].extend(events(1, &[(90, 95, "setnx", Role::Lock, "no answer")]));
+    instances[0].extend(events(3, &[(91, 96, "setnx", Role::Lock, "held by another")]));
+    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-1", "b-2"]);
+}
+
+#[test]
+fn the_last_holder_tells_why_nobody_can_buy_where_its_giving_back_got_no_answer() {
+    let (scene, mut instances) = stuck();
+    instances[0].retain(|event| event.number == Some(0));
+    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-0", "b-2"]);
 }
 
 #[test]

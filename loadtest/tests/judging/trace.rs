@@ -54,7 +54,7 @@ fn an_answer_that_is_not_a_whole_trace_is_none() {
         ("/events/0/buyer", json!("x".repeat(65))),
         ("/events/0/step", json!("x".repeat(65))),
         ("/events/0/order", json!("x".repeat(129))),
-        ("/events", Value::Array(vec![answer()["events"][0].clone(); 100_001])),
+        ("/events", Value::Array(vec![answer()["events"][0].clone(); 250_001])),
     ];
     for (place, value) in table {
         let mut spoiled = answer();

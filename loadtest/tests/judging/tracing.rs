@@ -1,5 +1,7 @@
 //! How a trace is asked for at every instance, and that a shop which has none, or half of one, loses nothing by it.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -16,7 +18,18 @@ use tokio::net::TcpListener;
 struct Listener {
     begins: StatusCode,
     gives: String,
+    /// How often it dies before it gives that.
+    deaths: Arc<AtomicUsize>,
     asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Listener {
+    fn dies(&self) -> bool {
+        let left = |deaths: usize| deaths.checked_sub(1);
+        self.deaths
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
+            .is_ok()
+    }
 }
 
 async fn answer(State(listener): State<Listener>, method: Method, path: axum::http::Uri) -> (StatusCode, String) {
@@ -26,18 +39,22 @@ async fn answer(State(listener): State<Listener>, method: Method, path: axum::ht
     listener.asked.lock().unwrap().push(format!("{method} {path}"));
     match method {
         Method::PUT => (listener.begins, String::new()),
+        Method::GET if listener.dies() => resume_unwind(Box::new("the connection is gone without an answer")),
         Method::GET => (StatusCode::OK, listener.gives),
         _ => (StatusCode::NO_CONTENT, String::new()),
     }
 }
 
-/// Asks a shop of such instances for a trace, collects it, and returns the buyers in it, with what each was asked.
-async fn traced(instances: &[(u16, String)]) -> (Option<Vec<String>>, Vec<Vec<String>>) {
+/// Asks a shop of such instances for a trace, collects it, and returns the buyers in it, with what each was asked. The
+/// last one dies so often before it gives it.
+async fn traced(instances: &[(u16, String)], deaths: usize) -> (Option<Vec<String>>, Vec<Vec<String>>) {
     let (mut admins, mut asked) = (Vec::new(), Vec::new());
-    for (begins, gives) in instances {
+    for (place, (begins, gives)) in instances.iter().enumerate() {
+        let deaths = if place + 1 == instances.len() { deaths } else { 0 };
         let listener = Listener {
             begins: StatusCode::from_u16(*begins).unwrap(),
             gives: gives.clone(),
+            deaths: Arc::new(AtomicUsize::new(deaths)),
             asked: Arc::default(),
         };
         asked.push(listener.asked.clone());
@@ -76,10 +93,19 @@ fn answered(instance: &str, buyer: &str, at_ns: u64) -> Value {
 async fn a_trace_is_begun_collected_and_ended_at_every_instance_and_put_in_the_order_of_the_clock() {
     let late = (204, answered("app-1", "b-1", 9).to_string());
     let early = (200, answered("app-2", "b-2", 3).to_string());
-    let (buyers, asked) = traced(&[late, early]).await;
+    let (buyers, asked) = traced(&[late, early], 0).await;
     assert_eq!(buyers.unwrap(), ["b-2", "b-1"]);
     let all = ["PUT", "GET", "DELETE"].map(|method| format!("{method} /shop/sales/sku-1/trace"));
     assert_eq!(asked, [all.to_vec(), all.to_vec()]);
+}
+
+#[tokio::test]
+async fn an_instance_that_was_killed_by_another_round_is_asked_again_when_it_is_back() {
+    let [one, two] = [("app-1", "b-1", 3), ("app-2", "b-2", 9)].map(|(name, buyer, at)| answered(name, buyer, at));
+    let (buyers, asked) = traced(&[(204, one.to_string()), (204, two.to_string())], 2).await;
+    assert_eq!(buyers.unwrap(), ["b-1", "b-2"]);
+    let gets = asked[1].iter().filter(|asked| asked.starts_with("GET"));
+    assert_eq!(gets.count(), 3);
 }
 
 #[tokio::test]
@@ -99,7 +125,7 @@ async fn without_the_whole_trace_of_every_instance_there_is_none() {
         ("it calls itself as the other one does", good()),
     ];
     for (name, second) in table {
-        let (buyers, asked) = traced(&[good(), second]).await;
+        let (buyers, asked) = traced(&[good(), second], 0).await;
         assert_eq!(buyers, None, "{name}");
         assert_eq!(asked[0].last().unwrap(), "DELETE /shop/sales/sku-1/trace", "{name}");
     }

@@ -152,6 +152,7 @@ impl TrialRunner {
             fetch: true,
             port: None,
             relays: Vec::new(),
+            retrying: false,
         };
         let shop = Arc::new(self.stores.shop(&options).unwrap());
         let _supervisor = Supervisor::of(&shop);
@@ -159,6 +160,7 @@ impl TrialRunner {
             schema_version: SCHEMA_VERSION,
             ended_early: None,
             command: "a test".to_owned(),
+            soak: None,
             started_at: "2026-01-02T03:04:05Z".to_owned(),
             environment: Environment::here(Default::default(), None),
             as_designed: None,
@@ -204,6 +206,7 @@ impl TrialRunner {
             more: None,
             rounds: &rounds,
             run_id: &run_id,
+            desk: None,
             observer: &Unobserved,
             stop: &SetOnce::new(),
         };

@@ -8,6 +8,7 @@ use loadtest::catalogue::Strategy;
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::soak::Soak;
 use loadtest::threats;
 use serde_json::{Value, json};
 
@@ -64,10 +65,11 @@ fn what_the_experiment_writes_is_as_the_schema_has_it() {
         assert_eq!(objections(&schema, &written(&run)), [""; 0], "{lie}");
         run.rounds.push(skipped());
         run.ended_early = Some("after 3 of 9 rounds".to_owned());
+        run.soak = Some(Soak::new(200_000, Some(7)));
         assert_eq!(
             objections(&schema, &written(&run)),
             [""; 0],
-            "{lie} with a skipped round"
+            "{lie} with all that a result can have"
         );
     }
 }
@@ -106,6 +108,8 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/schema_version", json!(1)),
         ("/ended_early", json!("")),
         ("/as_designed", json!("yes")),
+        ("/soak", json!({"purchases": 200_000})),
+        ("/soak", json!({"purchases": 200_000, "seed": -7})),
         ("/started_at", json!("yesterday")),
         ("/environment/hostname", json!("example")),
         ("/rounds/0/verdict", json!("passed")),
@@ -124,6 +128,9 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/rounds/0/jain", json!(1.5)),
         ("/rounds/0/reconciled", json!({"finished": 1})),
         ("/rounds/0/longest_wait_us", json!(-1)),
+        ("/rounds/1/busy_s", json!("3 s")),
+        ("/rounds/1/busy_s", json!(-0.1)),
+        ("/rounds/0/family", json!(7)),
         ("/rounds/0/findings/overlap", json!(3)),
         ("/rounds/1/verdict", json!("holds")),
         ("/rounds/1/findings/overlap/pairs", json!(-1)),

@@ -32,6 +32,11 @@ const COME_BACK: usize = 3;
 /// After which they do.
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
+/// As many purchases as a round of that load may send, those included with which buyers come back.
+pub fn most_purchases(load: &Load) -> usize {
+    load.requests + (COME_BACK + 1) * load.buyers
+}
+
 pub(in crate::attack) struct Running {
     pub(in crate::attack) attack: Attack,
     client: Client,

@@ -20,6 +20,7 @@ impl Running {
     ) -> (Answer, Option<Answer>) {
         match delivery {
             Delivery::Once => (self.send(user, request, intended).await, None),
+            Delivery::At(instance) => (self.attack.at(instance, request).await, None),
             Delivery::HangUp(after) => (self.attack.hang_up(request, after).await, None),
             Delivery::Twice => {
                 let again = self.attack.sale.client.buy(request);

@@ -1,4 +1,4 @@
-//! The short table: one row per strategy, one column per threat.
+//! The whole matrix: one row per strategy, by the kinds of their mechanisms; one column per threat.
 
 use super::table::{code, escaped, table};
 use crate::answer::Word;
@@ -6,6 +6,9 @@ use crate::audit::{Finding, Verdict};
 use crate::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
 use crate::result::RunResult;
 use crate::threats;
+
+/// The shortest time in which nobody could buy that is shown, in seconds: a shorter one is a queue.
+const BUSY_FROM_S: f64 = 0.5;
 
 /// The table with what is needed to read it.
 pub(super) fn matrix(run: &RunResult) -> String {
@@ -20,20 +23,28 @@ pub(super) fn matrix(run: &RunResult) -> String {
             strategies.push(cell.strategy);
         }
     }
+    let families = by_family(&mut strategies, &cells);
     let titles = columns.iter().map(|(threat, instances)| title(threat, *instances));
     let mut heads: Vec<String> = ["strategy".to_owned()].into_iter().chain(titles).collect();
+    if !families.is_empty() {
+        heads.insert(0, "mechanism".to_owned());
+    }
     let cost_at = columns.iter().find(|(threat, _)| *threat == COST_UNDER);
     if let Some((_, instances)) = cost_at {
         heads.push(format!("sales/s ({instances} instances)"));
         heads.push("sold ms, median / slowest".to_owned());
     }
-    let rows = strategies.iter().map(|strategy| {
+    let rows = strategies.iter().enumerate().map(|(place, strategy)| {
         let find = |(threat, instances): &(&str, usize)| {
             let here = |cell: &&Cell| (cell.strategy, cell.threat, cell.instances) == (*strategy, *threat, *instances);
             cells.iter().find(here)
         };
-        let verdicts = columns.iter().map(|column| find(column).map_or(String::new(), verdict));
-        let mut row: Vec<String> = [code(strategy)].into_iter().chain(verdicts).collect();
+        let verdicts = columns
+            .iter()
+            .map(|column| find(column).map_or(String::new(), happened));
+        let mut row: Vec<String> = families.get(place).cloned().into_iter().collect();
+        row.push(code(strategy));
+        row.extend(verdicts);
         if let Some(column) = cost_at {
             row.extend(find(column).map_or([String::new(), String::new()], cost));
         }
@@ -43,8 +54,41 @@ pub(super) fn matrix(run: &RunResult) -> String {
     format!("{table}\n\n{}\n\n{}", legend(&cells), setting(run))
 }
 
-fn title(threat: &str, instances: usize) -> String {
+/// Puts the strategies of one family together, and has the words that stand before each of them: the family before the
+/// first one of it. None where the shop names no families.
+fn by_family(strategies: &mut [&str], cells: &[Cell]) -> Vec<String> {
+    let family = |strategy: &str| cells.iter().find(|cell| cell.strategy == strategy)?.family;
+    let mut families: Vec<Option<&str>> = Vec::new();
+    for strategy in strategies.iter() {
+        if !families.contains(&family(strategy)) {
+            families.push(family(strategy));
+        }
+    }
+    if families.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    strategies.sort_by_key(|strategy| families.iter().position(|known| *known == family(strategy)));
+    let mut shown = None;
+    let words = strategies.iter().map(|strategy| {
+        let family = family(strategy);
+        let words = family.filter(|_| shown != Some(family)).unwrap_or_default();
+        shown = Some(family);
+        escaped(&words.replace('-', " "))
+    });
+    words.collect()
+}
+
+pub(super) fn title(threat: &str, instances: usize) -> String {
     threats::find(threat).map_or_else(|| escaped(threat), |found| found.title(instances))
+}
+
+/// The verdict, and what stands beside it: two at once behind one lock, and for how long nobody could buy.
+fn happened(cell: &Cell) -> String {
+    let overlap = cell.overlaps().then(|| "overlap".to_owned());
+    let busy = cell.busy_s().filter(|seconds| *seconds >= BUSY_FROM_S);
+    let busy = busy.map(|seconds| format!("busy {seconds:.1} s"));
+    let said = [Some(verdict(cell)), overlap, busy].into_iter().flatten();
+    said.collect::<Vec<_>>().join("; ")
 }
 
 /// `holds 3/3`, or the gravest finding with its size, and how often if not each time.
@@ -54,14 +98,8 @@ fn verdict(cell: &Cell) -> String {
         (0, 0) if all == 0 => return "skipped".to_owned(),
         (0, 0) => format!("holds {all}/{all}"),
         (0, unclear) => format!("no test {unclear}/{all}"),
-        (violated, _) => {
-            let found = gravest(cell);
-            if violated == all {
-                found
-            } else {
-                format!("{found}, {violated}/{all} rounds")
-            }
-        }
+        (violated, _) if violated == all => format!("**{}**", found(cell)),
+        (violated, _) => format!("**{}**, {violated}/{all} rounds", found(cell)),
     };
     match cell.claim_check() {
         ClaimCheck::AsDesigned | ClaimCheck::Skipped => text,
@@ -70,18 +108,17 @@ fn verdict(cell: &Cell) -> String {
     }
 }
 
-fn gravest(cell: &Cell) -> String {
-    let found = cell.rounds.iter().flat_map(|round| round.findings.found());
-    let Some(gravest) = found.map(|(finding, _)| finding).min() else {
+fn found(cell: &Cell) -> String {
+    let Some((gravest, _)) = cell.gravest() else {
         return String::new();
     };
     if gravest == Finding::Stuck {
-        return "STUCK".to_owned();
+        return gravest.name().to_owned();
     }
     let sizes = cell.rounds.iter().map(|round| round.findings.of(gravest));
     let sizes = Spread::of(sizes.filter(|size| *size != 0).map(|size| size as f64));
     let name = gravest.name().replace('_', " ");
-    format!("**{name} {}**", sizes.map_or(String::new(), spread))
+    format!("{name} {}", sizes.map_or(String::new(), spread))
 }
 
 fn cost(cell: &Cell) -> [String; 2] {
@@ -114,10 +151,13 @@ fn legend(cells: &[Cell]) -> String {
     let repeats = cells.iter().map(|cell| cell.rounds.len()).max().unwrap_or(0);
     let bound = upper_bound_95(repeats.max(1)) * 100.0;
     format!(
-        "A number is units of stock: the median over the repeats, [smallest to largest] where they differ. STUCK: units \
-         were left and nobody could buy any more. `holds {repeats}/{repeats}` is not never: at 95 % confidence a violation \
-         in up to {bound:.0} % of such rounds is still possible. `!!` marks what is not as the strategy claims, `??` \
-         what was no test."
+        "Empty: not played. A number is units of stock: the median over the repeats, [smallest to largest] where they \
+         differ; of several findings the gravest. `stuck`: units were left and nobody could buy any more. `overlap`: \
+         two purchases held the lock of the item at one time; it decides nothing. `busy`: the longest time in which \
+         nobody could buy, from {BUSY_FROM_S} s on: from one sale to the next, or from the start of the attack to the \
+         first, where a buyer was told busy or got no answer in between; only time in which somebody was asking \
+         counts. `holds {repeats}/{repeats}` is not never: at 95 % confidence a violation in up to {bound:.0} % of \
+         such rounds is still possible. `!!` marks what is not as the strategy claims, `??` what was no test."
     )
 }
 

@@ -1,5 +1,6 @@
 //! `result.md`: the tables, for people. The same text is printed at the end of a run.
 
+mod families;
 mod matrix;
 mod rows;
 mod summary;
@@ -14,6 +15,7 @@ use self::table::escaped;
 use super::Report;
 use crate::cell::{ClaimCheck, claim_check};
 use crate::result::RunResult;
+use crate::soak::sums;
 
 pub(super) struct Markdown;
 
@@ -24,7 +26,8 @@ impl Report for Markdown {
 
     fn render(&self, run: &RunResult) -> String {
         let text = format!(
-            "## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n\n## Who oversells?\n\n{matrix}\n\n{sentence}\n",
+            "{soak}## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n\n## Who oversells?\n\n{matrix}\n\n{sentence}\n",
+            soak = sums(run).map_or_else(String::new, |sums| format!("## Soak\n\n{}\n\n", sums.join(" "))),
             rows = rows::rows(run),
             matrix = matrix::matrix(run),
             sentence = sentence(run),
@@ -69,6 +72,6 @@ the intended start to the last byte, for each kind of answer apart. Played once 
 chance, once each. Overlap: pairs of purchases that held the lock of the item at one time, and the longest time that two \
 shared; it decides nothing, for the store may have refused one of them. Longest wait: for the lock. Jain: the index of \
 fairness over the buyers' waits, 1 where all waited equally long, 1/n where one of n did all the waiting. These three \
-are of the first repeat, which alone is traced, and `-` without a trace and without a lock. Finished / undone: purchases \
+are of the repeats that are traced, and `-` without a trace and without a lock. Finished / undone: purchases \
 that hung between two stores until the shop's reconciler came, and the longest time that one did; `-` where no instance \
 tells of it.";

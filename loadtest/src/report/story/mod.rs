@@ -42,7 +42,7 @@ fn tell(cell: &Cell) -> Option<String> {
             columns(story),
             wrapped(&in_words(story, round), WIDTH).join("\n")
         ),
-        // Only the first repeat is traced, and it may have held.
+        // Not every repeat is traced, and no trace is complete where an instance had no room for it.
         None => format!("{}\n\nNo trace shows it.\n", head(untold)),
     })
 }

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::stuck::stuck;
+use super::updates::{Update, lost_update, met, took_the_same};
 use crate::answer::Word;
 use crate::audit::Finding;
 use crate::facts::Facts;
 use crate::told::Told;
 use crate::trace::event::Role;
-use crate::trace::holding::Holding;
-use crate::trace::purchase::{Purchase, Step};
+use crate::trace::purchase::Purchase;
 
 /// Those that show it best, the first one first; those that met if it has no better ones, and none if none did.
 pub(super) fn chosen<'a>(
@@ -18,8 +19,12 @@ pub(super) fn chosen<'a>(
     ledger: Option<&Facts>,
 ) -> Vec<&'a Purchase> {
     let shown = match finding {
-        Finding::Oversold | Finding::Drift => lost_update(Update::all(&sold(purchases, told))),
-        Finding::Stuck => stuck(purchases),
+        Finding::Oversold | Finding::Drift => {
+            let sold = sold(purchases, told);
+            let lost = lost_update(Update::all(&sold));
+            if lost.is_empty() { took_the_same(&sold) } else { lost }
+        }
+        Finding::Stuck => stuck(purchases, told),
         Finding::Lost | Finding::Ghost | Finding::Duplicate => {
             let wrong = ledger
                 .map(|ledger| wrong_orders(finding, told, ledger))
@@ -28,13 +33,38 @@ pub(super) fn chosen<'a>(
             purchases.iter().filter(is_wrong).collect()
         }
         Finding::FalseRefusal => refused_and_sold(purchases, told),
-        Finding::Undersold | Finding::Unreadable => Vec::new(),
+        // Whoever was the last to find something there.
+        Finding::Unreadable => sold(purchases, told).pop().into_iter().collect(),
+        Finding::Undersold => Vec::new(),
     };
-    if shown.is_empty() {
-        met(Update::all(&sold(purchases, told)))
+    let met = || met(Update::all(&sold(purchases, told)));
+    let unanswered = || unanswered(purchases, told);
+    // Where the counter and the ledger differ, they do so by what was left half done.
+    let second_best = if finding == Finding::Drift {
+        [unanswered(), met()]
     } else {
-        shown
-    }
+        [met(), unanswered()]
+    };
+    let mut best = [shown].into_iter().chain(second_best);
+    best.find(|chosen| !chosen.is_empty()).unwrap_or_default()
+}
+
+/// Who had begun to write, to record or to commit and got no answer; first of all whoever was killed at it.
+fn unanswered<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
+    let told = told.purchases();
+    let silent = told.iter().filter(|purchase| purchase.word == Word::Unknown);
+    let silent: HashSet<&str> = silent.map(|purchase| purchase.buyer).collect();
+    let has_begun = |purchase: &&Purchase| {
+        let roles = [Role::Write, Role::Record, Role::Commit];
+        roles.into_iter().any(|role| purchase.last(role).is_some())
+    };
+    let silent = purchases
+        .iter()
+        .filter(|purchase| silent.contains(purchase.buyer.as_str()));
+    let mut begun: Vec<&Purchase> = silent.filter(has_begun).collect();
+    begun.sort_by_key(|purchase| !purchase.is_life_over);
+    begun.truncate(1);
+    begun
 }
 
 /// The deliveries of purchases that were told sold.
@@ -44,83 +74,6 @@ fn sold<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
     purchases
         .iter()
         .filter(|purchase| buyers.contains(purchase.buyer.as_str()))
-        .collect()
-}
-
-/// A purchase that read the stock and wrote it.
-#[derive(Clone, Copy)]
-struct Update<'a> {
-    purchase: &'a Purchase,
-    read: &'a Step,
-    wrote: &'a Step,
-}
-
-impl<'a> Update<'a> {
-    /// The last writing of a purchase, and the last reading before it.
-    fn of(purchase: &'a Purchase) -> Option<Self> {
-        let wrote = purchase.last(Role::Write).filter(|step| step.end.is_some())?;
-        let is_read = |step: &&Step| step.role == Some(Role::Read) && step.began_ns < wrote.began_ns;
-        let read = purchase.steps.iter().rfind(is_read).filter(|step| step.end.is_some())?;
-        Some(Self { purchase, read, wrote })
-    }
-
-    /// One of each buyer: two deliveries of one purchase are no two sales.
-    fn all(purchases: &[&'a Purchase]) -> Vec<Self> {
-        let mut buyers = HashSet::new();
-        let updates = purchases.iter().filter_map(|purchase| Self::of(purchase));
-        updates.filter(|update| buyers.insert(&update.purchase.buyer)).collect()
-    }
-
-    fn said(&self) -> [Option<&'a str>; 2] {
-        [self.read, self.wrote].map(|step| step.end.as_ref().map(|end| end.said.as_str()))
-    }
-}
-
-/// The latest two that met: the second one read before the first one had written.
-fn met<'a>(mut updates: Vec<Update<'a>>) -> Vec<&'a Purchase> {
-    updates.sort_by_key(|update| update.read.began_ns);
-    let meet = |pair: &&[Update<'_>]| pair[1].read.began_ns < pair[0].wrote.last_ns();
-    let mut pair = updates.windows(2).rfind(meet).unwrap_or_default().to_vec();
-    pair.sort_by_key(|update| update.read.last_ns());
-    pair.iter().map(|update| update.purchase).collect()
-}
-
-/// The latest two that met, read the same and wrote the same.
-fn lost_update<'a>(updates: Vec<Update<'a>>) -> Vec<&'a Purchase> {
-    let mut same: HashMap<[Option<&str>; 2], Vec<Update<'a>>> = HashMap::new();
-    for update in updates {
-        same.entry(update.said()).or_default().push(update);
-    }
-    let pairs = same.into_values().map(met);
-    pairs
-        .max_by_key(|pair| pair.first().map(|first| first.began_ns()))
-        .unwrap_or_default()
-}
-
-/// The last one who took the lock and never gave it back, and the first one who then asked for it in vain.
-fn stuck(purchases: &[Purchase]) -> Vec<&Purchase> {
-    let last_holding = |purchase: &Purchase| Holding::all(purchase).pop();
-    let inside = purchases
-        .iter()
-        .filter(|purchase| last_holding(purchase).is_some_and(|holding| !holding.is_released))
-        .max_by_key(|purchase| (purchase.is_life_over, purchase.last_ns()));
-    // Killed right after it had taken the lock; others who were killed while they asked for it did so later.
-    let died_at_it = || {
-        let at_lock = |step: &Step| step.role == Some(Role::Lock) && step.end.is_some();
-        let dead = purchases.iter().filter(|purchase| purchase.is_life_over);
-        let dead = dead.filter(|purchase| purchase.steps.last().is_some_and(at_lock));
-        dead.min_by_key(|purchase| purchase.last_ns())
-    };
-    let Some(holder) = inside.or_else(died_at_it) else {
-        return Vec::new();
-    };
-    let asks_in_vain = |purchase: &&Purchase| {
-        let asked = purchase.last(Role::Lock).map(|step| step.began_ns);
-        !purchase.is_life_over && asked > Some(holder.last_ns()) && Holding::all(purchase).is_empty()
-    };
-    [holder]
-        .into_iter()
-        .chain(purchases.iter().find(asks_in_vain))
         .collect()
 }
 

@@ -2,6 +2,8 @@
 
 mod chosen;
 mod cut;
+mod stuck;
+mod updates;
 
 use serde::{Deserialize, Serialize};
 

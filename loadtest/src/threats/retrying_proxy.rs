@@ -1,0 +1,74 @@
+//! The proxy asks the next instance whatever happened at the one before: an instance sells, its answers are lost on the way to
+//! the proxy, and the purchases are sent to the other one, with the same idempotency keys.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use tokio::time::{sleep, timeout};
+
+use super::Threat;
+use crate::attack::{Deed, Scene};
+use crate::catalogue::Strategy;
+use crate::need::Need;
+
+/// For how long the answers of one instance are lost, from the first one that is.
+const LASTS: Duration = Duration::from_millis(100);
+
+/// How long the first one is waited for.
+const FIRST_WITHIN: Duration = Duration::from_secs(2);
+
+/// Between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+pub(super) struct RetryingProxy;
+
+impl Threat for RetryingProxy {
+    fn name(&self) -> &'static str {
+        "retrying-proxy"
+    }
+
+    fn title(&self, _instances: usize) -> String {
+        "proxy retries".to_owned()
+    }
+
+    fn mostly_waits(&self) -> bool {
+        true
+    }
+
+    fn needs(&self, _: &Strategy) -> Vec<Need> {
+        vec![Need::RetryingProxy]
+    }
+
+    fn deed(&self) -> Option<&dyn Deed> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Deed for RetryingProxy {
+    /// Of who was told busy by the next instance before, and by nobody after.
+    fn excuses_silence(&self) -> bool {
+        true
+    }
+
+    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
+        let ours = scene.shop.ours().context("the shop is not ours")?;
+        let first = ours
+            .shop
+            .relays_before()
+            .first()
+            .context("the proxy is none that retries")?;
+        first.lose_replies();
+        scene.begin();
+        let one_is_lost = async {
+            while first.affected() == 0 {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        let is_lost = timeout(FIRST_WITHIN, one_is_lost).await.is_ok();
+        sleep(LASTS).await;
+        first.pass();
+        Ok(is_lost)
+    }
+}

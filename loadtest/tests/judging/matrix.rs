@@ -1,0 +1,99 @@
+//! The matrix, in short by kinds of mechanisms and as a whole.
+
+use loadtest::audit::{Finding, Verdict};
+use loadtest::report;
+use loadtest::result::RoundResult;
+
+use crate::report::{rendered, round, run};
+
+/// A place in a catalogue, and a kind of mechanism.
+fn known(strategy: &str) -> Option<(usize, &'static str)> {
+    let kinds = [
+        ("none", "no lock"),
+        ("lua", "atomic update"),
+        ("decr", "atomic update"),
+        ("setnx", "lock"),
+    ];
+    let place = kinds
+        .iter()
+        .position(|(mechanism, _)| strategy.starts_with(mechanism))?;
+    Some((place, kinds[place].1))
+}
+
+fn violated(strategy: &str, threat: &str, instances: usize, finding: Finding) -> RoundResult {
+    let mut violated = round(strategy, threat, instances);
+    (violated.claimed, violated.verdict) = (false, Verdict::Violated);
+    violated.findings.add(finding, 3);
+    violated
+}
+
+fn no_test(strategy: &str, threat: &str) -> RoundResult {
+    let mut no_test = round(strategy, threat, 2);
+    (no_test.verdict, no_test.as_designed) = (Verdict::Inconclusive, false);
+    no_test.inconclusive = Some("nothing was sold".to_owned());
+    no_test
+}
+
+#[test]
+fn the_matrix_by_kinds_of_mechanisms_is_as_expected_to_the_letter() {
+    let mut rounds = vec![
+        // A control that all pass is no column.
+        round("stranger@redis", "one-buyer", 2),
+        round("lua@redis", "one-buyer", 2),
+        round("lua@redis", "second-instance", 2),
+        round("lua@redis", "second-instance", 3),
+        violated("decr@redis", "second-instance", 2, Finding::Drift),
+        violated("decr@redis", "second-instance", 3, Finding::Undersold),
+        violated("none@redis", "second-instance", 2, Finding::Oversold),
+        violated("none@sql", "second-instance", 2, Finding::Stuck),
+        round("stranger@redis", "second-instance", 2),
+        no_test("decr@redis", "crashed-holder"),
+        round("lua@redis", "crashed-holder", 2),
+        no_test("none@sql", "crashed-holder"),
+        // What its store forgets is held against nobody.
+        violated("lua@redis", "redis-restart", 2, Finding::Lost),
+    ];
+    let threats = ["slow-holder", "paused-holder", "sql-restart", "sql-gone", "lost-reply"];
+    rounds.extend(threats.map(|threat| round("lua@redis", threat, 2)));
+    let mut broken = violated("stranger@redis", "lost-reply", 2, Finding::FalseRefusal);
+    (broken.claimed, broken.as_designed) = (true, false);
+    rounds.push(broken);
+    let text = report::summary(&run(rounds), known, "results/some-run") + "\n";
+    assert!(text == include_str!("expected/summary.md"), "it is now:\n{text}");
+}
+
+#[test]
+fn a_control_that_somebody_fails_is_a_column_like_any_other() {
+    let failed = violated("lua@redis", "one-buyer", 2, Finding::Ghost);
+    let text = report::summary(&run(vec![failed]), known, "results/some-run");
+    assert!(text.contains("| one buyer "), "{text}");
+}
+
+#[test]
+fn strategies_of_one_family_stand_together_whatever_the_order_in_which_they_were_played() {
+    let of = |strategy: &str, family: Option<&str>| {
+        let mut round = round(strategy, "crowd", 1);
+        round.family = family.map(str::to_owned);
+        round
+    };
+    let (lock, none) = (Some("lease-lock"), Some("no-lock"));
+    let rounds = vec![
+        of("a@sql", none),
+        of("b@sql", lock),
+        of("c@sql", None),
+        of("d@sql", none),
+    ];
+    let [text, _] = rendered(&run(rounds));
+    let (_, matrix) = text.split_once("## Who oversells?").unwrap();
+    let rows = matrix.lines().filter(|line| line.starts_with('|')).skip(2);
+    let heads = rows.map(|row| row.split('|').map(str::trim).skip(1).take(2).collect::<Vec<_>>());
+    assert_eq!(
+        heads.collect::<Vec<_>>(),
+        [
+            ["no lock", "`a@sql`"],
+            ["", "`d@sql`"],
+            ["lease lock", "`b@sql`"],
+            ["", "`c@sql`"]
+        ]
+    );
+}
