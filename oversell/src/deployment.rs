@@ -71,6 +71,7 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
         fetch: !stack.no_fetch,
         port: None,
         relays: Vec::new(),
+        retrying: false,
     };
     Ok(Local {
         stores: Arc::new(stores),

@@ -11,6 +11,7 @@ mod interrupt;
 mod markdown;
 mod open_files;
 mod options;
+mod plan;
 mod reachable;
 mod report;
 mod result_writer;

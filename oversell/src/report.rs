@@ -22,7 +22,7 @@ const END: &str = "<!-- /results -->";
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match (&options.into, &options.pictures) {
-        (Some(file), _) => put_into(file, &report::summary(&run, known))?,
+        (Some(file), _) => put_into(file, &report::summary(&run, known, &folder(&options.result)))?,
         (None, Some(folder)) => draw_into(folder, &run)?,
         (None, None) if options.story => say::result(&report::stories(&run))?,
         (None, None) => {
@@ -49,6 +49,15 @@ fn known(strategy: &str) -> Option<(usize, &'static str)> {
     let entries = Entry::all();
     let place = entries.iter().position(|entry| entry.name == strategy)?;
     Some((place, entries[place].mechanism.family.words()))
+}
+
+/// The folder of a result, as it was named: seen from where the document is that links to it.
+fn folder(result: &Path) -> String {
+    let folder = if result.is_dir() { Some(result) } else { result.parent() };
+    let folder = folder
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    folder.display().to_string()
 }
 
 /// How a run is printed.

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use app::strategies::Entry;
 use chrono::{SecondsFormat, Utc};
-use loadtest::catalogue::Strategy;
 use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::{Experiment, MakeWorld, World};
 use loadtest::facts::STORES;
-use loadtest::load::Load;
-use loadtest::plan::{self, Wanted};
 use loadtest::result::{RunResult, SCHEMA_VERSION};
-use loadtest::threats::{self, Threat};
+use loadtest::soak::Soak;
+use loadtest::threats;
+use loadtest::workers::{self, Desk, Listening};
 use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -24,28 +22,13 @@ use crate::report::{Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
 use crate::stdout::Terminal;
-use crate::{deployment, interrupt, say, stdout};
-
-/// Instance counts of a run that names none; a third instance shows nothing that two do not, only more of it.
-const INSTANCES: [usize; 2] = [1, 2];
-
-/// The same for a run of all strategies.
-const INSTANCES_OF_ALL: [usize; 3] = [1, 2, 3];
-
-/// The threats of a run that names none: what the project is about, in little time. A run of all strategies plays all.
-const THREATS: [&str; 5] = [
-    "one-buyer",
-    "crowd",
-    "second-instance",
-    "crashed-holder",
-    "paused-holder",
-];
-
-/// Buyers at once, where their number is not given.
-const BUYERS: u64 = 32;
+use crate::{deployment, interrupt, plan, say, stdout};
 
 /// Puts strategies on trial, prints the tables; the status says whether all was as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
+    if let Some(run) = &options.load_only {
+        return load(run, options.foreign.admin_token.as_deref().unwrap_or_default());
+    }
     if let Some(contradiction) = contradiction(&options) {
         return Err(contradiction.into());
     }
@@ -86,6 +69,20 @@ pub fn run(options: RunOptions) -> Result<u8> {
     })
 }
 
+/// Sends load for a run elsewhere until that is over.
+fn load(run: &str, token: &str) -> Result<u8> {
+    let _stdout = stdout::keep_aside().context("stdout cannot be kept aside")?;
+    let (run, token) = (run.trim_end_matches('/').to_owned(), token.to_owned());
+    let worked = interrupt::unless_interrupted(|_| async move { workers::work(&run, &token).await });
+    Ok(match worked {
+        None => INTERRUPTED,
+        Some(worked) => {
+            worked?;
+            AS_DESIGNED
+        }
+    })
+}
+
 /// What two options that are right alone say together.
 fn contradiction(options: &RunOptions) -> Option<Usage> {
     let RunOptions {
@@ -117,20 +114,13 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         _ = stop.wait() => bail!("interrupted"),
     };
     let deployment = &mut world.deployment;
-    let counts = counts(&options, deployment);
-    let threats = named_threats(&options, &counts)?;
-    let first = counts.first().copied().unwrap_or(1);
-    let catalogue = deployment.running(first, &[])?.client.strategies().await?;
-    threats::check_claims(&catalogue)?;
-    let rounds = plan::rounds(
-        &chosen(&options, &catalogue)?,
-        &Wanted {
-            threats,
-            instances: counts,
-            load: load(&options),
-            repeats: options.repeat,
-        },
-    );
+    let soak = options.soak.map(|purchases| Soak::new(purchases, options.seed));
+    let rounds = plan::rounds(&options, soak, deployment).await?;
+    if let Some(Soak { seed, .. }) = soak
+        && !options.quiet
+    {
+        say::aside(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
+    }
     let versions = world.reader.versions().await?;
     let nginx = match &world.deployment {
         Deployment::Local(_) => Some(stack::locate(ServerKind::Nginx, false)?.version()?),
@@ -140,11 +130,13 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         schema_version: SCHEMA_VERSION,
         ended_early: None,
         command: command(),
+        soak,
         started_at,
         environment: Environment::here(versions, nginx),
         as_designed: None,
         rounds: Vec::new(),
     };
+    let desk = desk(&options).await?;
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
     let more = further_worlds(&options);
     let experiment = Experiment {
@@ -152,17 +144,35 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         more: more.as_deref(),
         rounds: &rounds,
         run_id: &run_id,
+        desk: desk.as_ref(),
         observer: writer.as_ref(),
         stop: &stop,
     };
-    experiment.play(&mut run).await?;
+    let played = experiment.play(&mut run).await;
+    if let Some(desk) = desk {
+        desk.close().await;
+    }
+    played?;
     Ok(run)
+}
+
+/// Where workers come to, if there are any.
+async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
+    let (Some(workers), Some(token)) = (options.workers, options.foreign.admin_token.clone()) else {
+        return Ok(None);
+    };
+    let listening = Listening {
+        at: options.workers_listen,
+        token,
+        workers: workers as usize,
+    };
+    Ok(Some(Desk::open(listening).await?))
 }
 
 async fn open_world(options: &RunOptions) -> Result<World> {
     match deployment::foreign(&options.foreign, &options.stack).await? {
         Some(foreign) => World::of(foreign).await,
-        None => local_world(options.stack.clone(), needs(options)).await,
+        None => local_world(options.stack.clone(), plan::needs(options)).await,
     }
 }
 
@@ -176,84 +186,8 @@ fn further_worlds(options: &RunOptions) -> Option<Box<MakeWorld>> {
     if options.foreign.host.is_some() || !options.stack.urls().is_empty() {
         return None;
     }
-    let (stack, needs) = (options.stack.clone(), needs(options));
+    let (stack, needs) = (options.stack.clone(), plan::needs(options));
     Some(Box::new(move || Box::pin(local_world(stack.clone(), needs.clone()))))
-}
-
-/// What the chosen strategies need, as far as that is known before a shop is asked. Those that are played without
-/// being chosen need nothing but the stores.
-fn needs(options: &RunOptions) -> Vec<&'static str> {
-    let all = Entry::all();
-    let names: Vec<_> = all.iter().map(|entry| entry.name.as_str()).collect();
-    // What nobody knows is said once the shop has named its strategies.
-    let selected = select("strategy", &options.strategy, &names).unwrap_or_default();
-    let mut needs: Vec<_> = all
-        .iter()
-        .filter(|entry| options.all || selected.contains(&entry.name.as_str()))
-        .flat_map(|entry| entry.needs.iter().copied())
-        .collect();
-    needs.sort_unstable();
-    needs.dedup();
-    needs
-}
-
-fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
-    let mut counts: Vec<usize> = options.instances.iter().copied().map(usize::from).collect();
-    if counts.is_empty() {
-        counts = match deployment {
-            Deployment::Local(_) if options.all => INSTANCES_OF_ALL.to_vec(),
-            Deployment::Local(_) => INSTANCES.to_vec(),
-            Deployment::Foreign(foreign) => vec![foreign.running.count],
-        };
-    }
-    counts.sort_unstable();
-    counts.dedup();
-    counts
-}
-
-/// In the order of the list, whatever the order of the options. One that is named is played, or refused.
-fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
-    if options.threat.is_empty() {
-        let played = threats::all().iter().copied();
-        return Ok(played
-            .filter(|threat| options.all || THREATS.contains(&threat.name()))
-            .collect());
-    }
-    let names = select("threat", &options.threat, &threats::names())?;
-    let is_named = |threat: &&'static dyn Threat| names.contains(&threat.name());
-    let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
-    if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
-        let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
-        let (name, counts) = (unplayed.name(), counts.join(" or "));
-        let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
-        return Err(Usage(wrong).into());
-    }
-    Ok(named)
-}
-
-fn load(options: &RunOptions) -> Load {
-    Load {
-        buyers: options.buyers.unwrap_or(BUYERS.min(options.requests)) as usize,
-        requests: options.requests as usize,
-        stock: options.stock,
-        items: options.items as usize,
-        quantity: options.quantity,
-        work_ms: options.work_ms,
-    }
-}
-
-fn chosen(options: &RunOptions, catalogue: &[Strategy]) -> Result<Vec<Strategy>> {
-    if options.strategy.is_empty() {
-        return Ok(if options.all {
-            catalogue.to_vec()
-        } else {
-            plan::one_per_family(catalogue)
-        });
-    }
-    let known: Vec<_> = catalogue.iter().map(|strategy| strategy.name.as_str()).collect();
-    let selected = select("strategy", &options.strategy, &known)?;
-    let named = |name: &&str| catalogue.iter().find(|strategy| strategy.name == **name).cloned();
-    Ok(selected.iter().filter_map(named).collect())
 }
 
 /// The command line as it can be shown: without URLs and tokens that hold secrets.

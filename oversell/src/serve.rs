@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use app::sale::Name;
+use app::sale::{Error, Name};
 use app::services::Services;
-use app::shop::{Settings, Shop};
+use app::shop::{CannotOpen, Settings, Shop};
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use tokio::net::TcpListener;
@@ -14,8 +14,9 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
-use crate::exit::{AS_DESIGNED, Usage};
+use crate::exit::{AS_DESIGNED, OTHERS_DATA, Usage};
 use crate::options::ServeOptions;
+use crate::say;
 
 /// How much an instance writes to its log: `error`, `warn`, `info`, `debug` or `trace` (every step of every purchase).
 const LOG: &str = "OVERSELL_LOG";
@@ -23,14 +24,21 @@ const LOG: &str = "OVERSELL_LOG";
 /// A folder of this instance's own, in which it writes the traces of sales that are opened with one.
 const TRACES: &str = "OVERSELL_TRACES";
 
-/// Serves until SIGTERM or SIGINT, then finishes what was begun.
+/// Serves until SIGTERM or SIGINT and a while longer if it is to drain, then finishes what was begun.
 pub fn serve(options: ServeOptions) -> Result<u8> {
     log()?;
     Runtime::new().context("no threads to serve with")?.block_on(async {
         let (listen, admin_listen) = (options.listen, options.admin_listen);
+        let drain = Duration::from_millis(options.drain_ms);
         let public = bind(listen).await?;
         let admin = bind(admin_listen).await?;
-        let shop = Shop::open(settings(options)?).await.context("the shop cannot open")?;
+        let shop = match Shop::open(settings(options)?).await {
+            Err(CannotOpen::Store(error @ Error::Corrupt { .. })) => {
+                say::aside(format_args!("oversell: the shop cannot open: {error}"));
+                return Ok(OTHERS_DATA);
+            }
+            opened => opened.context("the shop cannot open")?,
+        };
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let stop = async move {
@@ -40,7 +48,7 @@ pub fn serve(options: ServeOptions) -> Result<u8> {
             }
         };
         tracing::info!(%listen, %admin_listen, "open");
-        app::http::serve(Arc::new(shop), public, admin, stop).await;
+        app::http::serve(Arc::new(shop), public, admin, stop, drain).await;
         Ok(AS_DESIGNED)
     })
 }

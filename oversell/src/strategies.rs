@@ -3,7 +3,6 @@
 use anyhow::Result;
 use app::mechanism::THREATS;
 use app::strategies::Entry;
-use loadtest::threats;
 
 use crate::exit::AS_DESIGNED;
 use crate::markdown::{for_terminal, wrapped};
@@ -137,16 +136,13 @@ fn broken_by(row: &Row<'_>) -> String {
             .filter(is_on)
             .map(|entry| format!("@{}", entry.store))
             .collect();
-        let waits = threats::find(threat).is_none();
         match on.len() {
             0 => None,
-            _ if waits => Some(format!("{threat} (not among the threats yet)")),
             all if all == row.entries.len() => Some(threat.to_owned()),
             _ => Some(format!("{threat} ({})", on.join(", "))),
         }
     };
-    let waiting = mechanism.broken_by.iter().filter(|threat| !THREATS.contains(threat));
-    let named = THREATS.iter().chain(waiting).filter_map(|threat| breaks(threat));
+    let named = THREATS.iter().filter_map(|threat| breaks(threat));
     let sometimes = mechanism.sometimes_broken_by.iter();
     let sometimes = sometimes.map(|name| format!("{name} (now and then)"));
     let strikes = format!("a fault strikes it at {}", mechanism.weak_at);
@@ -180,11 +176,9 @@ fn description(row: &Row<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use app::mechanism::Mechanism;
+    use loadtest::threats;
 
     use super::*;
-
-    /// What breaks mechanisms and cannot be played yet.
-    const TO_COME: &[&str] = &["clock-jump", "session-expiry", "retrying-proxy"];
 
     fn played() -> Vec<&'static str> {
         let threats = threats::all().iter().filter(|threat| !threat.is_control());
@@ -197,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_a_mechanism_is_a_threat_or_one_to_come() {
+    fn what_breaks_a_mechanism_is_a_threat() {
         for entry in Entry::all() {
             let Mechanism {
                 broken_by,
@@ -205,15 +199,10 @@ mod tests {
                 ..
             } = entry.mechanism;
             for name in sometimes_broken_by {
-                assert!(
-                    THREATS.contains(name) && !broken_by.contains(name),
-                    "{}: {name}",
-                    entry.name
-                );
+                assert!(THREATS.contains(name), "{}: {name}", entry.name);
             }
             for name in broken_by {
-                let waits = TO_COME.contains(name);
-                assert!(THREATS.contains(name) != waits, "{}: {name}", entry.name);
+                assert!(THREATS.contains(name), "{}: {name}", entry.name);
             }
         }
     }

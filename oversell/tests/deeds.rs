@@ -145,6 +145,7 @@ fn local(redis_url: Option<String>) -> Deployment {
             fetch: true,
             port: None,
             relays: Vec::new(),
+            retrying: false,
         },
         admin_token,
         running: HashMap::new(),
@@ -172,7 +173,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             one_at_a_time: false,
             deed: Some(&OddDeliveries),
         };
-        let attacked = crowd.attack(attack, &shop).await.unwrap();
+        let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
         let orders = sale.look(false).await.unwrap().facts.orders;
         let of = |number: usize| {
             let key = format!("{}-{number}", sale.item);
@@ -230,6 +231,7 @@ async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
         schema_version: SCHEMA_VERSION,
         ended_early: None,
         command: "a test".to_owned(),
+        soak: None,
         started_at: "2026-01-02T03:04:05Z".to_owned(),
         environment: Environment::here(Default::default(), None),
         as_designed: None,
@@ -240,6 +242,7 @@ async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
         more: None,
         rounds: &rounds(strategies, &wanted),
         run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),
+        desk: None,
         observer: &Unobserved,
         stop: &SetOnce::new(),
     };

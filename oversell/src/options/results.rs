@@ -41,7 +41,7 @@ pub struct ReportOptions {
     /// Tell how violations came about: the steps of those involved, side by side and in words
     #[arg(long, conflicts_with_all = ["json", "verbose", "into"])]
     pub story: bool,
-    /// Put the short table into this Markdown file, between its `<!-- results -->` marks
+    /// Put the result in short into this Markdown file, between its `<!-- results -->` marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
     /// Draw the result instead, as SVG files in this folder

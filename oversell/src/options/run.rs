@@ -1,5 +1,6 @@
 //! What to put on trial, and how.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -40,9 +41,37 @@ pub struct RunOptions {
     /// Business time between read and write, in ms: the race window
     #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
-    /// How often each round is played; what failed twice without a claim is not tried again
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
-    pub repeat: u32,
+    /// How often each round is played; what failed twice without a claim is not tried again [default: 5, with --all 2]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
+    pub repeat: Option<u32>,
+    /// Draw rounds at random, each of them what a strategy claims to survive, until they send so many purchases; only
+    /// strategies take part that claim to survive a crowd, a second instance and a paused holder
+    #[arg(
+        long,
+        value_name = "PURCHASES",
+        allow_negative_numbers = true,
+        value_parser = between::<u64>(1..=loadtest::soak::MAX_PURCHASES),
+        conflicts_with_all = ["all", "buyers", "requests", "items", "stock", "quantity", "repeat"]
+    )]
+    pub soak: Option<u64>,
+    /// What a soak is drawn from: the same draws the same rounds [default: drawn itself, and said]
+    #[arg(long, value_name = "N", requires = "soak", allow_negative_numbers = true, value_parser = between::<u32>(0..=u32::MAX))]
+    pub seed: Option<u32>,
+    /// Have so many others send the load of every crowd, each of them `oversell run --load-only` on a machine of its own; the
+    /// faults stay here
+    #[arg(long, value_name = "N", requires = "admin_token", allow_negative_numbers = true, value_parser = between::<u64>(1..=100))]
+    pub workers: Option<u64>,
+    /// Where they come to
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "OVERSELL_WORKERS_LISTEN",
+        default_value = "127.0.0.1:9191"
+    )]
+    pub workers_listen: SocketAddr,
+    /// Send load for the run that listens for workers at this base URL, and nothing else
+    #[arg(long, value_name = "URL", requires = "admin_token", conflicts_with_all = ["all", "strategy", "threat", "soak", "workers", "host"])]
+    pub load_only: Option<String>,
     /// Where results are written, in a folder of their own
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,

@@ -59,6 +59,10 @@ pub struct ServeOptions {
     /// How long a lock outlives a holder that no longer renews it
     #[arg(long, value_name = "MS", env = "OVERSELL_LEASE_MS", default_value_t = 1_000, allow_negative_numbers = true, value_parser = between::<u64>(10..=600_000))]
     pub lease_ms: u64,
+    /// How long to go on serving after a request to stop, while everybody is told to come no more: longer than a proxy keeps
+    /// an idle connection
+    #[arg(long, value_name = "MS", env = "OVERSELL_DRAIN_MS", default_value_t = 0, allow_negative_numbers = true, value_parser = between::<u64>(0..=60_000))]
+    pub drain_ms: u64,
 }
 
 /// Which instance to ask.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{output, stderr};
 
 /// Who is tried under what, and who falls to it; all others hold.
-const FAMOUS: [(&str, &str, &str); 9] = [
+const FAMOUS: [(&str, &str, &str); 12] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -36,6 +36,13 @@ const FAMOUS: [(&str, &str, &str); 9] = [
     ("sql-restart", "conditional@sql,for-update@sql,tcc@redis+sql", ""),
     ("sql-gone", "named-lock@sql,for-update@sql,fenced@sql", "named-lock@sql"),
     ("store-silent,slow-network,lost-reply", "lua@redis,conditional@sql", ""),
+    (
+        "clock-jump",
+        "getset-time@redis,token@redis,fenced@redis,lua@redis,conditional@sql",
+        "getset-time@redis,token@redis",
+    ),
+    ("session-expiry", "zookeeper@redis,etcd@redis", ""),
+    ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
 ];
 

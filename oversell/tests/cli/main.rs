@@ -12,6 +12,8 @@ mod lesson;
 mod reachable;
 mod readme;
 mod shown_again;
+mod soak;
 mod stories;
 mod trials;
 mod usage;
+mod workers;

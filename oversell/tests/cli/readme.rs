@@ -12,6 +12,9 @@ const PROGRAM: &str = "cargo run --release";
 const SMALL: &str = "--repeat 1 --buyers 8 --requests 16 --stock 8 --work-ms 1 --instances 2 --quiet \
                      --threat one-buyer,second-instance";
 
+/// The same for a soak, whose rounds have a load of their own.
+const FEW: &str = "--strategy lua@redis,decr-undo@redis --threat crowd,second-instance --quiet";
+
 /// The lines of a README's blocks that call the program, without what builds it.
 fn commands(readme: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(readme);
@@ -30,13 +33,23 @@ fn every_command_of_the_readme_works_in_the_order_in_which_a_reader_meets_it() {
     assert_eq!(commands, self::commands("README.zh-CN.md"), "both say the same");
     assert_eq!(
         commands,
-        ["demo", "", "--all", "strategies", "strategies token", "up"],
+        [
+            "demo",
+            "",
+            "--all",
+            "strategies",
+            "strategies token",
+            "--soak 200000 --seed 7",
+            "up"
+        ],
         "a new command needs to be tried here"
     );
     let results = tempfile::tempdir().unwrap();
     for command in commands {
         let is_run = command.is_empty() || command.starts_with("--");
-        let line = if is_run {
+        let line = if command.starts_with("--soak") {
+            format!("{command} {FEW}").replace("200000", "200")
+        } else if is_run {
             format!("{command} {SMALL}")
         } else {
             command.clone()

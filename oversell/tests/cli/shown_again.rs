@@ -31,6 +31,23 @@ fn report_draws_the_pictures_into_a_folder_that_need_not_be_there() {
 }
 
 #[test]
+fn report_puts_the_result_between_the_marks_of_a_document_and_says_where_the_whole_run_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("README.md");
+    let marks = "before\n<!-- results -->\nold\n<!-- /results -->\nafter\n";
+    for result in [run(), format!("{}/result.json", run())] {
+        fs::write(&document, marks).unwrap();
+        let put = output(&["report", &result, "--into", document.to_str().unwrap()]);
+        assert_eq!(put.status.code(), Some(0), "{}", stderr(&put));
+        let text = fs::read_to_string(&document).unwrap();
+        assert!(text.starts_with("before\n<!-- results -->\n\n") && text.ends_with("<!-- /results -->\nafter\n"));
+        assert!(!text.contains("old\n"), "{text}");
+        assert!(text.contains("\n| lease lock (1) "), "{text}");
+        assert!(text.contains(&format!("({}/result.md#who-oversells)", run())), "{text}");
+    }
+}
+
+#[test]
 fn report_draws_or_prints_but_not_both() {
     for other in [&["--json"][..], &["--verbose"], &["--story"], &["--into", "README.md"]] {
         let refused = output(&[&["report", &run(), "--pictures", "/nowhere"], other].concat());

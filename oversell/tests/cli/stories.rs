@@ -66,3 +66,22 @@ fn a_violated_round_keeps_the_steps_that_show_it_and_report_tells_them() {
     assert!(crash.contains("ends here: its instance was killed"), "{crash}");
     assert!(crash.contains("told busy"), "{crash}");
 }
+
+#[test]
+fn once_a_round_of_a_trial_has_a_story_no_further_one_is_told() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let line = "run --json --strategy none@redis --threat second-instance --instances 2 --repeat 2 --buyers 8 --requests 16 \
+                --stock 8 --work-ms 1";
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--results", folder]);
+    let ran = output(&arguments);
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let rounds = run["rounds"].as_array().unwrap().iter();
+    let told: Vec<_> = rounds
+        .map(|round| (&round["verdict"], round["story"].is_object()))
+        .collect();
+    let violated = Value::from("violated");
+    assert_eq!(told, [(&violated, true), (&violated, false)]);
+}

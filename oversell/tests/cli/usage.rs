@@ -36,6 +36,13 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
         (&["--items", "0"], "a whole number from 1 to 1000"),
         (&["--items", "97"], "add --requests 97"),
         (&["--all", "--strategy", "lua@redis"], "--strategy"),
+        (&["--soak", "0"], "a whole number from 1 to 10000000"),
+        (&["--soak", "200", "--requests", "50"], "--requests"),
+        (
+            &["--soak", "200", "--seed", "-1"],
+            "a whole number from 0 to 4294967295",
+        ),
+        (&["--seed", "7"], "--soak"),
         (&["--threat", "crowd,crashed_holder"], "did you mean crashed-holder?"),
         (&["--threat", "weather"], "no threat is called weather"),
         (
@@ -54,7 +61,7 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
 fn help_documents_every_exit_status() {
     let output = output(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
-    for status in ["0  ", "1  ", "2  ", "64 ", "69 ", "130 "] {
+    for status in ["0  ", "1  ", "2  ", "64 ", "69 ", "78 ", "130 "] {
         assert!(stdout(&output).contains(&format!("\n  {status}")), "{status}");
     }
 }

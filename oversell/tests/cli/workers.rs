@@ -1,0 +1,73 @@
+//! Load that comes from several processes, as it would from several machines.
+
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::harness::{output, oversell, stderr};
+
+const TOKEN: &str = "known to all of them";
+
+/// Runs the crowd of one round, with so many workers or with none: what the run found.
+fn run(workers: usize) -> Value {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let at = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .to_string();
+    let line = "run --json --strategy none@redis,lua@redis --threat second-instance --instances 2 --repeat 1 --buyers 12 --requests 181 \
+                --stock 45 --items 2";
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--results", folder]);
+    let number = workers.to_string();
+    if workers > 0 {
+        arguments.extend(["--workers", &number, "--workers-listen", &at]);
+    }
+    let mut command = oversell(&arguments);
+    let run = command
+        .env("OVERSELL_ADMIN_TOKEN", TOKEN)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let url = format!("http://{at}");
+    let children: Vec<Child> = (0..workers)
+        .map(|_| {
+            let mut worker = oversell(&["run", "--load-only", &url]);
+            worker.env("OVERSELL_ADMIN_TOKEN", TOKEN).spawn().unwrap()
+        })
+        .collect();
+    let ran = run.wait_with_output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    for mut worker in children {
+        assert_eq!(worker.wait().unwrap().code(), Some(0));
+    }
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+#[test]
+fn three_workers_ask_for_what_one_of_three_times_the_size_asks_for_and_hear_the_same() {
+    let [alone, shared] = [run(0), run(3)];
+    for run in [&alone, &shared] {
+        let [none, lua] = run["rounds"].as_array().unwrap().as_slice() else {
+            panic!("{run}");
+        };
+        assert!(none["findings"]["oversold"].as_i64().unwrap() > 0, "{none}");
+        assert_eq!(lua["verdict"], "holds", "{lua}");
+        assert_eq!(
+            (&lua["told"]["sold"], &lua["facts"]["recorded"]),
+            (&90.into(), &90.into()),
+            "{lua}"
+        );
+        // And one more who came afterwards to each item.
+        assert_eq!(lua["told"]["sold_out"], 93, "{lua}");
+    }
+}
+
+#[test]
+fn a_worker_without_the_token_or_without_a_run_is_refused() {
+    let refused = output(&["run", "--load-only", "http://127.0.0.1:1"]);
+    assert_eq!(refused.status.code(), Some(64), "{}", stderr(&refused));
+}
