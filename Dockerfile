@@ -1,18 +1,52 @@
-# One image for an instance, for the load test and for what compose needs besides.
+# Two images: the program, for an instance, for the load test and for what compose needs besides; and the proxy before it.
+# No base image is of one architecture, and nothing below asks for one.
+#
+#   docker build --build-arg SOURCE=https://... --build-arg REVISION=$(git rev-parse HEAD) .
 ARG REGISTRY_PREFIX=
+
+# Modes are set here: those of a checkout are its owner's umask.
+FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS sources
+COPY . /src
+RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/*
 
 FROM ${REGISTRY_PREFIX:-}rust:1.95-slim-bookworm AS build
 WORKDIR /src
-COPY . .
-# The ids keep these caches apart from those of other projects, which would pass for fresh.
-RUN --mount=type=cache,id=oversell-bookworm-registry,target=/usr/local/cargo/registry \
-    --mount=type=cache,id=oversell-bookworm-target,target=/src/target,sharing=locked \
-    cargo build --release --locked && cp target/release/oversell /usr/local/bin/oversell
+# What others wrote is a layer that the manifests decide. Of our own crates nothing is kept: cargo goes by the times of files,
+# and would take what another checkout made of them for fresh.
+COPY --from=sources /src/Cargo.toml /src/Cargo.lock ./
+COPY --from=sources /src/app/Cargo.toml app/
+COPY --from=sources /src/loadtest/Cargo.toml loadtest/
+COPY --from=sources /src/oversell/Cargo.toml oversell/
+COPY --from=sources /src/stack/Cargo.toml stack/
+RUN --mount=type=cache,id=oversell-crates,target=/usr/local/cargo/registry,sharing=locked \
+    mkdir app/src loadtest/src oversell/src stack/src \
+    && touch app/src/lib.rs loadtest/src/lib.rs stack/src/lib.rs \
+    && for main in oversell/src/main stack/build; do echo 'fn main() {}' > $main.rs; done \
+    && cargo build --release --locked \
+    && cargo clean --release --package app --package loadtest --package oversell --package stack \
+    && rm -r app/src loadtest/src oversell/src stack/src
+COPY --from=sources /src .
+RUN --mount=type=cache,id=oversell-crates,target=/usr/local/cargo/registry,sharing=locked \
+    cargo build --release --locked && install -D -s -m 755 -t /out target/release/oversell
+
+FROM ${REGISTRY_PREFIX:-}nginx:1.28 AS proxy
+COPY --from=sources /src/nginx /etc/oversell
 
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim
+ARG SOURCE=
+ARG REVISION=
+LABEL org.opencontainers.image.title="Oversell" \
+    org.opencontainers.image.version="0.1.0" \
+    org.opencontainers.image.licenses="MIT" \
+    org.opencontainers.image.source="$SOURCE" \
+    org.opencontainers.image.revision="$REVISION"
+# Nobody in here becomes anybody else by a file.
+RUN find / -xdev -perm /6000 -type f -exec chmod a-s {} +
 # The HTTP client wants to know whom to trust, also where it speaks plain HTTP only.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY docker/with-keys docker/instance /usr/local/bin/
-COPY --from=build /usr/local/bin/oversell /usr/local/bin/oversell
+COPY --from=sources /src/docker /usr/local/bin
+COPY --from=build /out /usr/local/bin
+# A volume that is mounted here for the first time belongs to whom this belongs to.
+RUN install -d -o 10001 -g 10001 /srv/results
 USER 10001:10001
 ENTRYPOINT ["oversell"]
