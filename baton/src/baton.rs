@@ -1,0 +1,135 @@
+//! One process's end of all its locks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::Client;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+use uuid::Uuid;
+
+use crate::around::{Act, Around, carry, in_words};
+use crate::desk::Desk;
+use crate::error::Error;
+use crate::held::Held;
+use crate::local_queue::LocalQueues;
+use crate::scripts::{Scripts, keys};
+use crate::settings::Settings;
+use crate::ticket::Ticket;
+use crate::wire::Wire;
+use crate::{listener, renewal};
+
+/// What the ends of all locks have in common.
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) wire: Wire,
+    pub(crate) scripts: Scripts,
+    /// Begins each token: a process that was started anew is another one.
+    pub(crate) process: String,
+    next: AtomicU64,
+    desk: Mutex<Desk>,
+    /// Rises whenever it is listened anew: what was said meanwhile went unheard.
+    pub(crate) listening: watch::Sender<u64>,
+    runtime: Handle,
+}
+
+impl Shared {
+    pub(crate) fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A token that nobody has had. It says how many fences its holder needs.
+    pub(crate) fn token(&self) -> String {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        format!("{}:{number}:{}", self.process, self.settings.batch)
+    }
+
+    pub(crate) fn grace(&self) -> Duration {
+        self.settings.grace.min(self.settings.lease)
+    }
+
+    /// Gives the lock or the place in its queue back. Whether it was the lock.
+    pub(crate) async fn release(&self, name: &str, token: &str, around: Option<&dyn Around>) -> Result<bool, Error> {
+        let call = self.scripts.release(name, token, self.grace());
+        let words = |answer: &Result<bool, Error>| in_words(answer, |had| if *had { "released" } else { "not held" });
+        carry(around, Act::Release, name, self.wire.run(&call), words).await
+    }
+
+    /// The same, by nobody who could wait for it. Where Redis does not hear it the lock ends with its lease; a place in the
+    /// queue comes to its turn, which nobody wants then.
+    pub(crate) fn release_unseen(self: &Arc<Self>, name: String, token: String) {
+        self.desk().leave(&token);
+        let shared = self.clone();
+        self.runtime.spawn(async move {
+            let _ = shared.release(&name, &token, shared.settings.around.as_deref()).await;
+        });
+    }
+}
+
+/// One process's end of all its locks in one Redis: two connections, one subscription, one timer. Dropping it ends the renewal
+/// of what is still held.
+pub struct Baton {
+    pub(crate) shared: Arc<Shared>,
+    local: Arc<LocalQueues>,
+    _listener: AbortOnDropHandle<()>,
+    _renewal: AbortOnDropHandle<()>,
+}
+
+impl Baton {
+    /// Connects, and listens before anybody can wait.
+    ///
+    /// # Errors
+    /// When Redis cannot be reached.
+    pub async fn connect(client: Client, settings: Settings) -> Result<Self, Error> {
+        let grace = settings.grace.min(settings.lease);
+        let shared = Arc::new(Shared {
+            wire: Wire::connect(client, settings.answer_within).await?,
+            settings,
+            scripts: Scripts::new(),
+            process: Uuid::new_v4().simple().to_string(),
+            next: AtomicU64::new(0),
+            desk: Mutex::new(Desk::new(grace)),
+            listening: watch::Sender::new(0),
+            runtime: Handle::current(),
+        });
+        let subscription = listener::subscribe(&shared).await?;
+        Ok(Self {
+            local: Arc::default(),
+            _listener: AbortOnDropHandle::new(tokio::spawn(listener::listen(shared.clone(), subscription))),
+            _renewal: AbortOnDropHandle::new(tokio::spawn(renewal::renew(shared.clone()))),
+            shared,
+        })
+    }
+
+    /// Waits for the lock `name`, as long as it takes. Dropping the future gives up the place in the queue, or the lock if it
+    /// was just had.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn lock(&self, name: &str) -> Result<Held, Error> {
+        self.lock_within(name, None).await
+    }
+
+    /// The same, with `around` around what is done for it.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn lock_around(&self, name: &str, around: &dyn Around) -> Result<Held, Error> {
+        self.lock_within(name, Some(around)).await
+    }
+
+    async fn lock_within(&self, name: &str, around: Option<&dyn Around>) -> Result<Held, Error> {
+        if self.shared.settings.batch > 1 {
+            let turn = self.local.turn(&self.shared, name, around).await?;
+            return Ok(Held::passed_on(turn));
+        }
+        Ok(Held::alone(Ticket::new(&self.shared, name).wait(around).await?))
+    }
+
+    /// The keys that a lock keeps in Redis, for who wants to be rid of it, whoever holds it.
+    pub fn keys(name: &str) -> [String; 3] {
+        keys(name)
+    }
+}

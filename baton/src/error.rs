@@ -1,0 +1,11 @@
+//! What can go wrong.
+
+use redis::RedisError;
+
+/// Why a lock was not had, or not given back.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Redis does not answer or refuses.
+    #[error(transparent)]
+    Redis(#[from] RedisError),
+}

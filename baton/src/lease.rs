@@ -1,0 +1,68 @@
+//! How long a lock is ours, as far as this process can know.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The lease of one lock. It never ends later here than it ends in Redis, as long as both clocks run equally fast.
+pub(crate) struct Lease {
+    pub(crate) name: String,
+    pub(crate) token: String,
+    times: Mutex<Times>,
+    lost: CancellationToken,
+}
+
+#[derive(Clone, Copy)]
+struct Times {
+    ends: Instant,
+    renew_at: Instant,
+}
+
+impl Times {
+    /// A third of the way is left for two more attempts.
+    fn of(began: Instant, length: Duration) -> Self {
+        Self {
+            ends: began + length,
+            renew_at: began + length / 3,
+        }
+    }
+}
+
+impl Lease {
+    pub(crate) fn new(name: String, token: String, began: Instant, grace: Duration) -> Self {
+        Self {
+            name,
+            token,
+            times: Mutex::new(Times::of(began, grace)),
+            lost: CancellationToken::new(),
+        }
+    }
+
+    /// Renewed by a command that was sent at `sent`.
+    pub(crate) fn prolong(&self, sent: Instant, lease: Duration) {
+        *self.times() = Times::of(sent, lease);
+    }
+
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.times().renew_at <= now
+    }
+
+    pub(crate) fn lose(&self) {
+        self.lost.cancel();
+    }
+
+    /// Whether it is known to be lost, or has not been renewed in time. A process that stood still knows it by the clock.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_cancelled() || self.times().ends <= Instant::now()
+    }
+
+    pub(crate) async fn lost(&self) {
+        self.lost.cancelled().await;
+    }
+
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

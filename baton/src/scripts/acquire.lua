@@ -1,0 +1,23 @@
+-- Takes the lock, or a place at the end of the queue. Asked once more with ARGV[3] = 1 it changes nothing that holds already:
+-- the answer, or the message that told of the lock, may have been lost. {1, fence} or {0, place, lease ms, now}.
+local held_by = redis.call('get', owner)
+if held_by == token then
+    redis.call('pexpire', owner, grace_ms)
+    return {1, next_fence(token)}
+end
+if not held_by and redis.call('llen', queue) == 0 then
+    return {1, grant(token)}
+end
+local place = ARGV[3] == '1' and redis.call('lpos', queue, token)
+if not place then
+    place = redis.call('rpush', queue, token) - 1
+    redis.call('expire', queue, 86400)
+end
+-- The lease of an owner ended, and nobody gave the lock on.
+if not held_by then
+    local to, fence = hand_over()
+    if to == token then
+        return {1, fence}
+    end
+end
+return {0, place, redis.call('pttl', owner), now_us()}

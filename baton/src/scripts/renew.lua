@@ -1,0 +1,10 @@
+-- For each lock KEYS[i] that still belongs to ARGV[i + 1]: it lives for ARGV[1] ms from now. Which of them do.
+local renewed = {}
+for i, owner in ipairs(KEYS) do
+    if redis.call('get', owner) == ARGV[i + 1] then
+        renewed[i] = redis.call('pexpire', owner, ARGV[1])
+    else
+        renewed[i] = 0
+    end
+end
+return renewed

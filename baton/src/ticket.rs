@@ -1,0 +1,115 @@
+//! The way to a lock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, timeout_at};
+
+use crate::around::{Act, Around, carry, in_words};
+use crate::baton::Shared;
+use crate::desk::Had;
+use crate::error::Error;
+use crate::held::Hold;
+use crate::scripts::Place;
+
+/// For how much longer each one in the queue waits before it looks whether the lease of a holder ended that nobody renews. The
+/// first one looks as the lease ends; if it does not, the next one does.
+const EACH_LOOKS_LATER: Duration = Duration::from_millis(50);
+
+/// A token that may stand in the queue. Dropped before its turn it leaves, wherever it was.
+pub(crate) struct Ticket {
+    shared: Arc<Shared>,
+    name: String,
+    token: String,
+    turn: oneshot::Receiver<Had>,
+    listening: watch::Receiver<u64>,
+    is_settled: bool,
+}
+
+/// Why a wait ended.
+enum Woken {
+    Turn(Had),
+    LookAgain,
+}
+
+impl Ticket {
+    /// A place at the desk, before anything is sent: a turn that comes before its answer finds it.
+    pub(crate) fn new(shared: &Arc<Shared>, name: &str) -> Self {
+        let token = shared.token();
+        Self {
+            turn: shared.desk().wait(name, &token),
+            listening: shared.listening.subscribe(),
+            shared: shared.clone(),
+            name: name.to_owned(),
+            token,
+            is_settled: false,
+        }
+    }
+
+    pub(crate) async fn wait(mut self, around: Option<&dyn Around>) -> Result<Hold, Error> {
+        let mut is_again = false;
+        loop {
+            let look_again = match self.ask(is_again, around).await? {
+                Ok(had) => return Ok(self.settle(had)),
+                Err(look_again) => look_again,
+            };
+            is_again = true;
+            let words = |woken: &Woken| match woken {
+                Woken::Turn(_) => "its turn",
+                Woken::LookAgain => "looks again",
+            };
+            let name = self.name.clone();
+            if let Woken::Turn(had) = carry(around, Act::Wait, &name, self.woken(look_again), words).await {
+                return Ok(self.settle(had));
+            }
+        }
+    }
+
+    /// The lock, or when to look again.
+    async fn ask(&mut self, is_again: bool, around: Option<&dyn Around>) -> Result<Result<Had, Instant>, Error> {
+        self.listening.mark_unchanged();
+        let sent = Instant::now();
+        let call = self
+            .shared
+            .scripts
+            .acquire(&self.name, &self.token, self.shared.grace(), is_again);
+        let answer = self.shared.wire.run(&call);
+        let words = |answer: &Result<Place, Error>| in_words(answer, Place::in_words);
+        let place = carry(around, Act::Acquire, &self.name, answer, words).await?;
+        let mut desk = self.shared.desk();
+        Ok(match place {
+            Place::Owner { fence } => Ok(desk.have(&self.name, &self.token, fence, sent)),
+            Place::Waiting { place, lease, now_us } => {
+                desk.wait_on(&self.token, sent, now_us);
+                let place = u32::try_from(place).unwrap_or(u32::MAX);
+                Err(Instant::now() + lease + EACH_LOOKS_LATER.saturating_mul(place))
+            }
+        })
+    }
+
+    async fn woken(&mut self, look_again: Instant) -> Woken {
+        let turn_or_news = async {
+            tokio::select! {
+                biased;
+                Ok(had) = &mut self.turn => Woken::Turn(had),
+                _ = self.listening.changed() => Woken::LookAgain,
+            }
+        };
+        timeout_at(look_again, turn_or_news).await.unwrap_or(Woken::LookAgain)
+    }
+
+    fn settle(&mut self, had: Had) -> Hold {
+        self.is_settled = true;
+        Hold::new(self.shared.clone(), had)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            let (name, token) = (std::mem::take(&mut self.name), std::mem::take(&mut self.token));
+            self.shared.release_unseen(name, token);
+        }
+    }
+}

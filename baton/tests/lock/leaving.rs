@@ -1,0 +1,71 @@
+//! Who goes away leaves nothing behind.
+
+use baton::Settings;
+use futures_util::FutureExt;
+use redis::AsyncCommands;
+
+use crate::world::{LOCK, World, lock, patient, waiting};
+
+#[tokio::test]
+async fn who_stops_waiting_leaves_the_queue() {
+    let mut world = World::start().await;
+    let process = world.process(patient()).await;
+    let held = lock(&process).await;
+    let waiter = waiting(&process);
+    world.queued(1).await;
+    waiter.abort();
+    world.queued(0).await;
+    held.release().await.unwrap();
+    world.free().await;
+}
+
+#[tokio::test]
+async fn a_lock_that_came_to_who_no_longer_waits_goes_to_the_next_one() {
+    let mut world = World::start().await;
+    let (process, other) = (world.process(patient()).await, world.process(patient()).await);
+    let held = lock(&process).await;
+    let mut gone = Box::pin(process.lock(LOCK));
+    while world
+        .redis
+        .llen::<_, usize>(&baton::Baton::keys(LOCK)[1])
+        .await
+        .unwrap()
+        == 0
+    {
+        // Polled just until it stands in the queue.
+        assert!(gone.as_mut().now_or_never().is_none());
+        tokio::task::yield_now().await;
+    }
+    let next = waiting(&other);
+    world.queued(2).await;
+    held.release().await.unwrap();
+    drop(gone);
+    assert!(!next.await.unwrap().is_lost());
+}
+
+#[tokio::test]
+async fn a_lock_that_is_dropped_is_given_back() {
+    let mut world = World::start().await;
+    for batch in [1, 8] {
+        let process = world.process(Settings { batch, ..patient() }).await;
+        drop(lock(&process).await);
+        world.free().await;
+        let held = lock(&process).await;
+        let waiter = waiting(&process);
+        drop(held);
+        drop(waiter.await.unwrap());
+        world.free().await;
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_was_left_to_a_waiter_here_who_went_is_given_back() {
+    let mut world = World::start().await;
+    let process = world.process(Settings { batch: 8, ..patient() }).await;
+    let held = lock(&process).await;
+    let mut gone = Box::pin(process.lock(LOCK));
+    assert!(gone.as_mut().now_or_never().is_none());
+    held.release().await.unwrap();
+    drop(gone);
+    world.free().await;
+}

@@ -1,0 +1,129 @@
+//! What Redis or the network loses.
+
+use std::time::Duration;
+
+use baton::{Baton, Released, Settings};
+use redis::AsyncCommands;
+use tokio::time::timeout;
+
+use crate::world::{LOCK, LONG, World, lock, patient, waiting};
+
+#[tokio::test]
+async fn a_holder_whose_lock_is_gone_is_told() {
+    let mut world = World::start().await;
+    let grace = Duration::from_millis(60);
+    let process = world.process(Settings { grace, ..patient() }).await;
+    let held = lock(&process).await;
+    let _: usize = world.redis.del(&Baton::keys(LOCK)[0]).await.unwrap();
+    assert!(timeout(LONG, held.lost()).await.is_ok());
+    assert!(held.is_lost());
+    assert_eq!(held.release().await.unwrap(), Released::TooLate);
+}
+
+#[tokio::test]
+async fn a_holder_learns_by_its_own_clock_that_it_could_not_renew() {
+    let world = World::start().await;
+    let settings = Settings {
+        lease: Duration::from_millis(60),
+        ..patient()
+    };
+    let process = world.process(settings).await;
+    let held = lock(&process).await;
+    world.stores.redis().unwrap().pause().unwrap();
+    assert!(timeout(LONG, held.lost()).await.is_ok());
+    world.stores.redis().unwrap().resume().unwrap();
+}
+
+#[tokio::test]
+async fn a_held_lock_is_renewed_beyond_its_lease() {
+    let mut world = World::start().await;
+    let settings = Settings {
+        lease: Duration::from_secs(3),
+        ..patient()
+    };
+    let process = world.process(settings).await;
+    let held = lock(&process).await;
+    let [owner, ..] = Baton::keys(LOCK);
+    // Each time that more of the lease is left than before it was renewed.
+    for _ in 0..2 {
+        let mut left: i64 = world.redis.pttl(&owner).await.unwrap();
+        loop {
+            let now: i64 = world.redis.pttl(&owner).await.unwrap();
+            assert!(now > 0, "it ended");
+            if now > left {
+                break;
+            }
+            left = now;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    assert!(!held.is_lost());
+}
+
+#[tokio::test]
+async fn a_lock_whose_holder_died_goes_to_the_first_in_the_queue_as_its_lease_ends() {
+    let mut world = World::start().await;
+    let process = world.process(patient()).await;
+    let [owner, ..] = Baton::keys(LOCK);
+    let _: () = world.redis.pset_ex(&owner, "a dead one:0:1", 200).await.unwrap();
+    let waiter = waiting(&process);
+    assert!(!waiter.await.unwrap().is_lost());
+}
+
+#[tokio::test]
+async fn a_waiter_that_could_not_be_told_comes_into_the_queue_again() {
+    let mut world = World::start().await;
+    let (process, other) = (world.process(patient()).await, world.process(patient()).await);
+    let held = lock(&process).await;
+    let waiter = waiting(&other);
+    world.queued(1).await;
+    let mut kill = redis::cmd("CLIENT");
+    let _: usize = kill
+        .arg(&["KILL", "TYPE", "pubsub"])
+        .query_async(&mut world.redis)
+        .await
+        .unwrap();
+    // Whether its turn comes before it listens again, or after.
+    held.release().await.unwrap();
+    assert!(!waiter.await.unwrap().is_lost());
+}
+
+#[tokio::test]
+async fn a_queue_that_redis_lost_comes_into_being_again() {
+    let mut world = World::start().await;
+    let settings = Settings {
+        grace: Duration::from_millis(60),
+        ..patient()
+    };
+    let process = world.process(settings).await;
+    let held = lock(&process).await;
+    let waiters = [waiting(&process), waiting(&process)];
+    world.queued(2).await;
+    let before = held.fence();
+    let _: () = redis::cmd("FLUSHALL").query_async(&mut world.redis).await.unwrap();
+    for waiter in waiters {
+        let held = waiter.await.unwrap();
+        assert!(held.fence() > before, "also the fences were lost");
+        held.release().await.unwrap();
+    }
+    drop(held);
+}
+
+#[tokio::test]
+async fn a_redis_that_was_restarted_is_used_again() {
+    let world = World::start().await;
+    let process = world.process(patient()).await;
+    lock(&process).await.release().await.unwrap();
+    let redis = world.stores.redis().unwrap();
+    redis.restart().unwrap();
+    // The first ones are told that the connection is gone.
+    let again = async {
+        loop {
+            if let Ok(held) = process.lock(LOCK).await {
+                return held.release().await;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    assert_eq!(timeout(LONG, again).await.unwrap().unwrap(), Released::InTime);
+}

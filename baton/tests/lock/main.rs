@@ -1,0 +1,9 @@
+//! The lock on a real Redis. Two processes are two `Baton`s: neither knows more of the other than Redis does.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod around;
+mod crowd;
+mod hand_over;
+mod leaving;
+mod losses;
+mod world;
