@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::held::Hold;
 use crate::scripts::Place;
 
-/// For how much longer each one in the queue waits before it looks whether the lease of a holder ended that nobody renews. The
-/// first one looks as the lease ends; if it does not, the next one does.
+/// For how much longer each one in the queue waits before it looks whether the lease of a holder ended that nobody renews: the
+/// first one looks soon after the end; if it does not, the next one does.
 const EACH_LOOKS_LATER: Duration = Duration::from_millis(50);
 
 /// A token that may stand in the queue. Dropped before its turn it leaves, wherever it was.
@@ -82,7 +82,7 @@ impl Ticket {
             Place::Owner { fence } => Ok(desk.have(&self.name, &self.token, fence, sent)),
             Place::Waiting { place, lease, now_us } => {
                 desk.wait_on(&self.token, sent, now_us);
-                let place = u32::try_from(place).unwrap_or(u32::MAX);
+                let place = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
                 Err(Instant::now() + lease + EACH_LOOKS_LATER.saturating_mul(place))
             }
         })

@@ -42,6 +42,7 @@ list! {
     fair,
     redlock,
     fenced,
+    baton,
     named_lock,
     zookeeper,
     etcd,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
+use baton::Baton;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
 use tokio::time::timeout;
@@ -36,13 +37,18 @@ async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_i
         "unlock-before-write",
         "fair",
         "fenced",
+        "baton",
     ];
     for entry in Entry::all() {
         let (strategy, about, store) = (entry.name, entry.mechanism, entry.store);
         let item = instance.sale(2).await;
         let sold = PurchaseRequest::of(&item).by(&strategy).key("sold");
         let order = instance.buy(&sold).await.order();
-        let key = format!("lock:{{{item}}}");
+        let [handed_on, ..] = Baton::keys(&item);
+        let key = match about.name {
+            "baton" => handed_on,
+            _ => format!("lock:{{{item}}}"),
+        };
         let _: () = match about.name {
             hash if hashes.contains(&hash) => redis.hset(&key, "another", 1).await.unwrap(),
             string if strings.contains(&string) => redis.set(&key, "another").await.unwrap(),

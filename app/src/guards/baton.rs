@@ -1,0 +1,140 @@
+//! A lock that its holder hands to the next waiter: the script that releases says who is next, and tells it.
+//!
+//! ```text
+//! A: acquire -> owner, fence 33
+//!                     B: acquire -> place 0 in the queue; waits for a message
+//! A: read, write where fence < 33, order
+//! A: release -- one script: B is the owner, fence 34; PUBLISH to B's process
+//!                     B: its turn; read, write where fence < 34, order
+//! ```
+//!
+//! First come, first served; nobody is woken only to race. A lease can end under its holder as any other: the store refuses
+//! what an older fence writes, as with `fenced`. Cost: two round trips, of a hand-over one; a renewal each third of a lease.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton::{Act, Around, Baton, Going, Settings};
+use tokio::time::timeout;
+
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Role, Step};
+use crate::sale::{Error, Fence, Name};
+use crate::stores::{Redis, Store};
+use crate::world::World;
+
+const ACQUIRE: Step = Step::command("acquire", &["EVALSHA"]).plays(Role::Lock);
+/// Who waited has the lock at its end.
+const WAIT: Step = Step::local("wait").plays(Role::Lock);
+const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
+const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
+const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]);
+const RECEIVE: Step = Step::local("receive");
+const PING: Step = Step::command("ping", &["PING"]);
+
+/// How long a lock lives before its first renewal: what is lost to a waiter that died as its turn came.
+const GRACE: Duration = Duration::from_millis(300);
+
+pub(super) const ENTRY: GuardEntry = GuardEntry {
+    mechanism: Mechanism {
+        name: "baton",
+        family: Family::LeaseLock,
+        lesson: 6,
+        summary: "whoever releases the lock hands it to the first in the queue, with a fence",
+        broken_by: &[],
+        sometimes_broken_by: &[],
+        weak_at: "write",
+        needs: &["redis"],
+        source: include_str!("baton.rs"),
+    },
+    steps: &[ACQUIRE, WAIT, RELEASE, RENEW, SUBSCRIBE, RECEIVE, PING],
+    reentrant: false,
+    open: |world| Box::pin(open(world)),
+};
+
+async fn open(world: &World) -> Result<Arc<dyn Guard>, Error> {
+    let settings = Settings {
+        lease: world.timeouts.lease,
+        grace: GRACE,
+        around: Some(Arc::new(Seam(Probe::of_worker("baton", world.observers.clone())))),
+        ..Settings::default()
+    };
+    let client = redis::Client::open(world.services.url(Redis::NAME)?)?;
+    opened(Handed {
+        baton: Baton::connect(client, settings).await?,
+        redis: world.store()?,
+        wait: world.timeouts.wait,
+    })
+}
+
+struct Handed {
+    baton: Baton,
+    redis: Arc<Redis>,
+    wait: Duration,
+}
+
+#[async_trait]
+impl Guard for Handed {
+    async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
+        let seam = Seam(probe.clone());
+        match timeout(self.wait, self.baton.lock_around(item.as_str(), &seam)).await {
+            Ok(held) => Ok(Some(Box::new(HeldLock(held?)))),
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn forget(&self, item: &Name) -> Result<(), Error> {
+        self.redis.forget(&Baton::keys(item.as_str())).await
+    }
+}
+
+struct HeldLock(baton::Held);
+
+#[async_trait]
+impl Held for HeldLock {
+    fn fence(&self) -> Option<Fence> {
+        Some(Fence(self.0.fence()))
+    }
+
+    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
+        Ok(!self.0.is_lost())
+    }
+
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        Ok(match self.0.release_around(&Seam(probe.clone())).await? {
+            baton::Released::InTime => Released::InTime,
+            baton::Released::TooLate => Released::TooLate,
+        })
+    }
+}
+
+/// Lets everything that the library does pass through the seam.
+struct Seam(Probe);
+
+impl Around for Seam {
+    fn carry<'a>(&'a self, act: Act, key: &'a str, going: Going<'a>) -> Going<'a> {
+        let step = match act {
+            Act::Acquire => &ACQUIRE,
+            Act::Wait => &WAIT,
+            Act::Release => &RELEASE,
+            Act::Renew => &RENEW,
+            Act::Subscribe => &SUBSCRIBE,
+            Act::Receive => &RECEIVE,
+            Act::Ping => &PING,
+        };
+        let probe = match (act, Name::parse(key)) {
+            (Act::Release | Act::Renew, Ok(item)) => self.0.about(&item),
+            _ => self.0.clone(),
+        };
+        Box::pin(async move { probe.local(step, &key, going, |said| said.words().to_owned()).await })
+    }
+}
+
+impl From<baton::Error> for Error {
+    fn from(error: baton::Error) -> Self {
+        let baton::Error::Redis(error) = error;
+        error.into()
+    }
+}
