@@ -2,6 +2,10 @@
 //!
 //! # Layout
 //!
+//! - [`lock`]: locks, side by side
+//! - [`setting`]: on what it is measured, and how often
 //! - [`row`]: one line of a result, and what is written of all
 
+pub mod lock;
 pub mod row;
+pub mod setting;

@@ -1,6 +1,8 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
+mod bench;
 mod client;
+mod command_line;
 mod completions;
 mod demo;
 mod deployment;
@@ -12,11 +14,13 @@ mod markdown;
 mod open_files;
 mod options;
 mod plan;
+mod progress;
 mod reachable;
 mod report;
 mod result_writer;
 mod rounds_file;
 mod run;
+mod run_folder;
 mod say;
 mod selection;
 mod serve;
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),
+        Command::Bench(options) => bench::bench(options),
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Threats(options) => threats::threats(&options),
         Command::Doctor(options) => doctor::doctor(&options),

@@ -1,33 +1,27 @@
 //! Writes down what a run shows as soon as it is shown, and tells how far it has come.
 
-use std::fmt::Display;
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
 use loadtest::experiment::RunObserver;
 use loadtest::plan::Round;
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
 
+use crate::progress::Progress;
 use crate::rounds_file::{self, RoundsFile};
-use crate::say;
+use crate::run_folder;
 
-/// The folder of one run, and the progress on stderr: a bar on a terminal, a line per trial otherwise.
+/// The folder of one run, and its progress on stderr.
 pub struct ResultWriter {
     folder: PathBuf,
     /// There from the first round that is kept.
     rounds: Mutex<Option<RoundsFile>>,
     planned: AtomicUsize,
-    bar: ProgressBar,
-    quiet: bool,
-    began: Instant,
-    last_line: Mutex<String>,
+    progress: Progress,
 }
 
 impl ResultWriter {
@@ -36,22 +30,11 @@ impl ResultWriter {
     /// # Errors
     /// When it cannot be made: better now than after the run.
     pub fn new(results: &Path, run_id: &str, quiet: bool) -> Result<Self> {
-        let folder = new_folder(results, run_id)?;
-        let bar = if io::stderr().is_terminal() && !quiet {
-            ProgressBar::new(0)
-        } else {
-            ProgressBar::hidden()
-        };
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}");
-        bar.set_style(style.context("the form of the progress bar")?);
         Ok(Self {
-            folder,
+            folder: run_folder::new(results, run_id)?,
             rounds: Mutex::default(),
             planned: AtomicUsize::default(),
-            bar,
-            quiet,
-            began: Instant::now(),
-            last_line: Mutex::default(),
+            progress: Progress::new(quiet),
         })
     }
 
@@ -62,25 +45,9 @@ impl ResultWriter {
 
     /// Takes the bar away, and the folder if there is nothing to keep in it.
     pub fn clear(&self) {
-        self.bar.finish_and_clear();
+        self.progress.clear();
         // It fails where something was kept, and that is what is wanted.
         let _ = fs::remove_dir(&self.folder);
-    }
-
-    /// A line for whoever sees no bar and has not asked for silence.
-    fn tell(&self, line: impl Display) {
-        if self.bar.is_hidden() && !self.quiet {
-            say::aside(line);
-        }
-    }
-
-    /// How long the rest will take, if it goes on like this.
-    fn left(&self, done: usize, all: usize) -> String {
-        if done == 0 {
-            return String::new();
-        }
-        let seconds = self.began.elapsed().as_secs_f64() / done as f64 * (all - done) as f64;
-        format!(", about {seconds:.0} s left")
     }
 
     /// Written beside the old file and then put in its place: whoever reads never sees half a result.
@@ -92,41 +59,17 @@ impl ResultWriter {
     }
 }
 
-fn new_folder(results: &Path, run_id: &str) -> Result<PathBuf> {
-    fs::create_dir_all(results).with_context(|| format!("cannot make {}", results.display()))?;
-    let mut folder = results.join(run_id);
-    for number in 2.. {
-        match fs::create_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                folder = results.join(format!("{run_id}-{number}"));
-            }
-            made => {
-                made.with_context(|| format!("cannot make {}", folder.display()))?;
-                break;
-            }
-        }
-    }
-    Ok(folder)
-}
-
 impl RunObserver for ResultWriter {
     fn begins(&self, round: &Round, done: usize, all: usize) {
         let trial = round.threat.title(round.instances);
         self.planned.store(all, Ordering::Relaxed);
-        self.bar.set_length(all as u64);
-        self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{} ({trial})", round.strategy.name));
         let line = format!("repeat {}: {trial}", round.repeat);
-        let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
-        if *last != line {
-            self.tell(format_args!("{done}/{all} {line}{}", self.left(done, all)));
-            *last = line;
-        }
+        self.progress
+            .begins(done, all, &line, format!("{} ({trial})", round.strategy.name));
     }
 
     fn looks_again(&self, sales: usize) {
-        self.bar.set_message(format!("looking at {sales} ledgers once more"));
-        self.tell(format_args!("looking at {sales} ledgers once more"));
+        self.progress.says(format!("looking at {sales} ledgers once more"));
     }
 
     fn keeps_round(&self, run: &RunResult, place: usize, round: &RoundResult) -> Result<()> {

@@ -8,7 +8,6 @@ use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
 use loadtest::environment::Environment;
 use loadtest::experiment::{Experiment, MakeWorld, World};
-use loadtest::facts::STORES;
 use loadtest::result::{RunResult, SCHEMA_VERSION};
 use loadtest::soak::Soak;
 use loadtest::threats;
@@ -22,7 +21,7 @@ use crate::report::{Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
 use crate::stdout::Terminal;
-use crate::{deployment, interrupt, plan, say, stdout};
+use crate::{command_line, deployment, interrupt, plan, run_folder, say, stdout};
 
 /// Puts strategies on trial, prints the tables; the status says whether all was as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
@@ -37,7 +36,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let began = Utc::now();
     let writer = Arc::new(ResultWriter::new(
         &options.results,
-        &began.format("%Y%m%dT%H%M%S%3fZ").to_string(),
+        &run_folder::id(began),
         options.quiet,
     )?);
     let quiet = options.quiet;
@@ -129,7 +128,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     let mut run = RunResult {
         schema_version: SCHEMA_VERSION,
         ended_early: None,
-        command: command(),
+        command: command_line::shown(),
         soak,
         started_at,
         environment: Environment::here(versions, nginx),
@@ -188,27 +187,4 @@ fn further_worlds(options: &RunOptions) -> Option<Box<MakeWorld>> {
     }
     let (stack, needs) = (options.stack.clone(), plan::needs(options));
     Some(Box::new(move || Box::pin(local_world(stack.clone(), needs.clone()))))
-}
-
-/// The command line as it can be shown: without URLs and tokens that hold secrets.
-fn command() -> String {
-    let is_secret = |name: &str| {
-        let name = name.strip_prefix("--");
-        name.is_some_and(|name| name == "admin-token" || STORES.contains(&name))
-    };
-    let mut words = vec!["oversell".to_owned()];
-    let mut hide = false;
-    for word in std::env::args().skip(1) {
-        let (name, value) = word
-            .split_once('=')
-            .map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        let is_hidden = is_secret(name);
-        words.push(match (hide, is_hidden, value) {
-            (true, ..) => "...".to_owned(),
-            (_, true, Some(_)) => format!("{name}=..."),
-            _ => word.clone(),
-        });
-        hide = !hide && is_hidden && value.is_none();
-    }
-    words.join(" ")
 }

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod bench;
 mod results;
 mod run;
 mod serve;
@@ -7,6 +8,7 @@ mod shop;
 
 use clap::{Parser, Subcommand};
 
+pub use bench::{BenchOptions, MeasureOptions, What};
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
@@ -45,6 +47,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
     Compare(CompareOptions),
+    /// Measure what locks cost, side by side
+    Bench(BenchOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),
     /// List the threats, or say what one of them does and who claims to survive it

@@ -1,0 +1,87 @@
+//! `oversell bench`: what things cost, as ratios within one run.
+
+use std::fs;
+use std::sync::Arc;
+
+use ::bench::row::{Measured, Row, write};
+use ::bench::setting::Setting;
+use anyhow::{Result, bail};
+use chrono::Utc;
+use loadtest::environment::Environment;
+use loadtest::facts::LedgerReader;
+use serde::Serialize;
+
+use crate::exit::{AS_DESIGNED, INTERRUPTED};
+use crate::options::{BenchOptions, MeasureOptions, What};
+use crate::progress::Progress;
+use crate::{command_line, deployment, interrupt, run_folder, say};
+
+/// Measures, keeps the result and prints its table.
+pub fn bench(options: BenchOptions) -> Result<u8> {
+    match options.what {
+        What::Lock(options) => kept("lock", options, |setting| async move {
+            let rows = ::bench::lock::measure(&setting).await?;
+            let table = ::bench::lock::table(&rows);
+            Ok((rows, table))
+        }),
+    }
+}
+
+/// Keeps the rows that `measure` gives as `name`.json in a folder of their own, and prints its table.
+fn kept<P, F, M>(name: &str, options: MeasureOptions, measure: impl FnOnce(Setting) -> M + Send + 'static) -> Result<u8>
+where
+    P: Serialize + Send + 'static,
+    F: Serialize + Send + 'static,
+    M: Future<Output = Result<(Vec<Row<P, F>>, String)>> + Send,
+{
+    // Before anything is measured that could not be kept.
+    let folder = run_folder::new(&options.results, &run_folder::id(Utc::now()))?;
+    let quiet = options.quiet;
+    let measuring = interrupt::unless_interrupted(|stop| async move {
+        tokio::select! {
+            measured = measured(options, measure) => measured,
+            _ = stop.wait() => bail!("interrupted"),
+        }
+    });
+    let measured = measuring.transpose();
+    if !matches!(measured, Ok(Some(_))) {
+        // Nothing is in it.
+        let _ = fs::remove_dir(&folder);
+    }
+    let Some((environment, (rows, table))) = measured? else {
+        say::aside("interrupted: nothing was kept");
+        return Ok(INTERRUPTED);
+    };
+    let result = Measured {
+        command: command_line::shown(),
+        environment: &environment,
+        rows,
+    };
+    let path = write(&result, &folder, name)?;
+    say::result(&format!("{table}\n"))?;
+    if !quiet {
+        say::aside(format_args!("kept in {}", path.display()));
+    }
+    Ok(AS_DESIGNED)
+}
+
+/// Starts what it is measured on, and stops it again.
+async fn measured<T, M>(options: MeasureOptions, measure: impl FnOnce(Setting) -> M) -> Result<(Environment, T)>
+where
+    M: Future<Output = Result<T>>,
+{
+    let local = deployment::local(options.stack, Vec::new()).await?;
+    let versions = LedgerReader::connect(&local.urls).await?.versions().await?;
+    let nginx = stack::find(stack::ServerKind::Nginx).map(|nginx| nginx.version());
+    let environment = Environment::here(versions, nginx.transpose()?);
+    let progress = Arc::new(Progress::new(options.quiet));
+    let teller = progress.clone();
+    let setting = Setting {
+        local,
+        repeat: options.repeat,
+        begins: Box::new(move |done, all, line, what| teller.begins(done, all, line, what.to_owned())),
+    };
+    let measured = measure(setting).await;
+    progress.clear();
+    Ok((environment, measured?))
+}

@@ -1,0 +1,26 @@
+//! The command line as it can be shown.
+
+use loadtest::facts::STORES;
+
+/// Without URLs and tokens that hold secrets.
+pub fn shown() -> String {
+    let is_secret = |name: &str| {
+        let name = name.strip_prefix("--");
+        name.is_some_and(|name| name == "admin-token" || STORES.contains(&name))
+    };
+    let mut words = vec!["oversell".to_owned()];
+    let mut hide = false;
+    for word in std::env::args().skip(1) {
+        let (name, value) = word
+            .split_once('=')
+            .map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        let is_hidden = is_secret(name);
+        words.push(match (hide, is_hidden, value) {
+            (true, ..) => "...".to_owned(),
+            (_, true, Some(_)) => format!("{name}=..."),
+            _ => word.clone(),
+        });
+        hide = !hide && is_hidden && value.is_none();
+    }
+    words.join(" ")
+}

@@ -1,0 +1,38 @@
+//! What to measure, and how often.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::shop::StackOptions;
+use crate::values::between;
+
+/// What to measure.
+#[derive(Args)]
+pub struct BenchOptions {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What can be measured.
+#[derive(Subcommand)]
+pub enum What {
+    /// How fast and how fairly locks change hands, and what that costs
+    Lock(MeasureOptions),
+}
+
+/// How to measure.
+#[derive(Args)]
+pub struct MeasureOptions {
+    /// How often each figure is measured, one lock after the other; the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
+    pub repeat: u32,
+    /// Where results are written, in a folder of their own
+    #[arg(long, value_name = "DIR", default_value = "results/bench")]
+    pub results: PathBuf,
+    /// Say nothing on stderr while it goes on
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
