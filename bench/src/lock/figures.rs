@@ -1,6 +1,10 @@
 //! What is varied, and what is measured.
 
+use std::fmt;
+
 use serde::Serialize;
+
+use crate::row::median;
 
 /// What was tried.
 #[derive(Clone, Debug, Serialize)]
@@ -17,24 +21,62 @@ pub struct Parameters {
     pub think_ms: u64,
 }
 
+/// All but the lock.
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            instances,
+            tasks,
+            rtt_ms,
+            think_ms,
+            ..
+        } = self;
+        write!(f, "{instances} x {tasks}, {rtt_ms} ms added")?;
+        match think_ms {
+            0 => write!(f, ", hot"),
+            ms => write!(f, ", {ms} ms of thought"),
+        }
+    }
+}
+
 /// What one run gives, and the medians of several.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// How often the lock was taken in a second, by all together.
     pub acquisitions_per_s: f64,
-    /// From the moment at which a holder sends its release, with others waiting, until the next one knows that it
-    /// has the lock, in measured round trips; the middle one.
+    /// From the moment at which a holder sends its release, while others wait, until the next one knows that it has the
+    /// lock, in measured round trips: the middle one. None where nothing was handed over.
     pub handoff_rtt_p50: Option<f64>,
-    /// The same, of one in a hundred.
+    /// The same: that which one in a hundred exceeds.
     pub handoff_rtt_p99: Option<f64>,
-    /// The round trip that was measured before the run, in ms.
+    /// The round trip as it was measured before the run, in ms.
     pub measured_rtt_ms: f64,
-    /// Commands that Redis was sent for each time that the lock was taken; what scripts call is not counted.
-    pub commands_per_acquisition: f64,
-    /// The longest that a task waited for the lock, in ms.
+    /// Commands that Redis was sent for each time that the lock was taken, without those that scripts call. None where
+    /// it was never taken.
+    pub commands_per_acquisition: Option<f64>,
+    /// The longest that a task waited for the lock, also in vain, in ms.
     pub longest_wait_ms: f64,
-    /// How evenly the tasks were served: 1 is all alike, 1 / tasks is one alone.
+    /// Jain's index of how often each task was served: 1 is all alike, 1 / tasks is one alone.
     pub jain: f64,
-    /// How often two were inside at once, or a fence did not rise.
-    pub violations: Option<f64>,
+    /// How often two were inside at once, or a fence did not rise; of several runs the sum, since no median may hide one.
+    /// None where nobody has anything to himself.
+    pub violations: Option<u64>,
+}
+
+impl Figures {
+    /// The medians of some runs; none of none.
+    pub fn medians(runs: &[Figures]) -> Option<Figures> {
+        let of = |figure: fn(&Figures) -> f64| median(runs.iter().map(figure));
+        let of_some = |figure: fn(&Figures) -> Option<f64>| median(runs.iter().filter_map(figure));
+        Some(Figures {
+            acquisitions_per_s: of(|run| run.acquisitions_per_s)?,
+            handoff_rtt_p50: of_some(|run| run.handoff_rtt_p50),
+            handoff_rtt_p99: of_some(|run| run.handoff_rtt_p99),
+            measured_rtt_ms: of(|run| run.measured_rtt_ms)?,
+            commands_per_acquisition: of_some(|run| run.commands_per_acquisition),
+            longest_wait_ms: of(|run| run.longest_wait_ms)?,
+            jain: of(|run| run.jain)?,
+            violations: runs.iter().map(|run| run.violations).sum(),
+        })
+    }
 }

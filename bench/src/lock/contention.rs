@@ -1,0 +1,130 @@
+//! Many tasks contend for one lock, for some time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::sync::Barrier;
+use tokio::task::{JoinSet, yield_now};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::commands::CommandCounter;
+use super::contenders::{Contender, Held, Lock};
+use super::critical_section::CriticalSection;
+use super::seen::{Seen, TaskSeen};
+
+/// How long whoever is asked to end may take: more than any lock takes to be released.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How hard, how long and for what is contended.
+#[derive(Clone, Copy, Debug)]
+pub struct Contention {
+    /// Instances, each with connections of its own.
+    pub instances: usize,
+    /// Tasks of each instance.
+    pub tasks: usize,
+    /// How long a task stays away after each release.
+    pub think: Duration,
+    /// How long nobody who comes is too late.
+    pub lasts: Duration,
+    /// How long those may go on who wait then.
+    pub lingers: Duration,
+}
+
+/// Lets `contender` be contended for at `url`. Commands are counted at `counter`, which is another way to the same Redis.
+///
+/// # Errors
+/// When Redis does not answer.
+pub async fn contend(
+    contender: &dyn Contender,
+    contention: Contention,
+    url: &str,
+    counter: &mut CommandCounter,
+) -> Result<Seen> {
+    let name = format!("bench-{}", uuid::Uuid::new_v4().simple());
+    let mut locks = Vec::new();
+    for number in 0..contention.instances {
+        let lock = contender.connect(url).await?;
+        // A lock of its own: scripts are loaded and connections are made by that, and nobody waits.
+        warm_up(&*lock, &format!("{name}-{number}")).await?;
+        locks.push(lock);
+    }
+    let section = Arc::<CriticalSection>::default();
+    let start = Arc::new(Barrier::new(contention.instances * contention.tasks + 1));
+    let mut tasks = JoinSet::new();
+    for lock in &locks {
+        for _ in 0..contention.tasks {
+            let task = Task {
+                lock: lock.clone(),
+                name: name.clone(),
+                section: section.clone(),
+                contention,
+            };
+            let start = start.clone();
+            tasks.spawn(async move {
+                start.wait().await;
+                task.contend().await
+            });
+        }
+    }
+    let before = counter.so_far().await?;
+    start.wait().await;
+    let ended = timeout(contention.lasts + contention.lingers + ENDS_WITHIN, tasks.join_all());
+    let tasks = ended.await.context("a lock did not come back")?;
+    let commands = counter.so_far().await? - before;
+    let tasks = tasks.into_iter().collect::<Result<Vec<TaskSeen>>>()?;
+    let section = Arc::into_inner(section).context("a task outlived its run")?;
+    let (violations, handoffs) = section.into_seen();
+    Ok(Seen {
+        lasted: contention.lasts,
+        tasks,
+        handoffs,
+        violations: contender.is_lock().then_some(violations),
+        commands,
+    })
+}
+
+async fn warm_up(lock: &dyn Lock, name: &str) -> Result<()> {
+    lock.lock(name).await?.release().await
+}
+
+/// One of those who contend.
+struct Task {
+    lock: Arc<dyn Lock>,
+    name: String,
+    section: Arc<CriticalSection>,
+    contention: Contention,
+}
+
+impl Task {
+    async fn contend(self) -> Result<TaskSeen> {
+        let ends = Instant::now() + self.contention.lasts;
+        let mut seen = TaskSeen::default();
+        while Instant::now() < ends {
+            let came = Instant::now();
+            let waiting = self.section.wait();
+            let locked = timeout_at(ends + self.contention.lingers, self.lock.lock(&self.name)).await;
+            drop(waiting);
+            let now = Instant::now();
+            // Who has waited to the end has waited, too.
+            seen.longest_wait = seen.longest_wait.max(now.min(ends) - came);
+            let Ok(held) = locked else { break };
+            let held = held?;
+            seen.acquisitions += 1;
+            seen.in_time += u64::from(now < ends);
+            self.inside(&*held).await;
+            held.release().await?;
+            if !self.contention.think.is_zero() {
+                sleep_until((Instant::now() + self.contention.think).min(ends)).await;
+            }
+        }
+        Ok(seen)
+    }
+
+    /// It gives way once, so that another one who is let in by mistake can be seen.
+    async fn inside(&self, held: &dyn Held) {
+        self.section.enter(held.fence());
+        yield_now().await;
+        self.section.leave();
+    }
+}

@@ -1,0 +1,75 @@
+//! The medians, for a terminal: a table for each situation.
+
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{CellAlignment, Column, ContentArrangement, Table};
+
+use super::{Figures, Parameters};
+use crate::row::{Row, median};
+
+/// What the others are compared with.
+const BASE: &str = "token";
+
+const HEADS: [&str; 9] = [
+    "lock",
+    "taken/s",
+    "x token",
+    "hand-over p50, RTT",
+    "p99, RTT",
+    "commands each",
+    "longest wait, ms",
+    "Jain",
+    "violations",
+];
+
+/// The tables of all rows that belong together.
+pub fn table(rows: &[Row<Parameters, Figures>]) -> String {
+    let tables = rows.chunk_by(|a, b| a.parameters.to_string() == b.parameters.to_string());
+    let tables = tables.filter_map(|rows| {
+        let first = rows.first()?;
+        let round_trip = first.medians.measured_rtt_ms;
+        Some(format!(
+            "{} (a round trip takes {round_trip:.2} ms)\n\n{}\n",
+            first.parameters,
+            one(rows)
+        ))
+    });
+    tables.collect::<Vec<_>>().join("\n")
+}
+
+fn one(rows: &[Row<Parameters, Figures>]) -> Table {
+    let base = rows.iter().find(|row| row.parameters.lock == BASE);
+    let mut table = Table::new();
+    table
+        .load_style(ASCII_MARKDOWN)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(HEADS)
+        .add_rows(rows.iter().map(|row| cells(row, base)));
+    for column in table.column_iter_mut().skip(1) {
+        Column::set_cell_alignment(column, CellAlignment::Right);
+    }
+    table
+}
+
+fn cells(row: &Row<Parameters, Figures>, base: Option<&Row<Parameters, Figures>>) -> Vec<String> {
+    let figures = &row.medians;
+    let some = |figure: Option<f64>, digits| figure.map_or("-".to_owned(), |figure| format!("{figure:.digits$}"));
+    vec![
+        row.parameters.lock.clone(),
+        format!("{:.0}", figures.acquisitions_per_s),
+        some(base.and_then(|base| ratio(row, base)), 2),
+        some(figures.handoff_rtt_p50, 2),
+        some(figures.handoff_rtt_p99, 2),
+        some(figures.commands_per_acquisition, 2),
+        format!("{:.0}", figures.longest_wait_ms),
+        format!("{:.3}", figures.jain),
+        figures
+            .violations
+            .map_or("-".to_owned(), |violations| violations.to_string()),
+    ]
+}
+
+/// The median of the ratios of runs that followed each other.
+fn ratio(row: &Row<Parameters, Figures>, base: &Row<Parameters, Figures>) -> Option<f64> {
+    let runs = row.runs.iter().zip(&base.runs);
+    median(runs.map(|(run, base)| run.acquisitions_per_s / base.acquisitions_per_s))
+}

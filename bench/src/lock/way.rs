@@ -1,0 +1,100 @@
+//! The way to Redis: straight, or by a relay that makes each round trip longer.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use redis::{Client, ConnectionAddr, IntoConnectionInfo, cmd};
+use stack::{Direction, Folder, Place, Relay};
+use url::Url;
+
+/// Round trips of which the middle one is the unit.
+const PINGS: usize = 31;
+
+/// How Redis is reached.
+pub struct Way {
+    /// The URL for clients.
+    pub url: String,
+    /// What is added to each round trip.
+    pub added: Duration,
+    _relay: Option<(Relay, Folder)>,
+}
+
+impl Way {
+    /// The way to the Redis at `url`, on which each round trip takes `added` longer.
+    ///
+    /// All of that is added on the way back: whoever only knows what arrives where it is cannot tell it from half on each, and
+    /// the relay, which rounds up to whole milliseconds, rounds once.
+    ///
+    /// # Errors
+    /// When the URL leads nowhere that a relay can lead to.
+    pub async fn to(url: &str, added: Duration) -> Result<Self> {
+        let relay = match added.is_zero() {
+            true => None,
+            false => Some(relay(url, added).await?),
+        };
+        let url = match &relay {
+            None => url.to_owned(),
+            Some((relay, _)) => moved(url, relay.at())?,
+        };
+        Ok(Self {
+            url,
+            added,
+            _relay: relay,
+        })
+    }
+
+    /// What a round trip takes while nothing else is on the way: the middle one of some PINGs.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn round_trip(&self) -> Result<Duration> {
+        let client = Client::open(self.url.as_str())?;
+        let mut connection = client.get_multiplexed_async_connection().await?;
+        let mut took = Vec::with_capacity(PINGS);
+        for _ in 0..PINGS {
+            let sent = Instant::now();
+            cmd("PING").exec_async(&mut connection).await?;
+            took.push(sent.elapsed());
+        }
+        took.sort();
+        Ok(took[PINGS / 2])
+    }
+}
+
+async fn relay(url: &str, added: Duration) -> Result<(Relay, Folder)> {
+    let place = place(url).await?;
+    let folder = Folder::new()?;
+    let relay = Relay::start(folder.path(), place)?;
+    relay.delay(Direction::FromStore, added);
+    Ok((relay, folder))
+}
+
+async fn place(url: &str) -> Result<Place> {
+    Ok(match url.into_connection_info()?.addr() {
+        ConnectionAddr::Unix(socket) => Place::Socket(socket.clone()),
+        ConnectionAddr::Tcp(host, port) => {
+            let mut found = tokio::net::lookup_host((host.as_str(), *port)).await?;
+            Place::Port(found.next().with_context(|| format!("{host} has no address"))?)
+        }
+        _ => anyhow::bail!("--redis: no relay can lead to a Redis that speaks TLS"),
+    })
+}
+
+/// The same URL, password and all, at another place.
+fn moved(url: &str, to: &Place) -> Result<String> {
+    let mut moved = Url::parse(url)?;
+    match to {
+        Place::Socket(socket) => moved.set_path(&socket.to_string_lossy().replace('%', "%25")),
+        Place::Port(address) => {
+            moved
+                .set_ip_host(address.ip())
+                .ok()
+                .context("a URL of Redis without a host")?;
+            moved
+                .set_port(Some(address.port()))
+                .ok()
+                .context("a URL of Redis without a port")?;
+        }
+    }
+    Ok(moved.into())
+}
