@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use futures_util::future::try_join_all;
 use tokio::sync::Barrier;
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use uuid::Uuid;
 
 use super::commands::CommandCounter;
 use super::contenders::{Contender, Held, Lock};
@@ -25,9 +27,9 @@ pub struct Contention {
     pub tasks: usize,
     /// How long a task stays away after each release.
     pub think: Duration,
-    /// How long nobody who comes is too late.
+    /// How long they come.
     pub lasts: Duration,
-    /// How long those may go on who wait then.
+    /// How long those may still be served who wait then. Whoever is sent away has cost commands and got nothing for them.
     pub lingers: Duration,
 }
 
@@ -41,14 +43,8 @@ pub async fn contend(
     url: &str,
     counter: &mut CommandCounter,
 ) -> Result<Seen> {
-    let name = format!("bench-{}", uuid::Uuid::new_v4().simple());
-    let mut locks = Vec::new();
-    for number in 0..contention.instances {
-        let lock = contender.connect(url).await?;
-        // A lock of its own: scripts are loaded and connections are made by that, and nobody waits.
-        warm_up(&*lock, &format!("{name}-{number}")).await?;
-        locks.push(lock);
-    }
+    let name = format!("bench-{}", Uuid::new_v4().simple());
+    let locks = try_join_all((0..contention.instances).map(|_| connect(contender, url))).await?;
     let section = Arc::<CriticalSection>::default();
     let start = Arc::new(Barrier::new(contention.instances * contention.tasks + 1));
     let mut tasks = JoinSet::new();
@@ -84,8 +80,12 @@ pub async fn contend(
     })
 }
 
-async fn warm_up(lock: &dyn Lock, name: &str) -> Result<()> {
-    lock.lock(name).await?.release().await
+/// An instance that has had a lock of its own: by that its connections are made, and scripts are loaded.
+async fn connect(contender: &dyn Contender, url: &str) -> Result<Arc<dyn Lock>> {
+    let lock = contender.connect(url).await?;
+    let name = format!("bench-{}", Uuid::new_v4().simple());
+    lock.lock(&name).await?.release().await?;
+    Ok(lock)
 }
 
 /// One of those who contend.
@@ -106,8 +106,8 @@ impl Task {
             let locked = timeout_at(ends + self.contention.lingers, self.lock.lock(&self.name)).await;
             drop(waiting);
             let now = Instant::now();
-            // Who has waited to the end has waited, too.
-            seen.longest_wait = seen.longest_wait.max(now.min(ends) - came);
+            // Who was sent away has waited, too.
+            seen.longest_wait = seen.longest_wait.max(now - came);
             let Ok(held) = locked else { break };
             let held = held?;
             seen.acquisitions += 1;

@@ -43,11 +43,13 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Row<Parameters, Figures>>>
     for repeat in 1..=setting.repeat {
         for (situation, runs) in situations.iter().zip(&mut runs) {
             let way = Way::to(url, situation.added()).await?;
+            let round_trip = way.round_trip().await?;
             let line = format!("repeat {repeat}: {situation}");
             for (contender, runs) in contenders.iter().zip(runs) {
                 (setting.begins)(done, all, &line, &format!("{} ({situation})", contender.name()));
-                let figures = run(contender.as_ref(), situation, &way, url).await;
-                runs.push(figures.with_context(|| format!("{} ({situation})", contender.name()))?);
+                let seen = run(contender.as_ref(), situation, &way, url).await;
+                let seen = seen.with_context(|| format!("{} ({situation})", contender.name()))?;
+                runs.push(seen.figures(round_trip));
                 done += 1;
             }
         }
@@ -65,9 +67,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Row<Parameters, Figures>>>
     Ok(rows)
 }
 
-async fn run(contender: &dyn Contender, situation: &Situation, way: &Way, straight: &str) -> Result<Figures> {
+async fn run(contender: &dyn Contender, situation: &Situation, way: &Way, straight: &str) -> Result<Seen> {
     let mut counter = CommandCounter::connect(&Client::open(straight)?, contender.sends()).await?;
-    let round_trip = way.round_trip().await?;
-    let seen = contend(contender, situation.contention(), &way.url, &mut counter).await?;
-    Ok(seen.figures(round_trip))
+    contend(contender, situation.contention(), &way.url, &mut counter).await
 }

@@ -16,8 +16,8 @@ const DISTANCES: [(u64, u64); 3] = [(0, 500), (1, 600), (10, 1_500)];
 /// How long a task stays away after each release, in ms.
 const THINKS: [u64; 2] = [40, 0];
 
-/// How long those may go on who wait when time is up: enough for an answer that is on its way.
-const LINGERS: Duration = Duration::from_millis(50);
+/// How long those may still be served who wait when time is up: enough for all but those who starve.
+const LINGERS: Duration = Duration::from_secs(1);
 
 /// One of them.
 pub(super) struct Situation {

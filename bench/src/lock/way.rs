@@ -14,8 +14,6 @@ const PINGS: usize = 31;
 pub struct Way {
     /// The URL for clients.
     pub url: String,
-    /// What is added to each round trip.
-    pub added: Duration,
     _relay: Option<(Relay, Folder)>,
 }
 
@@ -36,11 +34,7 @@ impl Way {
             None => url.to_owned(),
             Some((relay, _)) => moved(url, relay.at())?,
         };
-        Ok(Self {
-            url,
-            added,
-            _relay: relay,
-        })
+        Ok(Self { url, _relay: relay })
     }
 
     /// What a round trip takes while nothing else is on the way: the middle one of some PINGs.

@@ -1,5 +1,6 @@
 //! The locks that are measured. One file each; [`all`] is the one list.
 
+mod baton;
 mod no_lock;
 mod rslock;
 mod shop;
@@ -21,6 +22,9 @@ pub fn all() -> Vec<Box<dyn Contender>> {
         Box::new(shop::ShopGuard::SPIN),
         Box::new(shop::ShopGuard::WATCHDOG),
         Box::new(rslock::RsLock),
+        Box::new(baton::Handed::in_batches_of(1)),
+        Box::new(baton::Handed::in_batches_of(8)),
+        Box::new(baton::Handed::in_batches_of(64)),
     ]
 }
 
