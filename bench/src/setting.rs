@@ -13,4 +13,6 @@ pub struct Setting {
     pub repeat: u32,
     /// Who is told before each run.
     pub begins: Box<Begins>,
+    /// Who is told, in a line, what is left out and why.
+    pub says: Box<dyn Fn(&str) + Send + Sync>,
 }

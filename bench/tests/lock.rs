@@ -8,8 +8,8 @@ use anyhow::Result;
 use async_trait::async_trait;
 use bench::lock::Seen;
 use bench::lock::commands::CommandCounter;
-use bench::lock::contenders::{self, Contender, Held, Lock};
-use bench::lock::contention::{Contention, contend};
+use bench::lock::contenders::{self, Contender, Held, Kind, Lock};
+use bench::lock::contention::Contention;
 use bench::lock::way::Way;
 use futures_util::StreamExt;
 use redis::Client;
@@ -47,7 +47,7 @@ fn named(name: &str) -> Box<dyn Contender> {
 async fn seen(contender: &dyn Contender, contention: Contention, url: &str) -> Seen {
     let client = Client::open(url).unwrap();
     let mut counter = CommandCounter::connect(&client, contender.sends()).await.unwrap();
-    contend(contender, contention, url, &mut counter).await.unwrap()
+    contender.contend(contention, url, &mut counter).await.unwrap()
 }
 
 fn commands_each(seen: &Seen) -> f64 {
@@ -60,7 +60,7 @@ struct Open {
 }
 
 #[async_trait]
-impl Contender for Open {
+impl Kind for Open {
     fn name(&self) -> &str {
         "open"
     }
@@ -118,6 +118,10 @@ async fn every_lock_lets_in_one_at_a_time_and_its_commands_are_counted_as_a_moni
     let url = stores.redis_url();
     let client = Client::open(url).unwrap();
     for contender in contenders::all() {
+        if let Err(why) = contender.prepare(true).await {
+            eprintln!("without {}: {why:#}", contender.name());
+            continue;
+        }
         let monitor = client.get_async_monitor().await.unwrap();
         let seen = seen(&*contender, SHORT, url).await;
         // The counter looks before the first and after the last one.

@@ -80,6 +80,7 @@ where
         local,
         repeat: options.repeat,
         begins: Box::new(move |done, all, line, what| teller.begins(done, all, line, what.to_owned())),
+        says: Box::new(|line| say::aside(line)),
     };
     let measured = measure(setting).await;
     progress.clear();

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use uuid::Uuid;
 
 use super::commands::CommandCounter;
-use super::contenders::{Contender, Held, Lock};
+use super::contenders::{Held, Kind, Lock};
 use super::critical_section::CriticalSection;
 use super::seen::{Seen, TaskSeen};
 
@@ -33,18 +33,13 @@ pub struct Contention {
     pub lingers: Duration,
 }
 
-/// Lets `contender` be contended for at `url`. Commands are counted at `counter`, which is another way to the same Redis.
+/// Lets a lock be contended for at `url`. Commands are counted at `counter`, which is another way to the same Redis.
 ///
 /// # Errors
 /// When Redis does not answer.
-pub async fn contend(
-    contender: &dyn Contender,
-    contention: Contention,
-    url: &str,
-    counter: &mut CommandCounter,
-) -> Result<Seen> {
+pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Seen> {
     let name = format!("bench-{}", Uuid::new_v4().simple());
-    let locks = try_join_all((0..contention.instances).map(|_| connect(contender, url))).await?;
+    let locks = try_join_all((0..contention.instances).map(|_| connect(kind, url))).await?;
     let section = Arc::<CriticalSection>::default();
     let start = Arc::new(Barrier::new(contention.instances * contention.tasks + 1));
     let mut tasks = JoinSet::new();
@@ -75,14 +70,14 @@ pub async fn contend(
         lasted: contention.lasts,
         tasks,
         handoffs,
-        violations: contender.is_lock().then_some(violations),
+        violations: kind.is_lock().then_some(violations),
         commands,
     })
 }
 
 /// An instance that has had a lock of its own: by that its connections are made, and scripts are loaded.
-async fn connect(contender: &dyn Contender, url: &str) -> Result<Arc<dyn Lock>> {
-    let lock = contender.connect(url).await?;
+async fn connect(kind: &dyn Kind, url: &str) -> Result<Arc<dyn Lock>> {
+    let lock = kind.connect(url).await?;
     let name = format!("bench-{}", Uuid::new_v4().simple());
     lock.lock(&name).await?.release().await?;
     Ok(lock)

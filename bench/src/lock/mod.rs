@@ -21,7 +21,6 @@ use redis::Client;
 
 use self::commands::CommandCounter;
 use self::contenders::Contender;
-use self::contention::contend;
 pub use self::figures::{Figures, Parameters};
 pub use self::seen::{Seen, TaskSeen};
 use self::situation::Situation;
@@ -36,7 +35,7 @@ use crate::setting::Setting;
 /// When Redis does not answer.
 pub async fn measure(setting: &Setting) -> Result<Vec<Row<Parameters, Figures>>> {
     let url = setting.local.stores.redis_url();
-    let (contenders, situations) = (contenders::all(), Situation::all());
+    let (contenders, situations) = (present(setting).await, Situation::all());
     let all = setting.repeat as usize * situations.len() * contenders.len();
     let mut runs = vec![vec![Vec::new(); contenders.len()]; situations.len()];
     let mut done = 0;
@@ -67,7 +66,19 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Row<Parameters, Figures>>>
     Ok(rows)
 }
 
+/// The contenders that can be had here; which of them cannot, and why, is said.
+async fn present(setting: &Setting) -> Vec<Box<dyn Contender>> {
+    let mut present = Vec::new();
+    for contender in contenders::all() {
+        match contender.prepare(setting.local.options.fetch).await {
+            Ok(()) => present.push(contender),
+            Err(why) => (setting.says)(&format!("without {}: {why:#}", contender.name())),
+        }
+    }
+    present
+}
+
 async fn run(contender: &dyn Contender, situation: &Situation, way: &Way, straight: &str) -> Result<Seen> {
     let mut counter = CommandCounter::connect(&Client::open(straight)?, contender.sends()).await?;
-    contend(contender, situation.contention(), &way.url, &mut counter).await
+    contender.contend(situation.contention(), &way.url, &mut counter).await
 }

@@ -11,7 +11,7 @@ const SHAPES: [(usize, usize); 2] = [(8, 4), (32, 1)];
 
 /// What is added to a round trip, in ms, and how long a run lasts then, in ms: long enough that each task is served some
 /// times, or chance decides how evenly.
-const DISTANCES: [(u64, u64); 3] = [(0, 500), (1, 600), (10, 1_500)];
+const DISTANCES: [(u64, u64); 3] = [(0, 300), (1, 400), (10, 1_500)];
 
 /// How long a task stays away after each release, in ms.
 const THINKS: [u64; 2] = [40, 0];

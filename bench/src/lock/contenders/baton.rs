@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use baton::{Baton, Settings};
 use redis::Client;
 
-use super::{Contender, Held, Lock};
+use super::{Held, Kind, Lock};
 
 /// With that batch.
 pub struct Handed {
@@ -28,7 +28,7 @@ struct Instance(Baton);
 struct Holder(baton::Held);
 
 #[async_trait]
-impl Contender for Handed {
+impl Kind for Handed {
     fn name(&self) -> &str {
         &self.name
     }

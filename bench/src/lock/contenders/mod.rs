@@ -2,6 +2,7 @@
 
 mod baton;
 mod no_lock;
+mod redis_py;
 mod rslock;
 mod shop;
 
@@ -10,6 +11,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
+
+use super::commands::CommandCounter;
+use super::contention::{Contention, contend};
+use super::seen::Seen;
 
 /// How long a lock outlives its holder where nobody renews it: longer than any run lasts.
 const LEASE: Duration = Duration::from_secs(30);
@@ -22,6 +27,7 @@ pub fn all() -> Vec<Box<dyn Contender>> {
         Box::new(shop::ShopGuard::SPIN),
         Box::new(shop::ShopGuard::WATCHDOG),
         Box::new(rslock::RsLock),
+        Box::<redis_py::RedisPy>::default(),
         Box::new(baton::Handed::in_batches_of(1)),
         Box::new(baton::Handed::in_batches_of(8)),
         Box::new(baton::Handed::in_batches_of(64)),
@@ -37,6 +43,30 @@ pub trait Contender: Send + Sync {
     /// The commands that it sends, in small letters; none that one of its scripts calls.
     fn sends(&self) -> &'static [&'static str];
 
+    /// Gets it ready; where `fetch` is set, what is missing may be fetched.
+    ///
+    /// # Errors
+    /// When it cannot be had here.
+    async fn prepare(&self, _fetch: bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lets it be contended for at `url`. Commands are counted at `counter`, which is another way to the same Redis.
+    ///
+    /// # Errors
+    /// When Redis does not answer, or a holder does not come back.
+    async fn contend(&self, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Seen>;
+}
+
+/// A kind of lock that is contended for by tasks of this process.
+#[async_trait]
+pub trait Kind: Send + Sync {
+    /// As [`Contender::name`].
+    fn name(&self) -> &str;
+
+    /// As [`Contender::sends`].
+    fn sends(&self) -> &'static [&'static str];
+
     /// Whether one has it alone.
     fn is_lock(&self) -> bool {
         true
@@ -47,6 +77,21 @@ pub trait Contender: Send + Sync {
     /// # Errors
     /// When it does not answer.
     async fn connect(&self, url: &str) -> Result<Arc<dyn Lock>>;
+}
+
+#[async_trait]
+impl<K: Kind> Contender for K {
+    fn name(&self) -> &str {
+        Kind::name(self)
+    }
+
+    fn sends(&self) -> &'static [&'static str] {
+        Kind::sends(self)
+    }
+
+    async fn contend(&self, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Seen> {
+        contend(self, contention, url, counter).await
+    }
 }
 
 /// What the tasks of one instance share.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use redis::aio::MultiplexedConnection;
 use redis::{Client, Script};
 
-use super::{Contender, Held, Lock};
+use super::{Held, Kind, Lock};
 
 /// Takes one away if there is one; at 0 it begins anew, so that each call does the same work.
 const TAKE: &str = r"
@@ -30,7 +30,7 @@ struct Counter {
 struct Nothing;
 
 #[async_trait]
-impl Contender for NoLock {
+impl Kind for NoLock {
     fn name(&self) -> &str {
         "no-lock"
     }

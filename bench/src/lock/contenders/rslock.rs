@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use redis::Client;
 use rslock::{LockGuard, LockManager};
 
-use super::{Contender, Held, LEASE, Lock};
+use super::{Held, Kind, LEASE, Lock};
 
 /// The crate.
 pub struct RsLock;
@@ -17,7 +17,7 @@ struct Manager(LockManager);
 struct Guard(LockGuard);
 
 #[async_trait]
-impl Contender for RsLock {
+impl Kind for RsLock {
     fn name(&self) -> &str {
         "rslock"
     }

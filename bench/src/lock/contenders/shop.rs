@@ -12,7 +12,7 @@ use app::timeouts::Timeouts;
 use app::world::World;
 use async_trait::async_trait;
 
-use super::{Contender, Held, LEASE, Lock};
+use super::{Held, Kind, LEASE, Lock};
 
 /// Longer than any run lasts: nobody is turned away.
 const WAIT: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ struct HeldGuard {
 }
 
 #[async_trait]
-impl Contender for ShopGuard {
+impl Kind for ShopGuard {
     fn name(&self) -> &str {
         self.name
     }
