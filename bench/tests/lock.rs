@@ -19,6 +19,7 @@ use stack::{Parts, Stores};
 const SHORT: Contention = Contention {
     instances: 2,
     tasks: 2,
+    items: 1,
     think: Duration::ZERO,
     lasts: Duration::from_millis(300),
     lingers: Duration::from_secs(60),

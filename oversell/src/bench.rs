@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ::bench::row::{Measured, Row, write};
 use ::bench::setting::Setting;
+use ::bench::{lock, scale};
 use anyhow::{Result, bail};
 use chrono::Utc;
 use loadtest::environment::Environment;
@@ -20,8 +21,13 @@ use crate::{command_line, deployment, interrupt, run_folder, say};
 pub fn bench(options: BenchOptions) -> Result<u8> {
     match options.what {
         What::Lock(options) => kept("lock", options, |setting| async move {
-            let rows = ::bench::lock::measure(&setting).await?;
-            let table = ::bench::lock::table(&rows);
+            let rows = lock::measure(&setting).await?;
+            let table = lock::table(&rows);
+            Ok((rows, table))
+        }),
+        What::Scale(options) => kept("scale", options, |setting| async move {
+            let rows = scale::measure(&setting).await?;
+            let table = lock::table(&rows);
             Ok((rows, table))
         }),
     }

@@ -8,11 +8,11 @@ use futures_util::future::try_join_all;
 use tokio::sync::Barrier;
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
-use uuid::Uuid;
 
 use super::commands::CommandCounter;
 use super::contenders::{Held, Kind, Lock};
 use super::critical_section::CriticalSection;
+use super::leftovers;
 use super::seen::{Seen, TaskSeen};
 
 /// How long whoever is asked to end may take: more than any lock takes to be released.
@@ -25,6 +25,8 @@ pub struct Contention {
     pub instances: usize,
     /// Tasks of each instance.
     pub tasks: usize,
+    /// Items with a lock of their own, of which a task draws one each time; at least one.
+    pub items: usize,
     /// How long a task stays away after each release.
     pub think: Duration,
     /// How long they come.
@@ -38,17 +40,16 @@ pub struct Contention {
 /// # Errors
 /// When Redis does not answer.
 pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Seen> {
-    let name = format!("bench-{}", Uuid::new_v4().simple());
+    let name = leftovers::new_name();
     let locks = try_join_all((0..contention.instances).map(|_| connect(kind, url))).await?;
-    let section = Arc::<CriticalSection>::default();
+    let items: Arc<[Item]> = (0..contention.items).map(|number| Item::new(&name, number)).collect();
     let start = Arc::new(Barrier::new(contention.instances * contention.tasks + 1));
     let mut tasks = JoinSet::new();
     for lock in &locks {
         for _ in 0..contention.tasks {
             let task = Task {
                 lock: lock.clone(),
-                name: name.clone(),
-                section: section.clone(),
+                items: items.clone(),
                 contention,
             };
             let start = start.clone();
@@ -64,13 +65,13 @@ pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter
     let tasks = ended.await.context("a lock did not come back")?;
     let commands = counter.so_far().await? - before;
     let tasks = tasks.into_iter().collect::<Result<Vec<TaskSeen>>>()?;
-    let section = Arc::into_inner(section).context("a task outlived its run")?;
-    let (violations, handoffs) = section.into_seen();
     Ok(Seen {
         lasted: contention.lasts,
         tasks,
-        handoffs,
-        violations: kind.is_lock().then_some(violations),
+        handoffs: items.iter().flat_map(|item| item.section.handoffs()).collect(),
+        violations: kind
+            .is_lock()
+            .then(|| items.iter().map(|item| item.section.violations()).sum()),
         commands,
     })
 }
@@ -78,16 +79,36 @@ pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter
 /// An instance that has had a lock of its own: by that its connections are made, and scripts are loaded.
 async fn connect(kind: &dyn Kind, url: &str) -> Result<Arc<dyn Lock>> {
     let lock = kind.connect(url).await?;
-    let name = format!("bench-{}", Uuid::new_v4().simple());
-    lock.lock(&name).await?.release().await?;
+    lock.lock(&leftovers::new_name()).await?.release().await?;
     Ok(lock)
+}
+
+/// What can be locked.
+struct Item {
+    name: String,
+    section: CriticalSection,
+}
+
+impl Item {
+    fn new(run: &str, number: usize) -> Self {
+        Self {
+            name: format!("{run}-{number}"),
+            section: CriticalSection::default(),
+        }
+    }
+
+    /// It gives way once, so that another one who is let in by mistake can be seen.
+    async fn inside(&self, held: &dyn Held) {
+        self.section.enter(held.fence());
+        yield_now().await;
+        self.section.leave();
+    }
 }
 
 /// One of those who contend.
 struct Task {
     lock: Arc<dyn Lock>,
-    name: String,
-    section: Arc<CriticalSection>,
+    items: Arc<[Item]>,
     contention: Contention,
 }
 
@@ -96,9 +117,10 @@ impl Task {
         let ends = Instant::now() + self.contention.lasts;
         let mut seen = TaskSeen::default();
         while Instant::now() < ends {
+            let item = &self.items[rand::random_range(0..self.items.len())];
             let came = Instant::now();
-            let waiting = self.section.wait();
-            let locked = timeout_at(ends + self.contention.lingers, self.lock.lock(&self.name)).await;
+            let waiting = item.section.wait();
+            let locked = timeout_at(ends + self.contention.lingers, self.lock.lock(&item.name)).await;
             drop(waiting);
             let now = Instant::now();
             // Who was sent away has waited, too.
@@ -107,19 +129,12 @@ impl Task {
             let held = held?;
             seen.acquisitions += 1;
             seen.in_time += u64::from(now < ends);
-            self.inside(&*held).await;
+            item.inside(&*held).await;
             held.release().await?;
             if !self.contention.think.is_zero() {
                 sleep_until((Instant::now() + self.contention.think).min(ends)).await;
             }
         }
         Ok(seen)
-    }
-
-    /// It gives way once, so that another one who is let in by mistake can be seen.
-    async fn inside(&self, held: &dyn Held) {
-        self.section.enter(held.fence());
-        yield_now().await;
-        self.section.leave();
     }
 }

@@ -47,10 +47,14 @@ impl CriticalSection {
         self.is_taken.store(false, Ordering::SeqCst);
     }
 
-    /// How often two were inside at once or a fence did not rise, and how long each hand-over took.
-    pub fn into_seen(self) -> (u64, Vec<Duration>) {
-        let handoffs = self.handoffs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.violations.into_inner(), handoffs)
+    /// How often two were inside at once or a fence did not rise.
+    pub fn violations(&self) -> u64 {
+        self.violations.load(Ordering::SeqCst)
+    }
+
+    /// How long each hand-over took that somebody waited for.
+    pub fn handoffs(&self) -> Vec<Duration> {
+        self.handoffs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn released(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
@@ -77,7 +81,7 @@ mod tests {
                 section.leave();
             }
         }
-        assert_eq!(section.into_seen().0, 2);
+        assert_eq!(section.violations(), 2);
     }
 
     #[test]
@@ -92,6 +96,6 @@ mod tests {
         drop(waiting);
         section.leave();
         section.enter(None);
-        assert_eq!(section.into_seen().1.len(), 1);
+        assert_eq!(section.handoffs().len(), 1);
     }
 }

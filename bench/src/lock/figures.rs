@@ -1,43 +1,8 @@
-//! What is varied, and what is measured.
-
-use std::fmt;
+//! What is measured.
 
 use serde::Serialize;
 
 use crate::row::median;
-
-/// What was tried.
-#[derive(Clone, Debug, Serialize)]
-pub struct Parameters {
-    /// Which lock.
-    pub lock: String,
-    /// Instances, each with connections of its own.
-    pub instances: usize,
-    /// Tasks of each instance.
-    pub tasks: usize,
-    /// What is added to a round trip to Redis, in ms.
-    pub rtt_ms: u64,
-    /// How long a task stays away after each release, in ms.
-    pub think_ms: u64,
-}
-
-/// All but the lock.
-impl fmt::Display for Parameters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            instances,
-            tasks,
-            rtt_ms,
-            think_ms,
-            ..
-        } = self;
-        write!(f, "{instances} x {tasks}, {rtt_ms} ms added")?;
-        match think_ms {
-            0 => write!(f, ", hot"),
-            ms => write!(f, ", {ms} ms of thought"),
-        }
-    }
-}
 
 /// What one run gives, and the medians of several.
 #[derive(Clone, Debug, Serialize)]

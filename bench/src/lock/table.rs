@@ -1,9 +1,11 @@
 //! The medians, for a terminal: a table for each situation.
 
+use std::fmt::Display;
+
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Column, ContentArrangement, Table};
 
-use super::{Figures, Parameters};
+use super::Figures;
 use crate::row::{Row, median};
 
 /// What the others are compared with.
@@ -21,8 +23,14 @@ const HEADS: [&str; 9] = [
     "violations",
 ];
 
+/// What was tried; it shows all but the lock.
+pub trait Tried: Display {
+    /// Which lock.
+    fn lock(&self) -> &str;
+}
+
 /// The tables of all rows that belong together.
-pub fn table(rows: &[Row<Parameters, Figures>]) -> String {
+pub fn table<P: Tried>(rows: &[Row<P, Figures>]) -> String {
     let tables = rows.chunk_by(|a, b| a.parameters.to_string() == b.parameters.to_string());
     let tables = tables.filter_map(|rows| {
         let first = rows.first()?;
@@ -36,8 +44,8 @@ pub fn table(rows: &[Row<Parameters, Figures>]) -> String {
     tables.collect::<Vec<_>>().join("\n")
 }
 
-fn one(rows: &[Row<Parameters, Figures>]) -> Table {
-    let base = rows.iter().find(|row| row.parameters.lock == BASE);
+fn one<P: Tried>(rows: &[Row<P, Figures>]) -> Table {
+    let base = rows.iter().find(|row| row.parameters.lock() == BASE);
     let mut table = Table::new();
     table
         .load_style(ASCII_MARKDOWN)
@@ -50,11 +58,11 @@ fn one(rows: &[Row<Parameters, Figures>]) -> Table {
     table
 }
 
-fn cells(row: &Row<Parameters, Figures>, base: Option<&Row<Parameters, Figures>>) -> Vec<String> {
+fn cells<P: Tried>(row: &Row<P, Figures>, base: Option<&Row<P, Figures>>) -> Vec<String> {
     let figures = &row.medians;
     let some = |figure: Option<f64>, digits| figure.map_or("-".to_owned(), |figure| format!("{figure:.digits$}"));
     vec![
-        row.parameters.lock.clone(),
+        row.parameters.lock().to_owned(),
         format!("{:.0}", figures.acquisitions_per_s),
         some(base.and_then(|base| ratio(row, base)), 2),
         some(figures.handoff_rtt_p50, 2),
@@ -69,7 +77,7 @@ fn cells(row: &Row<Parameters, Figures>, base: Option<&Row<Parameters, Figures>>
 }
 
 /// The median of the ratios of runs that followed each other.
-fn ratio(row: &Row<Parameters, Figures>, base: &Row<Parameters, Figures>) -> Option<f64> {
+fn ratio<P>(row: &Row<P, Figures>, base: &Row<P, Figures>) -> Option<f64> {
     let runs = row.runs.iter().zip(&base.runs);
     median(runs.map(|(run, base)| run.acquisitions_per_s / base.acquisitions_per_s))
 }

@@ -19,6 +19,8 @@ pub struct BenchOptions {
 pub enum What {
     /// How fast and how fairly locks change hands, and what that costs
     Lock(MeasureOptions),
+    /// How locks bear more waiters, more instances and more items
+    Scale(MeasureOptions),
 }
 
 /// How to measure.

@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use super::commands::CommandCounter;
 use super::contention::{Contention, contend};
 use super::seen::Seen;
+use crate::setting::Setting;
 
 /// How long a lock outlives its holder where nobody renews it: longer than any run lasts.
 const LEASE: Duration = Duration::from_secs(30);
@@ -32,6 +33,18 @@ pub fn all() -> Vec<Box<dyn Contender>> {
         Box::new(baton::Handed::in_batches_of(8)),
         Box::new(baton::Handed::in_batches_of(64)),
     ]
+}
+
+/// Those of `contenders` that can be had here; of the others it is said why not.
+pub async fn present(setting: &Setting, contenders: Vec<Box<dyn Contender>>) -> Vec<Box<dyn Contender>> {
+    let mut present = Vec::new();
+    for contender in contenders {
+        match contender.prepare(setting.local.options.fetch).await {
+            Ok(()) => present.push(contender),
+            Err(why) => (setting.says)(&format!("without {}: {why:#}", contender.name())),
+        }
+    }
+    present
 }
 
 /// A kind of lock.

@@ -12,7 +12,7 @@ import uuid
 import redis
 
 told = json.loads(sys.argv[1])
-name = f"bench-{uuid.uuid4().hex}"
+name = f"oversell-bench-{uuid.uuid4().hex}"
 inside = threading.Lock()
 begin = threading.Barrier(told["instances"] * told["tasks"] + 1)
 # Changed by one operation each, or by the holder alone.
@@ -22,7 +22,7 @@ waiting, released_at, handoffs, violations, tasks = [], [], [], [], []
 def contend(client):
     seen = {"acquisitions": 0, "in_time": 0, "longest_wait_s": 0.0}
     # A lock of its own: the connection is made by that, and the scripts are loaded.
-    with client.lock(f"bench-{uuid.uuid4().hex}"):
+    with client.lock(f"oversell-bench-{uuid.uuid4().hex}"):
         pass
     begin.wait()
     begin.wait()
