@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep};
 
+use super::alarm::Alarm;
 use super::treatment::{Direction, Fate, Treatment};
 use crate::place::{Place, Stream};
 
@@ -84,9 +85,10 @@ impl Line {
                 }
             }
         };
+        let mut alarm = None;
         let write = async {
             while let Some(piece) = waiting.recv().await {
-                if !self.may_pass(piece.came, direction).await {
+                if !self.may_pass(piece.came, direction, &mut alarm).await {
                     has_gap.store(true, Ordering::Relaxed);
                 } else if to.write_all(&piece.bytes).await.is_err() {
                     return;
@@ -103,7 +105,7 @@ impl Line {
     }
 
     /// Comes back when a piece is due: whether it arrives.
-    async fn may_pass(&mut self, came: Instant, direction: Direction) -> bool {
+    async fn may_pass(&mut self, came: Instant, direction: Direction, alarm: &mut Option<Alarm>) -> bool {
         let mut is_counted = false;
         loop {
             let fate = self.treatment.borrow_and_update().fate(self.number, direction);
@@ -118,8 +120,12 @@ impl Line {
                 Fate::Waits => {}
                 Fate::Comes(delay) => {
                     let remains = (came + delay).saturating_duration_since(Instant::now());
-                    if remains.is_zero() || timeout(remains, self.treatment.changed()).await.is_err() {
+                    if remains.is_zero() {
                         return true;
+                    }
+                    tokio::select! {
+                        _ = self.treatment.changed() => {}
+                        () = passes(alarm, remains) => return true,
                     }
                 }
             }
@@ -128,5 +134,20 @@ impl Line {
 
     fn affects(&self) {
         self.affected.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Comes back after that time.
+async fn passes(alarm: &mut Option<Alarm>, time: Duration) {
+    if alarm.is_none() {
+        // Without one the delay is only less exact.
+        *alarm = Alarm::new().ok();
+    }
+    let rang = match alarm {
+        Some(alarm) => alarm.after(time).await.is_ok(),
+        None => false,
+    };
+    if !rang {
+        sleep(time).await;
     }
 }

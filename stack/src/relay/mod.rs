@@ -2,6 +2,7 @@
 //!
 //! It knows nothing of what it carries. Who needs no trouble needs no relay: it costs a copy of every byte.
 
+mod alarm;
 mod connection;
 mod instance;
 mod treatment;
