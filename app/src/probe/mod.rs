@@ -41,7 +41,8 @@ impl<F: Future> Command<F> {
 pub struct Probe {
     actor: Actor,
     work: Duration,
-    fault: Option<Fault>,
+    /// One at most, but for the steps that a purchase takes for several.
+    faults: Vec<Fault>,
     observers: Observers,
 }
 
@@ -52,7 +53,7 @@ impl Probe {
         Self {
             actor: Actor::Purchase(Attempt::new(purchase)),
             work,
-            fault,
+            faults: fault.into_iter().collect(),
             observers,
         }
     }
@@ -62,7 +63,7 @@ impl Probe {
         Self {
             actor: Actor::Worker(Worker { name, item: None }),
             work: Duration::ZERO,
-            fault: None,
+            faults: Vec::new(),
             observers,
         }
     }
@@ -83,6 +84,13 @@ impl Probe {
             other => other.clone(),
         };
         Self { actor, ..self.clone() }
+    }
+
+    /// The probe of the steps that this purchase takes for `others` as well: a fault of any of them strikes there.
+    pub fn together_with<'a>(&self, others: impl Iterator<Item = &'a Self>) -> Self {
+        let mut probe = self.clone();
+        probe.faults.extend(others.flat_map(|other| &other.faults));
+        probe
     }
 
     /// Who takes the steps.
@@ -127,7 +135,7 @@ impl Probe {
         call: impl Future<Output = T>,
         words: impl FnOnce(&T) -> Cow<'static, str>,
     ) -> T {
-        if self.fault.is_none() && self.observers.of(&self.actor).next().is_none() {
+        if self.faults.is_empty() && self.observers.of(&self.actor).next().is_none() {
             return call.await;
         }
         let passing = Passing {
@@ -135,13 +143,13 @@ impl Probe {
             step,
             key,
         };
-        let fault = self.fault.as_ref().map(|fault| fault as &dyn Observer);
-        for observer in fault.into_iter().chain(self.observers.of(&self.actor)) {
+        let faults = || self.faults.iter().map(|fault| fault as &dyn Observer);
+        for observer in faults().chain(self.observers.of(&self.actor)) {
             observer.before(&passing).await;
         }
         let answer = call.await;
         let said = words(&answer);
-        for observer in self.observers.of(&self.actor).rev().chain(fault) {
+        for observer in self.observers.of(&self.actor).rev().chain(faults()) {
             observer.after(&passing, &said).await;
         }
         answer
