@@ -155,7 +155,12 @@ fn broken_by(row: &Row<'_>) -> String {
 fn description(row: &Row<'_>) -> String {
     let mechanism = row.first.mechanism;
     let names: Vec<_> = row.entries.iter().map(|entry| entry.name.as_str()).collect();
-    let steps: Vec<_> = row.first.steps.iter().map(|step| step.name).collect();
+    let mut steps: Vec<_> = Vec::new();
+    for step in row.entries.iter().flat_map(|entry| &entry.steps) {
+        if !steps.contains(&step.name) {
+            steps.push(step.name);
+        }
+    }
     let facts = [
         ("strategies", names.join(", ")),
         ("family", mechanism.family.words().to_owned()),
