@@ -16,13 +16,22 @@ use crate::reconciler::Pending;
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::world::World;
 
-/// The one list: each file with the entry in it.
+/// The one list: each file with the entry in it, or with those that it has by other names.
 macro_rules! list {
-    ($($file:ident,)*) => {
+    ($($file:ident $([$($entry:ident),+])?,)*) => {
         $(mod $file;)*
 
-        /// Every mechanism that needs no guard, in the order of the lessons.
-        const NATIVE: &[NativeEntry] = &[$($file::ENTRY,)*];
+        /// Every mechanism that needs no guard, in the order of the lessons; one that has several stores for each.
+        const NATIVE: &[&[NativeEntry]] = &[$(entries!($file $([$($entry),+])?),)*];
+    };
+}
+
+macro_rules! entries {
+    ($file:ident) => {
+        &[$file::ENTRY]
+    };
+    ($file:ident [$($entry:ident),+]) => {
+        &[$($file::$entry),+]
     };
 }
 
@@ -45,6 +54,7 @@ list! {
     lua,
     decr_undo,
     segmented,
+    combining [REDIS, SQL],
     dual_write,
     tcc,
     saga,

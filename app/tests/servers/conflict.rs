@@ -24,7 +24,7 @@ async fn a_buyer_whose_purchase_met_another_one_is_told_to_come_again_and_has_bo
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let other = Instance::on(stores, |_| {}).await;
     raw_sql(TRIGGER).execute(&instance.sql).await.unwrap();
-    for strategy in ["conditional@sql", "compare-num@sql", "token@sql"] {
+    for strategy in ["conditional@sql", "compare-num@sql", "token@sql", "combining@sql"] {
         for (error, problem) in [
             ("1020", (503, "busy")),
             ("1213", (503, "busy")),

@@ -1,10 +1,12 @@
 //! A fault kills the process just before a step or just after it: what the store then holds, and what the trace kept.
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use app::probe::Event;
+use futures_util::future::join_all;
 use serde_json::json;
 use stack::{Folder, Parts, Stores};
 
@@ -12,21 +14,23 @@ use crate::harness::{Instance, PurchaseRequest, TOKEN, ask, fresh, stores};
 
 const SIGKILL: i32 = 9;
 
-/// The environment of the child: the stores, its folder for traces, the item, the strategy and the fault.
-const ASKED: [&str; 6] = [
+/// The environment of the child: the stores, its folder for traces, the item, the strategy, the fault, and how many others buy
+/// at the same moment.
+const ASKED: [&str; 7] = [
     "CHILD_REDIS",
     "CHILD_SQL",
     "CHILD_TRACES",
     "CHILD_ITEM",
     "CHILD_STRATEGY",
     "CHILD_FAULT",
+    "CHILD_OTHERS",
 ];
 
 /// The one who dies: this very program, started anew by the test below.
 #[tokio::test]
 #[ignore = "the child of another test"]
 async fn child() {
-    let [redis, sql, traces, item, strategy, fault] = ASKED.map(|name| std::env::var(name).unwrap());
+    let [redis, sql, traces, item, strategy, fault, others] = ASKED.map(|name| std::env::var(name).unwrap());
     let parts = Parts {
         redis_url: Some(redis),
         sql_url: Some(sql),
@@ -35,11 +39,36 @@ async fn child() {
     let stores = Arc::new(Stores::start(&parts).unwrap());
     let instance = Instance::on(stores, |settings| settings.traces = Some(traces.into())).await;
     let token = [("authorization", format!("Bearer {TOKEN}"))];
-    let body = json!({ "stock": 1, "trace": true }).to_string();
+    let others: usize = others.parse().unwrap();
+    let body = json!({ "stock": 1 + others, "trace": true }).to_string();
     ask(&instance.admin, "PUT", &format!("/sales/{item}"), &token, &body).await;
     let request = PurchaseRequest::of(&item).by(&strategy);
-    let request = request.header("x-fault", &fault).header("authorization", &token[0].1);
-    instance.buy(&request).await;
+    let others = (0..others).map(|n| request.clone().buyer(format!("other-{n}")));
+    let struck = request
+        .clone()
+        .header("x-fault", &fault)
+        .header("authorization", &token[0].1);
+    let requests: Vec<_> = others.chain([struck]).collect();
+    join_all(requests.iter().map(|request| instance.buy(request))).await;
+}
+
+/// Has a child die of `fault` at the strategy's sale of `item`, while so many others buy.
+fn die(stores: &Stores, traces: &Path, (strategy, fault): (&str, &str), item: &str, others: usize) {
+    let asked = [
+        stores.redis_url(),
+        stores.sql_url(),
+        traces.to_str().unwrap(),
+        item,
+        strategy,
+        fault,
+        &others.to_string(),
+    ];
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child
+        .args(["--exact", "crash::child", "--ignored"])
+        .envs(ASKED.into_iter().zip(asked));
+    let ended = child.output().unwrap();
+    assert_eq!(ended.status.signal(), Some(SIGKILL), "{strategy} {fault}: {ended:?}");
 }
 
 #[tokio::test]
@@ -56,23 +85,12 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
         ("conditional@sql", "crash@write+", nothing, ("take", "1 rows")),
         ("conditional@sql", "crash@commit", nothing, ("read-left", "left 0")),
         ("conditional@sql", "crash@commit+", done, ("commit", "committed")),
+        ("combining@redis", "crash@sell+", done, ("sell", "1 of 1 sold, left 0")),
+        ("combining@sql", "crash@record", nothing, ("take", "1 rows")),
     ] {
         let item = fresh("sku");
         let traces = folder.path().join(&item);
-        let asked = [
-            stores.redis_url(),
-            stores.sql_url(),
-            traces.to_str().unwrap(),
-            &item,
-            strategy,
-            fault,
-        ];
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        child
-            .args(["--exact", "crash::child", "--ignored"])
-            .envs(ASKED.into_iter().zip(asked));
-        let ended = child.output().unwrap();
-        assert_eq!(ended.status.signal(), Some(SIGKILL), "{strategy} {fault}: {ended:?}");
+        die(&stores, &traces, (strategy, fault), &item, 0);
         let next = Instance::open(|settings| settings.traces = Some(traces)).await;
         let store = strategy.rsplit('@').next().unwrap();
         assert_eq!(
@@ -90,6 +108,24 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
             (&*event.step, event.said.as_deref().unwrap()),
             last,
             "{strategy} {fault}"
+        );
+    }
+}
+
+/// The one who dies comes last, and another one takes the steps of all who came meanwhile.
+#[tokio::test]
+async fn a_fault_of_a_purchase_strikes_also_where_another_one_takes_its_step() {
+    let stores = stores();
+    let instance = Instance::lab().await;
+    let folder = Folder::new().unwrap();
+    for (strategy, fault) in [("combining@redis", "crash@write"), ("combining@sql", "crash@record")] {
+        let item = fresh("sku");
+        die(&stores, &folder.path().join(&item), (strategy, fault), &item, 3);
+        let store = strategy.rsplit('@').next().unwrap();
+        let (left, sold) = instance.ledger(store, &item).await.left_and_sold();
+        assert!(
+            sold < 4 && left + sold == 4,
+            "{strategy} {fault}: {left} left, {sold} sold"
         );
     }
 }

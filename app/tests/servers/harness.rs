@@ -149,7 +149,7 @@ impl Instance {
     }
 
     /// The stores that it runs on.
-    pub fn stores(&self) -> &Stores {
+    pub fn stores(&self) -> &Arc<Stores> {
         &self.stores
     }
 

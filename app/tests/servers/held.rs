@@ -91,7 +91,12 @@ pub struct Stage {
 impl Stage {
     pub async fn with(stores: Arc<Stores>, timeouts: Timeouts, holds: &[Arc<Hold>]) -> Self {
         let holds = holds.iter().map(|hold| hold.clone() as Arc<dyn Observer>);
-        let observers = Observers::new(holds.collect());
+        Self::under(stores, timeouts, holds.collect()).await
+    }
+
+    /// The same with anybody at the seam.
+    pub async fn under(stores: Arc<Stores>, timeouts: Timeouts, observers: Vec<Arc<dyn Observer>>) -> Self {
+        let observers = Observers::new(observers);
         let world = World::open(services(&stores), name("app-1"), timeouts, observers).await;
         Self {
             world: world.unwrap(),
@@ -108,6 +113,12 @@ impl Stage {
         buyer: &str,
         quantity: u32,
     ) -> JoinHandle<Result<Outcome, Error>> {
+        let purchase = Purchase::new(name(item), quantity, name(buyer), None);
+        self.begin_with(strategy, purchase).await
+    }
+
+    /// Begins this purchase.
+    pub async fn begin_with(&self, strategy: &str, purchase: Purchase) -> JoinHandle<Result<Outcome, Error>> {
         let strategy: Arc<dyn Strategy> = self
             .catalogue
             .find(strategy)
@@ -116,7 +127,6 @@ impl Stage {
             .await
             .unwrap()
             .clone();
-        let purchase = Purchase::new(name(item), quantity, name(buyer), None);
         let probe = Probe::new(&purchase, std::time::Duration::ZERO, None, self.world.observers.clone());
         tokio::spawn(async move { strategy.buy(&purchase, &probe).await })
     }

@@ -6,6 +6,7 @@
 mod admin;
 mod at;
 mod bad_purchases;
+mod combining;
 mod conflict;
 mod counters;
 mod crash;

@@ -131,11 +131,19 @@ impl Redis {
         purchase: &Purchase,
         probe: &Probe,
     ) -> Result<Outcome, Error> {
-        let (word, remaining, entry): (String, i64, Option<String>) = probe
+        let answer: (String, i64, Option<String>) = probe
             .step(step, &purchase.item, self.run(script), |(word, left, _)| {
                 format!("{word}, left {left}")
             })
             .await?;
+        Self::outcome(answer)
+    }
+
+    /// What such a script answered.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the ledger holds an entry that is none of ours.
+    pub fn outcome((word, remaining, entry): (String, i64, Option<String>)) -> Result<Outcome, Error> {
         Ok(match (word.as_str(), entry) {
             ("sold", _) => Outcome::Sold { remaining },
             ("repeated", Some(entry)) => Outcome::Repeated(Self::order(&entry)?),

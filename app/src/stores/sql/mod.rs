@@ -3,6 +3,7 @@
 mod connections;
 mod databases;
 mod error;
+mod many;
 mod named_lock;
 mod transaction;
 pub mod xa;

@@ -1,0 +1,97 @@
+//! The orders of many purchases of one item, in one statement however many they are. They go to MariaDB as one value, in JSON
+//! (from 10.6 it reads that as a table): a statement with a place for each would be another one for each number of them, and
+//! be prepared anew.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use sqlx::{Row, query};
+use uuid::Uuid;
+
+use super::{Connection, FIND, RECORD, Sql, rows};
+use crate::probe::Probe;
+use crate::sale::{Error, Name, Order, Purchase};
+use crate::stores::Store;
+
+/// An order as the statement that enters it reads it.
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: Uuid,
+    quantity: u32,
+    buyer: &'a str,
+    idempotency_key: Option<&'a str>,
+}
+
+impl Sql {
+    /// The orders that these purchases made before. Nobody is asked for those that have no idempotency key: their ids are new.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer.
+    pub async fn find_all(
+        &self,
+        purchases: impl Iterator<Item = &Purchase>,
+        item: &Name,
+        probe: &Probe,
+        sql: &mut Connection,
+    ) -> Result<HashMap<Uuid, Order>, Error> {
+        let with_key = purchases.filter(|purchase| purchase.key.is_some());
+        let ids: Vec<_> = with_key.map(|purchase| purchase.order).collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        // The ids compare as the column does and each is looked up in its index, or the whole table would be read.
+        let select = query(
+            "select o.id, o.quantity, o.buyer from json_table(?, '$[*]' columns \
+             (id char(36) character set ascii collate ascii_bin path '$')) asked \
+             straight_join orders o on o.id = asked.id",
+        )
+        .bind(serde_json::json!(ids).to_string());
+        let words = |found: &Vec<_>| format!("{} bought before", found.len());
+        let found = probe.step(&FIND, item, sql.fetch_all(select), words).await?;
+        let mut orders = HashMap::new();
+        for row in found {
+            let id: String = row.try_get(0)?;
+            let order = Order {
+                quantity: row.try_get::<i64, _>(1)? as u32,
+                buyer: row.try_get(2)?,
+            };
+            let id = id.parse().map_err(|error: uuid::Error| Error::Corrupt {
+                store: Self::NAME,
+                what: error.to_string(),
+            })?;
+            orders.insert(id, order);
+        }
+        Ok(orders)
+    }
+
+    /// Enters the orders of these purchases, all or none of them.
+    ///
+    /// # Errors
+    /// [`Error::Duplicate`] when the ledger holds one of them already. When MariaDB refuses for any other reason.
+    pub async fn record_all(
+        &self,
+        purchases: &[&Purchase],
+        item: &Name,
+        probe: &Probe,
+        sql: &mut Connection,
+    ) -> Result<(), Error> {
+        let entries = purchases.iter().map(|purchase| Entry {
+            id: purchase.order,
+            quantity: purchase.quantity,
+            buyer: purchase.buyer.as_str(),
+            idempotency_key: purchase.key.as_ref().map(Name::as_str),
+        });
+        let entries: Vec<_> = entries.collect();
+        let insert = query(
+            "insert into orders (id, item, quantity, buyer, idempotency_key, instance) \
+             select id, ?, quantity, buyer, idempotency_key, ? from json_table(?, '$[*]' columns \
+             (id char(36) path '$.id', quantity bigint path '$.quantity', buyer varchar(64) path '$.buyer', \
+             idempotency_key varchar(64) path '$.idempotency_key')) entered",
+        )
+        .bind(item.as_str())
+        .bind(self.instance.as_str())
+        .bind(serde_json::json!(entries).to_string());
+        probe.step(&RECORD, item, sql.execute(insert), rows).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Combining: purchases that wait at one instance are put through together, as one atomic operation.
+//!
+//! ```text
+//! A: sell 1 of 3 ...                   -- nobody else puts through: A does
+//!                     B, C, D: wait for A
+//! A: sold, left 2; B is to lead
+//!                     B: sell B, C, D  -- one script, or one transaction: B and C sold, D sold out
+//! ```
+//!
+//! Instances meet in the store alone: a script runs while Redis does nothing else, and a transaction holds the row's lock from
+//! its first read to its commit. Inside, purchases are served in the order in which they came, each with an order of its own.
+//! Who comes alone waits for nobody. Cost: one round trip (redis), six round trips (sql), shared by all of a batch.
+
+mod batch;
+mod queue;
+mod redis;
+mod served;
+mod sql;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use self::batch::Batch;
+use self::queue::{Joined, Queues, Word};
+use super::{NativeEntry, Strategy};
+use crate::mechanism::{Family, Mechanism};
+use crate::probe::{Probe, Step};
+use crate::sale::{Error, Outcome, Purchase};
+
+/// Waits for whoever puts through.
+const WAIT: Step = Step::local("wait");
+
+const MECHANISM: Mechanism = Mechanism {
+    name: "combining",
+    family: Family::Atomic,
+    lesson: 9,
+    summary: "purchases that wait at one instance are put through together, in one script or one transaction",
+    broken_by: &[],
+    sometimes_broken_by: &[],
+    weak_at: "write",
+    needs: &[],
+    source: include_str!("mod.rs"),
+};
+
+pub(super) const REDIS: NativeEntry = redis::ENTRY;
+pub(super) const SQL: NativeEntry = sql::ENTRY;
+
+/// Where a batch is put through.
+#[async_trait]
+trait Ledger: Send + Sync {
+    /// The store's name.
+    const NAME: &'static str;
+
+    /// Gathers the batch at the last moment, and puts it through: all of it or nothing. Answers what came of each purchase, in
+    /// the order of the batch.
+    ///
+    /// # Errors
+    /// When the store fails: what came of them is then unknown, unless nothing was changed.
+    async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error>;
+}
+
+struct Combining<L> {
+    queues: Arc<Queues>,
+    ledger: L,
+    /// How long a purchase waits for its batch to begin.
+    wait: Duration,
+}
+
+impl<L: Ledger> Combining<L> {
+    fn new(ledger: L, wait: Duration) -> Self {
+        let queues = Arc::default();
+        Self { queues, ledger, wait }
+    }
+}
+
+#[async_trait]
+impl<L: Ledger> Strategy for Combining<L> {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        probe.work().await;
+        let lead = match self.queues.join(purchase, probe) {
+            Joined::Full => return Ok(Outcome::Busy),
+            Joined::Leads(lead) => lead,
+            Joined::Waits(waiting) => {
+                let told = waiting.told(self.wait, L::NAME);
+                match probe.local(&WAIT, &purchase.item, told, in_words).await {
+                    Word::Lead(lead) => lead,
+                    Word::Outcome(outcome) => return outcome,
+                }
+            }
+        };
+        let mut batch = Batch::led(lead, purchase, probe);
+        let outcomes = self.ledger.put_through(&mut batch).await;
+        batch.tell(outcomes, L::NAME)
+    }
+}
+
+fn in_words(told: &Word) -> String {
+    match told {
+        Word::Lead(_) => "leads".to_owned(),
+        Word::Outcome(Ok(Outcome::Sold { remaining })) => format!("sold, left {remaining}"),
+        Word::Outcome(Ok(Outcome::Repeated(_))) => "repeated".to_owned(),
+        Word::Outcome(Ok(Outcome::SoldOut)) => "sold out".to_owned(),
+        Word::Outcome(Ok(Outcome::Busy)) => "busy".to_owned(),
+        Word::Outcome(Ok(Outcome::UnknownItem)) => "unknown".to_owned(),
+        Word::Outcome(Err(error)) => error.to_string(),
+    }
+}

@@ -1,0 +1,74 @@
+//! A batch at Redis: one script.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::Script;
+
+use super::batch::Batch;
+use super::{Combining, Ledger, MECHANISM, WAIT};
+use crate::probe::{Role, Step};
+use crate::sale::{Error, Outcome};
+use crate::stores::{Redis, Store};
+use crate::strategies::{NativeEntry, opened};
+
+const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: MECHANISM,
+    store: "redis",
+    steps: &[WAIT, SELL],
+    open: |world| {
+        Box::pin(async {
+            let script = BatchScript {
+                redis: world.store()?,
+                sell: Script::new(include_str!("sell.lua")),
+            };
+            opened(Combining::new(script, world.timeouts.wait))
+        })
+    },
+};
+
+struct BatchScript {
+    redis: Arc<Redis>,
+    sell: Script,
+}
+
+/// A word, how many are left, and the entry that the ledger holds of this purchase.
+type Answer = (String, i64, Option<String>);
+
+#[async_trait]
+impl Ledger for BatchScript {
+    const NAME: &'static str = Redis::NAME;
+
+    async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
+        batch.gather();
+        let item = &batch.first().item;
+        let mut sell = self.sell.key(Redis::stock_key(item));
+        sell.key(Redis::orders_key(item));
+        for purchase in batch.purchases() {
+            sell.arg(purchase.order.to_string())
+                .arg(purchase.quantity)
+                .arg(self.redis.entry(purchase));
+        }
+        let run = self.redis.run(&sell);
+        let answers: Vec<Answer> = batch
+            .probe()
+            .step(&SELL, item, run, |answers: &Vec<_>| in_words(answers))
+            .await?;
+        if answers.len() != batch.len() {
+            let what = format!("{} answers to {} purchases", answers.len(), batch.len());
+            return Err(Error::Corrupt {
+                store: Self::NAME,
+                what,
+            });
+        }
+        answers.into_iter().map(Redis::outcome).collect()
+    }
+}
+
+fn in_words(answers: &[Answer]) -> String {
+    let sold = answers.iter().filter(|(word, ..)| word == "sold").count();
+    let left = answers.last().map_or(0, |(_, left, _)| *left);
+    format!("{sold} of {} sold, left {left}", answers.len())
+}

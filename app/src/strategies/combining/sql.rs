@@ -1,0 +1,88 @@
+//! A batch at MariaDB: one transaction, which decides under the lock of the item's row.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::batch::Batch;
+use super::served::Served;
+use super::{Combining, Ledger, MECHANISM, WAIT};
+use crate::probe::{Role, Step};
+use crate::sale::{Error, Outcome};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, FIND, RECORD, ROLLBACK, rows};
+use crate::stores::{Sql, Store};
+use crate::strategies::{NativeEntry, opened};
+
+/// How often a batch is tried of whose orders one is entered meanwhile by somebody who does not hold the row's lock.
+const TRIES: usize = 3;
+
+const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
+const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: MECHANISM,
+    store: "sql",
+    steps: &[WAIT, CONNECT, BEGIN, LOCK_ROW, FIND, TAKE, RECORD, COMMIT, ROLLBACK],
+    open: |world| {
+        Box::pin(async {
+            let transaction = BatchTransaction { sql: world.store()? };
+            opened(Combining::new(transaction, world.timeouts.wait))
+        })
+    },
+};
+
+struct BatchTransaction {
+    sql: Arc<Sql>,
+}
+
+#[async_trait]
+impl Ledger for BatchTransaction {
+    const NAME: &'static str = Sql::NAME;
+
+    async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
+        for _ in 0..TRIES {
+            let mut sql = self.sql.begun(batch.first(), batch.probe()).await?;
+            let error = match self.attempt(batch, &mut sql).await {
+                Err(error @ (Error::Duplicate | Error::GivenUp { .. })) => error,
+                done => return done,
+            };
+            self.sql.roll_back(batch.first(), batch.probe(), &mut sql).await?;
+            if error.changed_nothing() {
+                return Err(error);
+            }
+        }
+        Err(Error::given_up(Self::NAME, &Error::Duplicate))
+    }
+}
+
+impl BatchTransaction {
+    /// A transaction that was begun, to its end.
+    async fn attempt(&self, batch: &mut Batch<'_>, sql: &mut Connection) -> Result<Vec<Outcome>, Error> {
+        let item = batch.first().item.clone();
+        let select = query("select num from store where id = ? for update").bind(item.as_str());
+        let left = self.sql.left(&LOCK_ROW, select, (batch.first(), batch.probe()), sql);
+        let left = left.await?;
+        // Others may have held the row for long: whoever has come meanwhile need not wait for it again.
+        batch.gather();
+        let Some(left) = left else {
+            self.sql.roll_back(batch.first(), batch.probe(), sql).await?;
+            return Ok(vec![Outcome::UnknownItem; batch.len()]);
+        };
+        let (batch, probe) = (&*batch, batch.probe());
+        // The transaction reads for the first time here. Whoever has entered an order under the lock has committed it by now.
+        let before = self.sql.find_all(batch.purchases(), &item, probe, sql).await?;
+        let served = Served::of(batch.purchases(), left, before);
+        if served.sold.is_empty() {
+            self.sql.roll_back(batch.first(), probe, sql).await?;
+            return Ok(served.outcomes);
+        }
+        let update = query("update store set num = num - ? where id = ?")
+            .bind(served.units())
+            .bind(item.as_str());
+        probe.step(&TAKE, &item, sql.execute(update), rows).await?;
+        self.sql.record_all(&served.sold, &item, probe, sql).await?;
+        self.sql.commit(batch.first(), probe, sql).await?;
+        Ok(served.outcomes)
+    }
+}
