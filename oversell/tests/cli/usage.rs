@@ -15,6 +15,7 @@ fn a_wrong_command_line_ends_with_64() {
         &["--quantity", "5", "--stock", "4"],
         &["report", "/nowhere"],
         &["sell"],
+        &["bench"],
     ] {
         let output = output(arguments);
         assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));
@@ -31,6 +32,7 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
         (&["--instances", "1,17"], "a whole number from 1 to 16"),
         (&["--work-ms", "5001"], "a whole number from 0 to 5000"),
         (&["up", "--instances", "-1"], "a whole number from 1 to 16"),
+        (&["bench", "lock", "--repeat", "0"], "a whole number from 1 to 100"),
         (&["--buyers", "5000"], "add --requests 5000"),
         (&["--buyers", "50", "--requests", "49"], "add --requests 50"),
         (&["--items", "0"], "a whole number from 1 to 1000"),
@@ -132,4 +134,22 @@ fn an_instance_that_cannot_reach_its_stores_says_which_and_shows_no_password() {
     assert_eq!(output.status.code(), Some(69));
     assert!(stderr(&output).contains("redis"), "{}", stderr(&output));
     assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_benchmark_without_its_redis_ends_with_69_and_leaves_nothing_behind() {
+    let results = tempfile::tempdir().unwrap();
+    let kept = results.path().to_str().unwrap();
+    let output = output(&[
+        "bench",
+        "lock",
+        "--redis",
+        "redis://:hidden@127.0.0.1:9",
+        "--results",
+        kept,
+    ]);
+    assert_eq!(output.status.code(), Some(69), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--redis"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
+    assert_eq!(results.path().read_dir().unwrap().count(), 0);
 }
