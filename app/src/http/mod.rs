@@ -7,6 +7,7 @@ mod catalogue;
 mod health;
 mod lab;
 mod metrics;
+mod noop;
 mod problem;
 mod purchases;
 mod request;
@@ -68,7 +69,8 @@ fn public(app: App) -> Router {
         .route("/strategies", get(catalogue::strategies))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .route("/openapi.json", get(openapi));
+        .route("/openapi.json", get(openapi))
+        .merge(noop::router(&app));
     with_manners(routes).with_state(app)
 }
 

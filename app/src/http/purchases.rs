@@ -47,7 +47,17 @@ pub(super) async fn purchase(
     headers: HeaderMap,
     request: Result<Json<PurchaseRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let service = lab::service(&app.shop, &headers)?;
+    let (purchase, service) = wanted(&app, &headers, request)?;
+    sell(&app, purchase, service).await
+}
+
+/// What a buyer asks for, and how it is to be served.
+pub(super) fn wanted(
+    app: &App,
+    headers: &HeaderMap,
+    request: Result<Json<PurchaseRequest>, JsonRejection>,
+) -> Result<(Purchase, Service), Problem> {
+    let service = lab::service(&app.shop, headers)?;
     let Json(request) = request?;
     if !(1..=MAX_QUANTITY).contains(&request.quantity) {
         return Err(Problem::BadValue {
@@ -57,8 +67,8 @@ pub(super) async fn purchase(
     }
     let item = name("item", &request.item)?;
     let buyer = name("buyer", &request.buyer)?;
-    let key = key(&headers)?;
-    sell(&app, Purchase::new(item, request.quantity, buyer, key), service).await
+    let key = key(headers)?;
+    Ok((Purchase::new(item, request.quantity, buyer, key), service))
 }
 
 /// `GET /deduct_stock`, `POST /deduct_stock`: one unit of the default item.
@@ -88,7 +98,8 @@ async fn sell(app: &App, purchase: Purchase, service: Service) -> Result<Respons
     }
 }
 
-fn sold(app: &App, purchase: &Purchase, remaining: Option<i64>) -> Response {
+/// The answer to a purchase that is recorded.
+pub(super) fn sold(app: &App, purchase: &Purchase, remaining: Option<i64>) -> Response {
     let body = Sold {
         order: purchase.order.to_string(),
         item: purchase.item.as_str(),

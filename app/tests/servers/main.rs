@@ -24,6 +24,7 @@ mod lab;
 mod ledger;
 mod lock_table;
 mod native_flaws;
+mod noop;
 mod observed;
 mod older_schema;
 mod one_buyer;
