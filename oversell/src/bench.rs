@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use ::bench::row::{Measured, Row, write};
 use ::bench::setting::Setting;
-use ::bench::{lock, scale};
+use ::bench::{lock, path, scale};
 use anyhow::{Result, bail};
+use app::strategies::Entry;
 use chrono::Utc;
 use loadtest::environment::Environment;
 use loadtest::facts::LedgerReader;
@@ -15,26 +16,59 @@ use serde::Serialize;
 use crate::exit::{AS_DESIGNED, INTERRUPTED};
 use crate::options::{BenchOptions, MeasureOptions, What};
 use crate::progress::Progress;
+use crate::selection::select;
 use crate::{command_line, deployment, interrupt, run_folder, say};
 
 /// Measures, keeps the result and prints its table.
 pub fn bench(options: BenchOptions) -> Result<u8> {
     match options.what {
-        What::Lock(options) => kept("lock", options, |setting| async move {
+        What::Lock(options) => kept("lock", options, Vec::new(), |setting| async move {
             let rows = lock::measure(&setting).await?;
             let table = lock::table(&rows);
             Ok((rows, table))
         }),
-        What::Scale(options) => kept("scale", options, |setting| async move {
+        What::Scale(options) => kept("scale", options, Vec::new(), |setting| async move {
             let rows = scale::measure(&setting).await?;
             let table = lock::table(&rows);
             Ok((rows, table))
         }),
+        What::Path(options) => {
+            let chosen = chosen(&options.strategy)?;
+            let mut needs: Vec<_> = chosen.iter().flat_map(|entry| entry.needs.iter().copied()).collect();
+            needs.sort_unstable();
+            needs.dedup();
+            kept("path", options.measure, needs, |setting| async move {
+                let names: Vec<_> = chosen.into_iter().map(|entry| entry.name).collect();
+                let rows = path::measure(setting, &names).await?;
+                let table = path::table(&rows);
+                Ok((rows, table))
+            })
+        }
     }
 }
 
-/// Keeps the rows that `measure` gives as `name`.json in a folder of their own, and prints its table.
-fn kept<P, F, M>(name: &str, options: MeasureOptions, measure: impl FnOnce(Setting) -> M + Send + 'static) -> Result<u8>
+/// The strategies that the names mean; without any, all that are safe.
+fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
+    let mut all = Entry::all();
+    if asked.is_empty() {
+        all.retain(|entry| path::is_safe(&entry.claims()));
+        return Ok(all);
+    }
+    let names: Vec<String> = all.iter().map(|entry| entry.name.clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let selected = select("strategy", asked, &names)?;
+    all.retain(|entry| selected.contains(&entry.name.as_str()));
+    Ok(all)
+}
+
+/// Keeps the rows that `measure` gives as `name`.json in a folder of their own, and prints its table. What is in `needs` is
+/// started where it can be.
+fn kept<P, F, M>(
+    name: &str,
+    options: MeasureOptions,
+    needs: Vec<&'static str>,
+    measure: impl FnOnce(Setting) -> M + Send + 'static,
+) -> Result<u8>
 where
     P: Serialize + Send + 'static,
     F: Serialize + Send + 'static,
@@ -45,7 +79,7 @@ where
     let quiet = options.quiet;
     let measuring = interrupt::unless_interrupted(|stop| async move {
         tokio::select! {
-            measured = measured(options, measure) => measured,
+            measured = measured(options, needs, measure) => measured,
             _ = stop.wait() => bail!("interrupted"),
         }
     });
@@ -72,11 +106,15 @@ where
 }
 
 /// Starts what it is measured on, and stops it again.
-async fn measured<T, M>(options: MeasureOptions, measure: impl FnOnce(Setting) -> M) -> Result<(Environment, T)>
+async fn measured<T, M>(
+    options: MeasureOptions,
+    needs: Vec<&'static str>,
+    measure: impl FnOnce(Setting) -> M,
+) -> Result<(Environment, T)>
 where
     M: Future<Output = Result<T>>,
 {
-    let local = deployment::local(options.stack, Vec::new()).await?;
+    let local = deployment::local(options.stack, needs).await?;
     let versions = LedgerReader::connect(&local.urls).await?.versions().await?;
     let nginx = stack::find(stack::ServerKind::Nginx).map(|nginx| nginx.version());
     let environment = Environment::here(versions, nginx.transpose()?);

@@ -21,6 +21,22 @@ pub enum What {
     Lock(MeasureOptions),
     /// How locks bear more waiters, more instances and more items
     Scale(MeasureOptions),
+    /// What a sale costs through nginx and straight at an instance, beside a no-op that goes the same way
+    ///
+    /// Each repeat takes four seconds for each strategy, two of them for the no-op. All strategies that claim to survive a
+    /// crowd at two instances take about half an hour.
+    Path(PathOptions),
+}
+
+/// Which strategies to measure.
+#[derive(Args)]
+pub struct PathOptions {
+    /// Only these strategies, such as lua@redis or *@sql (may be repeated, or separated by commas) [default: all that claim
+    /// to survive crowd and second-instance]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub strategy: Vec<String>,
+    #[command(flatten)]
+    pub measure: MeasureOptions,
 }
 
 /// How to measure.

@@ -47,7 +47,7 @@ pub enum Command {
     Report(ReportOptions),
     /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
     Compare(CompareOptions),
-    /// Measure what locks cost, side by side
+    /// Measure what locks and strategies cost, side by side
     Bench(BenchOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),

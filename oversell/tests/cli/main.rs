@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod absent_service;
+mod bench_path;
 mod closed_pipe;
 mod doctor;
 mod example;

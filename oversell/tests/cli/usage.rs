@@ -52,6 +52,7 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
             "no mechanism is called tokne; did you mean token?",
         ),
         (&["threats", "crowds"], "did you mean crowd?"),
+        (&["bench", "path", "--strategy", "lua@redsi"], "did you mean lua@redis?"),
     ] {
         let output = output(arguments);
         assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));

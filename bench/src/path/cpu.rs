@@ -1,0 +1,107 @@
+//! What processes use of the processors.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result};
+use nix::unistd::{SysconfVar, sysconf};
+
+/// The fields of /proc/PID/stat that are read, counted from the one behind the name of the program.
+const GROUP: usize = 2;
+const USER: usize = 11;
+const SYSTEM: usize = 12;
+
+/// Microseconds of processor time by name, threads and kernel included.
+pub type CpuUs = BTreeMap<&'static str, f64>;
+
+/// The processes that are measured: names, and the leader of a process group for each. A name may stand for several.
+#[derive(Clone)]
+pub struct Processes(Vec<(&'static str, u32)>);
+
+impl Processes {
+    /// Those that these lead.
+    pub fn new(leaders: Vec<(&'static str, u32)>) -> Self {
+        Self(leaders)
+    }
+
+    /// What each of them has used since it was started.
+    ///
+    /// # Errors
+    /// Where the system does not tell.
+    pub fn used(&self) -> Result<CpuUs> {
+        let mut used: CpuUs = self.0.iter().map(|(name, _)| (*name, 0.0)).collect();
+        let ticks = ticks_per_s()?;
+        for process in fs::read_dir("/proc").context("processor time is read from /proc")? {
+            // Whoever has ended meanwhile is none of ours: those stay.
+            let Ok(text) = fs::read_to_string(process?.path().join("stat")) else {
+                continue;
+            };
+            let Some(stat) = Stat::parse(&text) else { continue };
+            for (name, leader) in &self.0 {
+                if stat.group == *leader {
+                    *used.entry(name).or_default() += stat.ticks / ticks * 1e6;
+                }
+            }
+        }
+        Ok(used)
+    }
+}
+
+/// What this thread has used, in microseconds.
+///
+/// # Errors
+/// Where the system does not tell.
+pub fn of_this_thread() -> Result<f64> {
+    let text = fs::read_to_string("/proc/thread-self/stat").context("processor time is read from /proc")?;
+    let stat = Stat::parse(&text).context("/proc/thread-self/stat has another form")?;
+    Ok(stat.ticks / ticks_per_s()? * 1e6)
+}
+
+fn ticks_per_s() -> Result<f64> {
+    let ticks = sysconf(SysconfVar::CLK_TCK)?;
+    Ok(ticks.context("the system does not say how long a tick is")? as f64)
+}
+
+struct Stat {
+    group: u32,
+    ticks: f64,
+}
+
+impl Stat {
+    fn parse(text: &str) -> Option<Self> {
+        // A program's name may have spaces and brackets in it.
+        let (_, rest) = text.rsplit_once(") ")?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+        Some(Self {
+            group: fields.get(GROUP)?.parse().ok()?,
+            ticks: ticks(USER)? + ticks(SYSTEM)?,
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn group_and_time_are_found_behind_a_name_with_spaces_and_brackets() {
+        let text = "42 (a ) b) S 1 77 42 0 -1 4194560 2098 0 0 0 150 25 0 0 20 0 8 0 1234 0 0\n";
+        let stat = Stat::parse(text).unwrap();
+        assert_eq!((stat.group, stat.ticks), (77, 175.0));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn time_that_a_process_uses_is_counted_for_its_group_alone() {
+        let group = nix::unistd::getpgrp().as_raw().try_into().unwrap();
+        let processes = Processes::new(vec![("here", group), ("nobody", u32::MAX)]);
+        let before = processes.used().unwrap();
+        let own = of_this_thread().unwrap();
+        while of_this_thread().unwrap() - own < 50_000.0 {}
+        let after = processes.used().unwrap();
+        assert!(after["here"] - before["here"] >= 50_000.0);
+        assert_eq!(after["nobody"], 0.0);
+    }
+}
