@@ -5,6 +5,7 @@
 
 mod connections;
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -32,11 +33,11 @@ pub struct Redis {
 
 /// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct Entry<'a> {
     quantity: u32,
-    buyer: String,
-    idempotency_key: Option<String>,
-    instance: String,
+    buyer: Cow<'a, str>,
+    idempotency_key: Option<Cow<'a, str>>,
+    instance: Cow<'a, str>,
 }
 
 impl Redis {
@@ -154,13 +155,13 @@ impl Redis {
 
     /// The ledger entry of a purchase made through this instance.
     pub fn entry(&self, purchase: &Purchase) -> String {
-        serde_json::json!(Entry {
+        let entry = Entry {
             quantity: purchase.quantity,
-            buyer: purchase.buyer.to_string(),
-            idempotency_key: purchase.key.as_ref().map(Name::to_string),
-            instance: self.instance.to_string(),
-        })
-        .to_string()
+            buyer: purchase.buyer.as_str().into(),
+            idempotency_key: purchase.key.as_ref().map(|key| key.as_str().into()),
+            instance: self.instance.as_str().into(),
+        };
+        serde_json::to_string(&entry).expect("a number and texts can be written as JSON")
     }
 
     /// The purchase that an entry is of.
@@ -203,7 +204,7 @@ impl Redis {
         })?;
         Ok(Order {
             quantity: entry.quantity,
-            buyer: entry.buyer,
+            buyer: entry.buyer.into_owned(),
         })
     }
 }
