@@ -7,6 +7,7 @@ use std::time::Duration;
 use redis::Client;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
@@ -109,23 +110,39 @@ impl Baton {
     /// # Errors
     /// When Redis does not answer.
     pub async fn lock(&self, name: &str) -> Result<Held, Error> {
-        self.lock_within(name, None).await
+        loop {
+            if let Some(held) = self.lock_until(name, None, None).await? {
+                return Ok(held);
+            }
+        }
     }
 
-    /// The same, with `around` around what is done for it.
+    /// Waits for the lock `name`, at most `wait` in the queue: with no time at all it is had only if it is free. `None` when it did
+    /// not come. With `around` around what is done for it.
     ///
     /// # Errors
     /// When Redis does not answer.
-    pub async fn lock_around(&self, name: &str, around: &dyn Around) -> Result<Held, Error> {
-        self.lock_within(name, Some(around)).await
+    pub async fn lock_within(
+        &self,
+        name: &str,
+        wait: Duration,
+        around: Option<&dyn Around>,
+    ) -> Result<Option<Held>, Error> {
+        self.lock_until(name, Instant::now().checked_add(wait), around).await
     }
 
-    async fn lock_within(&self, name: &str, around: Option<&dyn Around>) -> Result<Held, Error> {
+    async fn lock_until(
+        &self,
+        name: &str,
+        deadline: Option<Instant>,
+        around: Option<&dyn Around>,
+    ) -> Result<Option<Held>, Error> {
         if self.shared.settings.batch > 1 {
-            let turn = self.local.turn(&self.shared, name, around).await?;
-            return Ok(Held::passed_on(turn));
+            let turn = self.local.turn(&self.shared, name, deadline, around).await?;
+            return Ok(turn.map(Held::passed_on));
         }
-        Ok(Held::alone(Ticket::new(&self.shared, name).wait(around).await?))
+        let hold = Ticket::new(&self.shared, name).wait(deadline, around).await?;
+        Ok(hold.map(Held::alone))
     }
 
     /// The keys that a lock keeps in Redis, for who wants to be rid of it, whoever holds it.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Mutex as FairMutex, OwnedMutexGuard};
+use tokio::time::{Instant, timeout_at};
 
 use crate::around::{Act, Around, carry};
 use crate::baton::Shared;
@@ -25,6 +26,29 @@ struct LocalQueue {
     waiting: AtomicUsize,
 }
 
+impl LocalQueue {
+    /// Comes back as the first in the queue; in vain at the deadline.
+    async fn first(
+        &self,
+        name: &str,
+        deadline: Option<Instant>,
+        around: Option<&dyn Around>,
+    ) -> Option<OwnedMutexGuard<Remote>> {
+        if let Ok(remote) = self.remote.clone().try_lock_owned() {
+            return Some(remote);
+        }
+        let turn = self.remote.clone().lock_owned();
+        let turn = async {
+            match deadline {
+                Some(deadline) => timeout_at(deadline, turn).await.ok(),
+                None => Some(turn.await),
+            }
+        };
+        let words = |turn: &Option<_>| if turn.is_some() { "its turn" } else { "not yet" };
+        carry(around, Act::Wait, name, turn, words).await
+    }
+}
+
 /// What the queue has of the lock in Redis.
 #[derive(Default)]
 struct Remote {
@@ -34,32 +58,35 @@ struct Remote {
 }
 
 impl LocalQueues {
-    /// Waits for the lock: for those before it here, and then, unless they leave it, for Redis.
+    /// Waits for the lock: for those before it here, and then, unless they leave it, for Redis. None when it has not come at the
+    /// deadline.
     pub(crate) async fn turn(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
         name: &str,
+        deadline: Option<Instant>,
         around: Option<&dyn Around>,
-    ) -> Result<Turn, Error> {
+    ) -> Result<Option<Turn>, Error> {
         let visit = Visit::begin(self, name);
         let waiting = Waiting::begin(&visit);
-        let remote = visit.queue.remote.clone();
-        let mut remote = match remote.clone().try_lock_owned() {
-            Ok(remote) => remote,
-            Err(_) => carry(around, Act::Wait, name, remote.lock_owned(), |_| "its turn").await,
+        let Some(mut remote) = visit.queue.first(name, deadline, around).await else {
+            return Ok(None);
         };
         if remote.hold.as_ref().is_none_or(|hold| hold.lease.is_lost()) {
             remote.hold = None;
-            remote.hold = Some(Ticket::new(shared, name).wait(around).await?);
+            remote.hold = Ticket::new(shared, name).wait(deadline, around).await?;
             remote.served = 0;
+        }
+        if remote.hold.is_none() {
+            return Ok(None);
         }
         remote.served += 1;
         drop(waiting);
-        Ok(Turn {
+        Ok(Some(Turn {
             remote: Some(remote),
             batch: shared.settings.batch,
             visit,
-        })
+        }))
     }
 
     fn queues(&self) -> MutexGuard<'_, HashMap<String, Arc<LocalQueue>>> {

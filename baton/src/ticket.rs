@@ -33,6 +33,15 @@ enum Woken {
     LookAgain,
 }
 
+impl Woken {
+    fn in_words(&self) -> &'static str {
+        match self {
+            Self::Turn(_) => "its turn",
+            Self::LookAgain => "not yet",
+        }
+    }
+}
+
 impl Ticket {
     /// A place at the desk, before anything is sent: a turn that comes before its answer finds it.
     pub(crate) fn new(shared: &Arc<Shared>, name: &str) -> Self {
@@ -47,21 +56,26 @@ impl Ticket {
         }
     }
 
-    pub(crate) async fn wait(mut self, around: Option<&dyn Around>) -> Result<Hold, Error> {
+    /// Waits for the lock. None when it has not come at the deadline; but once it is asked for it.
+    pub(crate) async fn wait(
+        mut self,
+        deadline: Option<Instant>,
+        around: Option<&dyn Around>,
+    ) -> Result<Option<Hold>, Error> {
         let mut is_again = false;
         loop {
             let look_again = match self.ask(is_again, around).await? {
-                Ok(had) => return Ok(self.settle(had)),
+                Ok(had) => return Ok(Some(self.settle(had))),
                 Err(look_again) => look_again,
             };
             is_again = true;
-            let words = |woken: &Woken| match woken {
-                Woken::Turn(_) => "its turn",
-                Woken::LookAgain => "looks again",
-            };
+            let until = deadline.map_or(look_again, |deadline| deadline.min(look_again));
             let name = self.name.clone();
-            if let Woken::Turn(had) = carry(around, Act::Wait, &name, self.woken(look_again), words).await {
-                return Ok(self.settle(had));
+            if let Woken::Turn(had) = carry(around, Act::Wait, &name, self.woken(until), Woken::in_words).await {
+                return Ok(Some(self.settle(had)));
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return Ok(None);
             }
         }
     }
@@ -88,7 +102,7 @@ impl Ticket {
         })
     }
 
-    async fn woken(&mut self, look_again: Instant) -> Woken {
+    async fn woken(&mut self, until: Instant) -> Woken {
         let turn_or_news = async {
             tokio::select! {
                 biased;
@@ -96,7 +110,7 @@ impl Ticket {
                 _ = self.listening.changed() => Woken::LookAgain,
             }
         };
-        timeout_at(look_again, turn_or_news).await.unwrap_or(Woken::LookAgain)
+        timeout_at(until, turn_or_news).await.unwrap_or(Woken::LookAgain)
     }
 
     fn settle(&mut self, had: Had) -> Hold {

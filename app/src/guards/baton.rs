@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton::{Act, Around, Baton, Going, Settings};
-use tokio::time::timeout;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::mechanism::{Family, Mechanism};
@@ -79,10 +78,8 @@ struct Handed {
 impl Guard for Handed {
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let seam = Seam(probe.clone());
-        match timeout(self.wait, self.baton.lock_around(item.as_str(), &seam)).await {
-            Ok(held) => Ok(Some(Box::new(HeldLock(held?)))),
-            Err(_) => Ok(None),
-        }
+        let held = self.baton.lock_within(item.as_str(), self.wait, Some(&seam)).await?;
+        Ok(held.map(|held| Box::new(HeldLock(held)) as Box<dyn Held>))
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use baton::{Act, Around, Going, Settings};
 
-use crate::world::{LOCK, World, patient};
+use crate::world::{LOCK, LONG, World, patient};
 
 #[derive(Default)]
 struct Seen(Mutex<Vec<(Act, String)>>);
@@ -34,7 +34,7 @@ async fn what_is_done_for_a_holder_and_what_is_done_beside_are_seen_apart() {
         ..patient()
     };
     let process = world.process(settings).await;
-    let held = process.lock_around(LOCK, &own).await.unwrap();
+    let held = process.lock_within(LOCK, LONG, Some(&own)).await.unwrap().unwrap();
     held.release_around(&own).await.unwrap();
     assert_eq!(own.acts(), [Act::Acquire, Act::Release]);
     assert_eq!(beside.acts(), [Act::Subscribe]);

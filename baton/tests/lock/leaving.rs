@@ -1,5 +1,7 @@
 //! Who goes away leaves nothing behind.
 
+use std::time::Duration;
+
 use baton::Settings;
 use futures_util::FutureExt;
 use redis::AsyncCommands;
@@ -17,6 +19,22 @@ async fn who_stops_waiting_leaves_the_queue() {
     world.queued(0).await;
     held.release().await.unwrap();
     world.free().await;
+}
+
+#[tokio::test]
+async fn who_has_no_time_to_wait_has_a_lock_only_if_it_is_free() {
+    let mut world = World::start().await;
+    for batch in [1, 8] {
+        let settings = || Settings { batch, ..patient() };
+        let (process, other) = (world.process(settings()).await, world.process(settings()).await);
+        let held = process.lock_within(LOCK, Duration::ZERO, None).await.unwrap().unwrap();
+        for process in [&process, &other] {
+            assert!(process.lock_within(LOCK, Duration::ZERO, None).await.unwrap().is_none());
+        }
+        world.queued(0).await;
+        held.release().await.unwrap();
+        world.free().await;
+    }
 }
 
 #[tokio::test]
