@@ -118,13 +118,18 @@ where
     let versions = LedgerReader::connect(&local.urls).await?.versions().await?;
     let nginx = stack::find(stack::ServerKind::Nginx).map(|nginx| nginx.version());
     let environment = Environment::here(versions, nginx.transpose()?);
-    let progress = Arc::new(Progress::new(options.quiet));
+    let quiet = options.quiet;
+    let progress = Arc::new(Progress::new(quiet));
     let teller = progress.clone();
     let setting = Setting {
         local,
         repeat: options.repeat,
         begins: Box::new(move |done, all, line, what| teller.begins(done, all, line, what.to_owned())),
-        says: Box::new(|line| say::aside(line)),
+        says: Box::new(move |line| {
+            if !quiet {
+                say::aside(line);
+            }
+        }),
     };
     let measured = measure(setting).await;
     progress.clear();

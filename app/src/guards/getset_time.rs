@@ -37,7 +37,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
         broken_by: &[
-            "crashed-holder",
             "slow-holder",
             "paused-holder",
             "blocked-runtime",
@@ -46,6 +45,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "clock-jump",
         ],
         sometimes_broken_by: &[
+            "crashed-holder",
             "crashed-between",
             "sql-restart",
             "sql-gone",
