@@ -27,4 +27,5 @@ pub mod shop;
 pub mod stores;
 pub mod strategies;
 pub mod timeouts;
+mod to_its_end;
 pub mod world;

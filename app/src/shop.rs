@@ -16,6 +16,7 @@ use crate::services::Services;
 use crate::stores::{SECOND_SQL, Stock};
 use crate::strategies::{Catalogue, Entry, Listed};
 use crate::timeouts::Timeouts;
+use crate::to_its_end::ToItsEnd;
 use crate::world::World;
 
 /// Purchases in progress at one instance. Past that the answer is busy at once: a longer queue helps nobody.
@@ -229,18 +230,17 @@ impl Shop {
         };
         let probe = Probe::new(&purchase, service.work, service.fault, self.world.observers.clone());
         let wanted = purchase.clone();
-        let sale = self.purchases.spawn(async move {
+        let sale = ToItsEnd::new(self.purchases.track_future(async move {
             let outcome = strategy.buy(&purchase, &probe).await;
             drop(place);
             match outcome {
                 Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
                 outcome => outcome,
             }
-        });
+        }));
         match sale.await {
-            Ok(Ok(Outcome::Busy)) => self.sold_before(&wanted, &service.strategy.entry).await,
-            Ok(outcome) => outcome,
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+            Ok(Outcome::Busy) => self.sold_before(&wanted, &service.strategy.entry).await,
+            outcome => outcome,
         }
     }
 

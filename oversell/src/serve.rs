@@ -10,7 +10,7 @@ use app::shop::{CannotOpen, Settings, Shop};
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
@@ -21,13 +21,17 @@ use crate::say;
 /// How much an instance writes to its log: `error`, `warn`, `info`, `debug` or `trace` (every step of every purchase).
 const LOG: &str = "OVERSELL_LOG";
 
+/// How many connections are heard before what they ask is sent on: all of them, and the stores would have nothing to do
+/// meanwhile; one, and each command would travel alone.
+const AT_ONCE: usize = 16;
+
 /// A folder of this instance's own, in which it writes the traces of sales that are opened with one.
 const TRACES: &str = "OVERSELL_TRACES";
 
 /// Serves until SIGTERM or SIGINT and a while longer if it is to drain, then finishes what was begun.
 pub fn serve(options: ServeOptions) -> Result<u8> {
     log()?;
-    Runtime::new().context("no threads to serve with")?.block_on(async {
+    runtime()?.block_on(async {
         let (listen, admin_listen) = (options.listen, options.admin_listen);
         let drain = Duration::from_millis(options.drain_ms);
         let public = bind(listen).await?;
@@ -51,6 +55,14 @@ pub fn serve(options: ServeOptions) -> Result<u8> {
         app::http::serve(Arc::new(shop), public, admin, stop, drain).await;
         Ok(AS_DESIGNED)
     })
+}
+
+/// One thread: commands of purchases that come together travel to Redis together, and nobody is woken on another processor
+/// for each of them. More processors are used by more instances.
+fn runtime() -> Result<Runtime> {
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.enable_all().max_io_events_per_tick(AT_ONCE).build();
+    runtime.context("nothing to serve with")
 }
 
 async fn bind(address: std::net::SocketAddr) -> Result<TcpListener> {

@@ -48,13 +48,17 @@ const PROCESS: HeaderName = HeaderName::from_static("x-process");
 struct App {
     shop: Arc<Shop>,
     metrics: Arc<Metrics>,
+    /// The instance's name.
+    name: HeaderValue,
 }
 
 /// The two listeners' routes, public and admin, over one shop.
 pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
+    let name = shop.instance.as_str().parse();
     let app = App {
         shop,
         metrics: Arc::default(),
+        name: name.expect("a name is plain ASCII, which every header can hold"),
     };
     let named = |routes: Router| routes.layer(map_response_with_state(app.clone(), name_instance));
     let process = Uuid::new_v4().to_string();
@@ -95,10 +99,7 @@ async fn name_process(State(process): State<String>, mut response: Response) -> 
 /// Says on every answer, also on a refusal, which instance gave it; and while that is closing, that the connection ends:
 /// whoever kept it would send the next request to nobody.
 async fn name_instance(State(app): State<App>, mut response: Response) -> Response {
-    // A name is plain ASCII, which every header can hold.
-    if let Ok(name) = app.shop.instance.as_str().parse() {
-        response.headers_mut().insert(INSTANCE, name);
-    }
+    response.headers_mut().insert(INSTANCE, app.name);
     if app.shop.is_closing() {
         let ends = HeaderValue::from_static("close");
         response.headers_mut().insert(CONNECTION, ends);

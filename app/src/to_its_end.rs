@@ -1,0 +1,74 @@
+//! Work that goes on by itself when whoever waits for it has gone.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::runtime::Handle;
+
+/// Is carried out by whoever waits for it, and to its end even if nobody does any more. A task of its own from the beginning
+/// would cost each purchase two wake-ups.
+///
+/// It has to be made and dropped within a runtime: outside of one nobody is there to go on.
+pub(crate) struct ToItsEnd<T: Send + 'static>(Option<Work<T>>);
+
+type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+impl<T: Send + 'static> ToItsEnd<T> {
+    /// Nothing of it is done before it is polled.
+    pub(crate) fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(Some(Box::pin(work)))
+    }
+}
+
+impl<T: Send + 'static> Future for ToItsEnd<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // What panics is not taken up again.
+        let mut work = self.0.take().expect("what has ended is not polled");
+        let polled = work.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Some(work);
+        }
+        polled
+    }
+}
+
+impl<T: Send + 'static> Drop for ToItsEnd<T> {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(work);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn it_ends_though_whoever_waited_has_gone() {
+        let (go, gone) = oneshot::channel::<u8>();
+        let (tell, told) = oneshot::channel();
+        let mut work = ToItsEnd::new(async move {
+            let _ = tell.send(gone.await);
+        });
+        assert!((&mut work).now_or_never().is_none());
+        drop(work);
+        go.send(7).unwrap();
+        assert_eq!(told.await.unwrap(), Ok(7));
+    }
+
+    #[tokio::test]
+    async fn what_has_ended_is_not_begun_again() {
+        let (tell, told) = oneshot::channel();
+        ToItsEnd::new(async { tell.send(7).unwrap() }).await;
+        assert_eq!(told.await, Ok(7));
+    }
+}
