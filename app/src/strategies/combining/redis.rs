@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Script;
+use tokio::task::yield_now;
 
 use super::batch::Batch;
 use super::{Combining, Ledger, MECHANISM, WAIT};
@@ -42,6 +43,8 @@ impl Ledger for BatchScript {
     const NAME: &'static str = Redis::NAME;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
+        // Those whose requests are read at this moment come along.
+        yield_now().await;
         batch.gather();
         let item = &batch.first().item;
         let mut sell = self.sell.key(Redis::stock_key(item));
