@@ -84,7 +84,7 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
                     strategy: strategy.clone(),
                     threat,
                     instances,
-                    load: threat.load(wanted.load),
+                    load: threat.load(wanted.load, strategy),
                     repeat,
                     in_soak: false,
                 });

@@ -182,7 +182,7 @@ fn whatever_a_threat_does_it_does_to_purchases_of_the_first_wave() {
                 ..ASKED
             },
         ] {
-            let load = threat.load(asked);
+            let load = threat.load(asked, &strategy("x@sql", &[]));
             let places = threat.deed().map_or_else(Vec::new, |deed| deed.places(&load));
             assert!(places.iter().all(|place| *place < load.buyers), "{}", threat.name());
         }
