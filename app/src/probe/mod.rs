@@ -5,6 +5,7 @@
 
 mod actor;
 mod armed;
+mod carried;
 mod fault;
 mod log;
 mod observer;
@@ -23,7 +24,7 @@ pub use observer::{Observer, Observers, Passing};
 pub use step::{Role, Step};
 pub use trace::{Event, Trace, Tracer};
 
-use self::fault::CarriedFault;
+use self::carried::CarriedFault;
 use crate::sale::{Error, Name, Purchase};
 
 /// One round trip to a store, not sent yet. Only [`Probe::step`] sends it.
