@@ -10,7 +10,7 @@ import schemathesis
 STRATEGIES = os.environ["FUZZ_STRATEGIES"].split()
 RECORD = open(os.environ["FUZZ_RECORD"], "a", buffering=1)
 STEPS = ["lock", "read", "write", "record", "commit", "release"]
-FAULT = re.compile(r"(?:crash|(?:pause|block)=[0-9]{1,5})(?:@([a-z-]+)(\+?))?")
+FAULT = re.compile(r"(?:crash|(?:pause|block|delay)=[0-9]{1,5})(?:@([a-z-]+)(\+?))?")
 
 
 def one_of(names, text):

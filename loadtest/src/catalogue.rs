@@ -34,6 +34,9 @@ pub struct Strategy {
     /// The step before which stock was taken and the order is not entered yet, where these are two.
     #[serde(default)]
     pub record_at: Option<String>,
+    /// The steps that it can take, where the shop lists them.
+    #[serde(default, deserialize_with = "names")]
+    pub steps: Vec<String>,
     /// The services that it uses, where the shop says so by their names. Some shops may mean something else by it.
     #[serde(default, deserialize_with = "names")]
     pub needs: Vec<String>,
@@ -89,7 +92,7 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
             one_line(name, MAX_NAME)
         );
         let steps = [&strategy.weak_at, &strategy.pause_at].into_iter();
-        for step in steps.chain(&strategy.record_at) {
+        for step in steps.chain(&strategy.record_at).chain(&strategy.steps) {
             ensure!(
                 is_step(step),
                 "\"{}\" is no step of {name}: a to z and -, and perhaps a + behind",

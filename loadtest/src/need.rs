@@ -53,10 +53,21 @@ impl fmt::Display for Need {
 
 /// The servers that a strategy keeps stock and orders in, or locks by, each once.
 pub fn servers(strategy: &Strategy) -> Vec<ServerKind> {
+    used(|server| keeps(strategy, server) || strategy.needs.iter().any(|need| need == server))
+}
+
+/// Those that it locks by alone.
+pub fn lock_servers(strategy: &Strategy) -> Vec<ServerKind> {
+    used(|server| !keeps(strategy, server) && strategy.needs.iter().any(|need| need == server))
+}
+
+/// Whether stock or orders are there.
+fn keeps(strategy: &Strategy, server: &str) -> bool {
+    [strategy.store.stock, strategy.store.orders].contains(&server)
+}
+
+fn used(is_used: impl Fn(&str) -> bool) -> Vec<ServerKind> {
     let kinds = [(ServerKind::Redis, "redis"), (ServerKind::MariaDb, "sql")];
-    let used = kinds.into_iter().filter(|(_, server)| {
-        let place = strategy.store;
-        [place.stock, place.orders].contains(server) || strategy.needs.iter().any(|need| need == server)
-    });
+    let used = kinds.into_iter().filter(|(_, server)| is_used(server));
     used.map(|(kind, _)| kind).collect()
 }

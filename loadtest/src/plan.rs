@@ -1,6 +1,7 @@
 //! Which rounds are played.
 
 use crate::catalogue::Strategy;
+use crate::cell::SEEN_WITHIN;
 use crate::load::Load;
 use crate::threats::Threat;
 
@@ -67,7 +68,7 @@ pub struct Wanted {
     pub instances: Vec<usize>,
     /// The load where a threat does not set its own.
     pub load: Load,
-    /// How often each round is played.
+    /// How often each round is played; what breaks a strategy now and then is played [`SEEN_WITHIN`] times at least.
     pub repeats: u32,
 }
 
@@ -75,18 +76,19 @@ pub struct Wanted {
 /// run does so for all of them.
 pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     let mut rounds = Vec::new();
-    for repeat in 1..=wanted.repeats {
+    for repeat in 1..=wanted.repeats.max(SEEN_WITHIN) {
         for &threat in &wanted.threats {
             for instances in threat.instances(&wanted.instances) {
                 let concerned = strategies.iter().filter(|strategy| threat.concerns(strategy));
-                rounds.extend(concerned.map(|strategy| Round {
+                let once = concerned.map(|strategy| Round {
                     strategy: strategy.clone(),
                     threat,
                     instances,
-                    load: threat.load(wanted.load),
+                    load: threat.load(wanted.load, strategy),
                     repeat,
                     in_soak: false,
-                }));
+                });
+                rounds.extend(once.filter(|round| repeat <= wanted.repeats || round.is_sometimes_broken()));
             }
         }
     }

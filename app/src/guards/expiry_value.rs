@@ -43,6 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "blocked-runtime",
             "redis-restart",
             "redis-failover",
+            "store-silent",
             "clock-jump",
         ],
         sometimes_broken_by: &[
@@ -50,7 +51,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "crashed-between",
             "sql-restart",
             "sql-gone",
-            "store-silent",
             "lost-reply",
         ],
         weak_at: "del",

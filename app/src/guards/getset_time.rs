@@ -42,6 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "blocked-runtime",
             "redis-restart",
             "redis-failover",
+            "store-silent",
             "clock-jump",
         ],
         sometimes_broken_by: &[
@@ -49,7 +50,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "crashed-between",
             "sql-restart",
             "sql-gone",
-            "store-silent",
             "lost-reply",
         ],
         weak_at: "write",

@@ -159,9 +159,9 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
         };
     }
     // The answer leaves before the fault strikes, or nobody would hear that it was accepted.
-    std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        fault.action.inject();
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        fault.action.inject().await;
     });
     Ok(StatusCode::ACCEPTED)
 }

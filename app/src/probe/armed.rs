@@ -47,13 +47,13 @@ impl Observer for ArmedFaults {
 
     async fn before(&self, passing: &Passing<'_>) {
         if let Some(fault) = self.take(passing, When::Before) {
-            fault.action.inject();
+            fault.action.inject().await;
         }
     }
 
     async fn after(&self, passing: &Passing<'_>, _said: &str) {
         if let Some(fault) = self.take(passing, When::After) {
-            fault.action.inject();
+            fault.action.inject().await;
         }
     }
 }

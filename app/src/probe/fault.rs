@@ -1,18 +1,18 @@
-//! Faults that are real: the process stops itself with SIGSTOP, ends itself with SIGKILL, or blocks its own executor.
+//! Faults that are real: the process stops itself with SIGSTOP, ends itself with SIGKILL, or blocks its own executor. And a
+//! purchase that stands still at a step, so that a fault of somebody else meets it there.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use nix::sys::signal::{Signal, raise};
 use tokio::runtime::Handle;
 
-use super::{Actor, Observer, Passing, Role, Step};
+use super::{Role, Step};
 
-/// The longest time that a process can be asked to stand still, in milliseconds.
+/// The longest time that a process or a purchase can be asked to stand still, in milliseconds.
 const MAX_STILL_MS: u64 = 60_000;
 
-/// What happens to the process.
+/// What happens to the process, or to the purchase alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAction {
     /// SIGSTOP now, SIGCONT after this long.
@@ -20,6 +20,8 @@ pub enum FaultAction {
     /// Every thread of the executor is blocked for this long, as by a call that does not yield: the process runs, and no
     /// renewal does.
     Block(Duration),
+    /// Who takes the step takes it so much later. The process and everybody else go on.
+    Delay(Duration),
     /// SIGKILL: no destructor runs, no connection is closed in order.
     Crash,
 }
@@ -56,17 +58,21 @@ pub struct Fault {
 pub enum BadFault {
     /// The part before the `@`.
     #[error(
-        "a fault is crash, pause=MILLISECONDS or block=MILLISECONDS (1 to {MAX_STILL_MS}), then perhaps @STEP or @STEP+"
+        "a fault is crash, pause=MILLISECONDS, block=MILLISECONDS or delay=MILLISECONDS (1 to {MAX_STILL_MS}), then perhaps \
+         @STEP or @STEP+"
     )]
     Action,
+    /// Without an `@`.
+    #[error("a delay needs its @STEP: no purchase stands still anywhere else")]
+    Nowhere,
     /// The part after the `@`.
     #[error("a step is one of lock, read, write, record, commit, release, renew, or one that GET /strategies lists")]
     Step,
 }
 
 impl Fault {
-    /// Reads `crash`, `crash@release`, `pause=3000`, `block=3000@set-nx`, `crash@write+`. A step is a role or one of
-    /// `steps`; the `+` means after it.
+    /// Reads `crash`, `crash@release`, `pause=3000`, `block=3000@set-nx`, `delay=400@read`, `crash@write+`. A step is a role
+    /// or one of `steps`; the `+` means after it.
     ///
     /// # Errors
     /// [`BadFault`] when it is neither.
@@ -79,9 +85,13 @@ impl Fault {
             None if action == "crash" => FaultAction::Crash,
             Some(("pause", ms)) => FaultAction::Pause(still(ms)?),
             Some(("block", ms)) => FaultAction::Block(still(ms)?),
+            Some(("delay", ms)) => FaultAction::Delay(still(ms)?),
             _ => return Err(BadFault::Action),
         };
-        Ok(Self { action, at })
+        match (action, at) {
+            (FaultAction::Delay(_), None) => Err(BadFault::Nowhere),
+            _ => Ok(Self { action, at }),
+        }
     }
 
     /// Whether it strikes on this side of `step`.
@@ -110,34 +120,15 @@ impl Target {
     }
 }
 
-/// The fault of one purchase stands at the seam of that purchase alone.
-#[async_trait]
-impl Observer for Fault {
-    fn observes(&self, _actor: &Actor) -> bool {
-        true
-    }
-
-    async fn before(&self, passing: &Passing<'_>) {
-        if self.is_for(passing.step, When::Before) {
-            self.action.inject();
-        }
-    }
-
-    async fn after(&self, passing: &Passing<'_>, _said: &str) {
-        if self.is_for(passing.step, When::After) {
-            self.action.inject();
-        }
-    }
-}
-
 impl FaultAction {
-    /// Does it to this process.
-    pub fn inject(self) {
+    /// Does it to this process, or to the task that waits for it.
+    pub async fn inject(self) {
         tracing::warn!(action = ?self, "a fault strikes");
         match self {
             Self::Crash => crash(),
             Self::Pause(length) => pause(length),
             Self::Block(length) => block(length),
+            Self::Delay(length) => tokio::time::sleep(length).await,
         }
     }
 }
@@ -209,6 +200,11 @@ mod tests {
                 FaultAction::Block(Duration::from_secs(3)),
                 before("write"),
             ),
+            (
+                "delay=400@set-nx+",
+                FaultAction::Delay(Duration::from_millis(400)),
+                after("set-nx"),
+            ),
         ] {
             assert_eq!(Fault::parse(text, STEPS).unwrap(), Fault { action, at }, "{text}");
         }
@@ -232,6 +228,10 @@ mod tests {
             "block",
             "block=0",
             "block=60001@write",
+            "delay",
+            "delay=400",
+            "delay=0@write",
+            "delay=60001@write",
             "crash=1",
         ] {
             assert!(Fault::parse(bad, STEPS).is_err(), "{bad:?}");

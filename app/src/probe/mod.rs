@@ -5,6 +5,7 @@
 
 mod actor;
 mod armed;
+mod carried;
 mod fault;
 mod log;
 mod observer;
@@ -23,6 +24,7 @@ pub use observer::{Observer, Observers, Passing};
 pub use step::{Role, Step};
 pub use trace::{Event, Trace, Tracer};
 
+use self::carried::CarriedFault;
 use crate::sale::{Error, Name, Purchase};
 
 /// One round trip to a store, not sent yet. Only [`Probe::step`] sends it.
@@ -42,7 +44,7 @@ pub struct Probe {
     actor: Actor,
     work: Duration,
     /// One at most, but for the steps that a purchase takes for several.
-    faults: Vec<Fault>,
+    faults: Vec<CarriedFault>,
     observers: Observers,
 }
 
@@ -53,7 +55,7 @@ impl Probe {
         Self {
             actor: Actor::Purchase(Attempt::new(purchase)),
             work,
-            faults: fault.into_iter().collect(),
+            faults: fault.into_iter().map(CarriedFault::new).collect(),
             observers,
         }
     }
@@ -89,7 +91,9 @@ impl Probe {
     /// The probe of the steps that this purchase takes for `others` as well: a fault of any of them strikes there.
     pub fn together_with<'a>(&self, others: impl Iterator<Item = &'a Self>) -> Self {
         let mut probe = self.clone();
-        probe.faults.extend(others.flat_map(|other| &other.faults));
+        probe
+            .faults
+            .extend(others.flat_map(|other| other.faults.iter().cloned()));
         probe
     }
 

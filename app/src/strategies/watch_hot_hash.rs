@@ -40,7 +40,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 8,
         summary: "WATCH the hash of all items, after the check; again until nobody sold any of them",
         broken_by: THREATS,
-        sometimes_broken_by: &["store-silent", "lost-reply"],
+        sometimes_broken_by: &[],
         weak_at: "write",
         needs: &[],
         source: include_str!("watch_hot_hash.rs"),

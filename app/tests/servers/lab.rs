@@ -1,5 +1,7 @@
 //! The lab headers: who may ask for what, and what becomes of those who may not.
 
+use std::time::Instant;
+
 use crate::harness::{Instance, PurchaseRequest, TOKEN};
 use crate::refusal::{Case, none_sells};
 
@@ -86,6 +88,7 @@ async fn a_fault_needs_the_token_an_action_and_a_step() {
         denied(&token).header("authorization", &token),
         bad("crash"),
         bad("pause=100"),
+        bad("delay=100"),
         bad("crash@lunch"),
         bad("pause=0@write"),
         bad("pause=60001@write"),
@@ -93,6 +96,28 @@ async fn a_fault_needs_the_token_an_action_and_a_step() {
         bad(""),
     ];
     none_sells(&instance, &instance.public, &item, &cases).await;
+}
+
+#[tokio::test]
+async fn a_delayed_purchase_holds_up_nobody_else() {
+    let instance = Instance::lab().await;
+    let item = instance.sale(7).await;
+    let began = Instant::now();
+    let delayed = async {
+        let purchase = PurchaseRequest::of(&item)
+            .by("conditional@sql")
+            .header("x-fault", "delay=500@connect")
+            .header("authorization", &format!("Bearer {TOKEN}"));
+        assert_eq!(instance.buy(&purchase).await.status, 201);
+        began.elapsed()
+    };
+    let other = async {
+        let purchase = PurchaseRequest::of(&item).by("conditional@sql");
+        assert_eq!(instance.buy(&purchase).await.status, 201);
+        began.elapsed()
+    };
+    let (delayed, other) = tokio::join!(delayed, other);
+    assert!(delayed.as_millis() >= 500 && other < delayed, "{delayed:?} {other:?}");
 }
 
 #[tokio::test]

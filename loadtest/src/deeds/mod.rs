@@ -1,6 +1,7 @@
 //! What several threats do to a shop in the same way.
 
 pub(crate) mod crash;
+pub(crate) mod every_step;
 pub(crate) mod hold;
 pub(crate) mod relays;
 pub(crate) mod restart;

@@ -30,6 +30,11 @@ impl Relays<'_> {
         self.kinds.iter().flat_map(|kind| self.ours.shop.relays(*kind))
     }
 
+    /// Those of every instance but the first.
+    pub(crate) fn of_others(&self) -> impl Iterator<Item = &Relay> {
+        self.kinds.iter().flat_map(|kind| self.ours.shop.relays(*kind).skip(1))
+    }
+
     /// Whether anything that was on its way met trouble at one of them.
     pub(crate) fn any_affected(&self) -> bool {
         self.all().any(|relay| relay.affected() > 0)

@@ -17,6 +17,10 @@ const WORK: Duration = Duration::from_millis(600);
 /// When it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
+/// How long connections to a store are to lie unused before it goes: our own shop asks those that did whether they still live,
+/// and with one that does not nobody could buy as soon as it is back.
+pub(crate) const UNUSED_FOR: Duration = Duration::from_millis(1_100);
+
 /// Kills the store after some sales and starts it again. Whether there were any sales before.
 pub(crate) async fn act(scene: &Scene<'_>, kind: ServerKind) -> Result<bool> {
     let has_begun = sales_begun(scene).await;
@@ -58,7 +62,8 @@ pub(crate) async fn on_stores<T: Send + 'static>(
     tokio::task::spawn_blocking(move || act(&stores)).await?
 }
 
-fn restart(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
+/// Kills the store and comes back when it is there again.
+pub(crate) fn restart(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
     let store: Option<&Service> = match kind {
         ServerKind::Redis => stores.redis(),
         _ => stores.mariadb(),

@@ -39,7 +39,12 @@ impl<'a> Record<'a> {
     /// A round is about to be played, unless it could show nothing new: whether it is to be.
     pub(super) fn begins(&self, round: &Round) -> bool {
         let mut kept = self.kept();
-        if !round.is_claimed() && !round.is_sometimes_broken() && kept.failures(round) >= FAILED_FOR_SURE {
+        let enough = if round.is_sometimes_broken() {
+            1
+        } else {
+            FAILED_FOR_SURE
+        };
+        if !round.is_claimed() && kept.failures(round) >= enough {
             kept.left_out += 1;
             return false;
         }

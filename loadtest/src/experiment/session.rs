@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use futures_util::future::join_all;
 
 use super::{Plan, Queue, World};
 use crate::attack::{Attack, Crowd};
@@ -15,6 +16,9 @@ use crate::open_sales::OpenSales;
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::trace::Shown;
+
+/// The most sales of one round that are traced: an instance may refuse more.
+const MOST_TRACED: usize = 32;
 
 pub(super) struct Session<'a> {
     world: World,
@@ -120,10 +124,14 @@ impl<'a> Session<'a> {
         self.open.opens(&market.sales);
         market.open().await?;
         let earlier = self.plan.record.earlier(round);
-        let mut trace = match market.sales.first().filter(|_| round.is_traced(earlier)) {
-            Some(first) => shop.trace(&first.item).await,
-            None => None,
-        };
+        // Of a crowd one item is like the others; a deed may have done to each of them something else.
+        let is_like_others = round.threat.deed().is_none();
+        let mut traces = Vec::new();
+        if round.is_traced(earlier) {
+            let told_of = market.sales.iter().take(if is_like_others { 1 } else { MOST_TRACED });
+            traces = join_all(told_of.map(|sale| shop.trace(&sale.item))).await;
+        }
+        let mut traces = traces.into_iter();
         let is_control = round.threat.is_control();
         let attack = Attack {
             sale: market.clone(),
@@ -163,7 +171,7 @@ impl<'a> Session<'a> {
             expected: expected.clone(),
             told,
             looks,
-            trace: trace.take(),
+            trace: traces.next().flatten(),
             shown: Shown::default(),
             since: Instant::now(),
         });

@@ -87,10 +87,11 @@ impl MarketFollowUp {
         self.items.iter().filter_map(|item| busy::longest(&item.told)).max()
     }
 
-    /// What the trace shows, which is that of the first item.
+    /// What the trace shows of the first item with a story, or of the first one.
     pub fn shown(&self) -> Shown {
-        self.items
-            .first()
+        let telling = self.items.iter().find(|item| item.shown.story.is_some());
+        telling
+            .or(self.items.first())
             .map_or_else(Shown::default, |item| item.shown.clone())
     }
 

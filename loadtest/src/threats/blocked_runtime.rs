@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
+use crate::catalogue::Strategy;
 use crate::deeds::hold;
 use crate::deeds::stand_still::{self, Still};
 use crate::load::Load;
@@ -25,7 +26,7 @@ impl Threat for BlockedRuntime {
         true
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 

@@ -43,7 +43,7 @@ impl Threat for ClockJump {
         vec![Need::Clocks]
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 

@@ -1,19 +1,28 @@
-//! The stores are told what to do and do it, and what they answer never arrives; then the connections end.
+//! The stores are told what to do and do it, and what they answer never arrives, just when a purchase is about to take each of
+//! the steps that there are; then the connections end, and others buy.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
+use stack::Relay;
 use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
-use crate::deeds::relays;
+use crate::deeds::{every_step, relays, restart};
+use crate::load::Load;
 use crate::need::{Need, servers};
 
-/// For how long at most until one is lost.
-const LASTS: Duration = Duration::from_millis(200);
+/// How long each purchase is held up: below a lease, so that it goes on while replies are lost.
+const HELD_UP: Duration = Duration::from_millis(400);
+
+/// How long the others work who come then.
+const WORK: Duration = Duration::from_millis(100);
+
+/// For how long: until the commands of all of them were carried out.
+const LASTS: Duration = Duration::from_millis(400);
 
 pub(super) struct LostReply;
 
@@ -34,6 +43,10 @@ impl Threat for LostReply {
         servers(strategy).into_iter().map(Need::Relay).collect()
     }
 
+    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
+        every_step::load(asked, strategy)
+    }
+
     fn deed(&self) -> Option<&dyn Deed> {
         Some(self)
     }
@@ -41,18 +54,27 @@ impl Threat for LostReply {
 
 #[async_trait]
 impl Deed for LostReply {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        every_step::places(load)
+    }
+
     /// Those whom the shop was serving meanwhile.
     fn excuses_silence(&self) -> bool {
         true
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = scene.after_sales(1).await;
+        let has_begun = restart::sales_begun(scene).await;
         let relays = relays::of(scene)?;
-        for relay in relays.all() {
-            relay.lose_replies();
-        }
-        sleep(LASTS).await;
-        Ok(has_begun && relays.any_affected())
+        let losing = async {
+            relays.all().for_each(Relay::lose_replies);
+            sleep(LASTS).await;
+            let was_lost = relays.any_affected();
+            relays.all().for_each(Relay::pass);
+            every_step::others(scene, WORK).await?;
+            Ok(was_lost)
+        };
+        let was_lost = every_step::meets(scene, HELD_UP, losing).await?;
+        Ok(has_begun && was_lost)
     }
 }

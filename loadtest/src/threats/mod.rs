@@ -83,7 +83,7 @@ pub trait Threat: Send + Sync {
     }
 
     /// Its load, made from the one that was asked for: two waves where there is a deed.
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _strategy: &Strategy) -> Load {
         match self.deed() {
             Some(_) => two_waves(asked),
             None => asked,

@@ -1,6 +1,7 @@
 //! The control: one buyer at a time. Who is not exact here is a straw man, not a strategy.
 
 use super::{Threat, smallest_crowd_of_instances};
+use crate::catalogue::Strategy;
 use crate::load::Load;
 
 /// Units that one buyer may find: alone, more of them would show nothing more.
@@ -28,7 +29,7 @@ impl Threat for OneBuyer {
             .collect()
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         let stock = asked.stock.min(STOCK * i64::from(asked.quantity));
         let enough = (stock / i64::from(asked.quantity)) as usize + 4;
         Load {

@@ -45,7 +45,7 @@ impl Threat for RedisFailover {
         vec![Need::Service(ServerKind::Redis)]
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 

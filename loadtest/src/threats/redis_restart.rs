@@ -39,7 +39,7 @@ impl Threat for RedisRestart {
         vec![Need::Service(ServerKind::Redis)]
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 

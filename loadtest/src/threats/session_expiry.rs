@@ -44,7 +44,7 @@ impl Threat for SessionExpiry {
         lock_services(strategy).into_iter().map(Need::Relay).collect()
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 

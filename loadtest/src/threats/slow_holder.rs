@@ -8,6 +8,7 @@ use tokio::time::sleep;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
+use crate::catalogue::Strategy;
 use crate::deeds::hold;
 use crate::load::Load;
 
@@ -29,7 +30,7 @@ impl Threat for SlowHolder {
         true
     }
 
-    fn load(&self, asked: Load) -> Load {
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 

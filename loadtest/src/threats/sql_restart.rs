@@ -1,14 +1,15 @@
-//! MariaDB is killed (SIGKILL) while a purchase is at work, and started again: what was committed is there, and nothing else,
-//! no lock either.
+//! MariaDB is killed (SIGKILL) just when a purchase is about to take each of the steps that there are, and started again: what was
+//! committed is there, and nothing else, no lock either. Others buy before the purchase goes on.
 
 use anyhow::Result;
 use async_trait::async_trait;
 use stack::ServerKind;
+use tokio::time::sleep;
 
-use super::{Threat, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
-use crate::deeds::{hold, restart};
+use crate::deeds::{every_step, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
@@ -35,8 +36,8 @@ impl Threat for SqlRestart {
         vec![Need::Service(ServerKind::MariaDb)]
     }
 
-    fn load(&self, asked: Load) -> Load {
-        hold::load(two_waves(asked))
+    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
+        every_step::load(asked, strategy)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -47,7 +48,7 @@ impl Threat for SqlRestart {
 #[async_trait]
 impl Deed for SqlRestart {
     fn places(&self, load: &Load) -> Vec<usize> {
-        hold::places(load)
+        every_step::places(load)
     }
 
     /// Those whom the shop was serving meanwhile.
@@ -56,6 +57,14 @@ impl Deed for SqlRestart {
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        restart::act(scene, ServerKind::MariaDb).await
+        let has_begun = restart::sales_begun(scene).await;
+        let held_up = every_step::below_a_lease(&scene.attack.sale.strategy);
+        sleep(restart::UNUSED_FOR).await;
+        let restarts = async {
+            restart::on_stores(scene, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
+            every_step::others(scene, held_up).await
+        };
+        every_step::meets(scene, held_up, restarts).await?;
+        Ok(has_begun)
     }
 }

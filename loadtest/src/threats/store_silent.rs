@@ -1,20 +1,39 @@
-//! Between the instances and their stores nothing arrives any more, in either direction, for longer than every timeout; then
-//! it does, on the same connections, and what was sent before comes late.
+//! Between the instances and their stores nothing arrives any more, in either direction, for longer than every lease, just
+//! when a purchase is about to take each of the steps that there are. Then one instance after the other hears and is heard
+//! again, on the same connections: what the first of them sent before comes late, while others buy at the second.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
+use stack::Relay;
 use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
-use crate::deeds::relays;
-use crate::need::{Need, servers};
+use crate::deeds::{every_step, relays, restart};
+use crate::load::Load;
+use crate::need::{Need, lock_servers, servers};
 
-/// For how long: a command of our own shop is given up after five seconds.
-const LASTS: Duration = Duration::from_secs(6);
+/// For how long: our own shop gives a command to Redis up after five seconds. One to MariaDB it gives up after eight: that is
+/// answered late.
+const LASTS: Duration = Duration::from_millis(5_500);
+
+/// How much longer at the first instance: by then the others have new connections where theirs were given up.
+const AND_THEN: Duration = Duration::from_millis(1_500);
+
+/// How long each purchase is held up: below a lease, so that it goes on while nothing arrives.
+const HELD_UP: Duration = Duration::from_millis(400);
+
+/// How long the others work then, below a lease: what was held back arrives meanwhile.
+const WORK: Duration = Duration::from_millis(800);
+
+/// When a server that keeps nothing but the lock is heard again, where that is another one than the store.
+const LOCK_BACK_AFTER: Duration = Duration::from_millis(200);
+
+/// How much later the store is.
+const STORE_BACK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) struct StoreSilent;
 
@@ -35,6 +54,10 @@ impl Threat for StoreSilent {
         servers(strategy).into_iter().map(Need::Relay).collect()
     }
 
+    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
+        every_step::load(asked, strategy)
+    }
+
     fn deed(&self) -> Option<&dyn Deed> {
         Some(self)
     }
@@ -42,18 +65,36 @@ impl Threat for StoreSilent {
 
 #[async_trait]
 impl Deed for StoreSilent {
+    fn places(&self, load: &Load) -> Vec<usize> {
+        every_step::places(load)
+    }
+
     /// Those whom the shop was serving meanwhile.
     fn excuses_silence(&self) -> bool {
         true
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = scene.after_sales(1).await;
+        let has_begun = restart::sales_begun(scene).await;
+        let locks = relays::before(scene, lock_servers(&scene.attack.sale.strategy))?;
         let relays = relays::of(scene)?;
-        for relay in relays.all() {
-            relay.silence();
-        }
-        sleep(LASTS).await;
-        Ok(has_begun && relays.any_affected())
+        let silence = async {
+            relays.all().for_each(Relay::silence);
+            sleep(LASTS).await;
+            let was_unheard = relays.any_affected();
+            relays.of_others().for_each(Relay::pass);
+            sleep(AND_THEN).await;
+            let back = async {
+                sleep(LOCK_BACK_AFTER).await;
+                locks.all().for_each(Relay::pass);
+                sleep(STORE_BACK_AFTER).await;
+                relays.all().for_each(Relay::pass);
+                anyhow::Ok(())
+            };
+            tokio::try_join!(every_step::others(scene, WORK), back)?;
+            Ok(was_unheard)
+        };
+        let was_unheard = every_step::meets(scene, HELD_UP, silence).await?;
+        Ok(has_begun && was_unheard)
     }
 }

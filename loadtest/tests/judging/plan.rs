@@ -96,6 +96,19 @@ fn strategies_alternate_within_a_repeat_and_repeats_count_from_one() {
 }
 
 #[test]
+fn what_breaks_a_strategy_now_and_then_is_played_until_it_can_have_been_seen() {
+    let mut now_and_then = strategy("x@sql", &["crowd", "second-instance"]);
+    now_and_then.sometimes_broken_by = vec!["crowd".to_owned(), "crashed-holder".to_owned()];
+    let played = |repeats| {
+        let rounds = plan(&[now_and_then.clone()], &[1, 2], ASKED, repeats);
+        THREATS.map(|threat| rounds.iter().filter(|round| round.threat.name() == threat).count())
+    };
+    // What it claims to survive as well counts as claimed.
+    assert_eq!(played(2), [2, 2, 2, 10]);
+    assert_eq!(played(12), [12, 12, 12, 12]);
+}
+
+#[test]
 fn a_control_is_claimed_for_everyone_and_a_threat_by_those_who_name_it() {
     let table: [(&[&str], &[&str]); 4] = [
         (&[], &["one-buyer"]),
@@ -169,7 +182,7 @@ fn whatever_a_threat_does_it_does_to_purchases_of_the_first_wave() {
                 ..ASKED
             },
         ] {
-            let load = threat.load(asked);
+            let load = threat.load(asked, &strategy("x@sql", &[]));
             let places = threat.deed().map_or_else(Vec::new, |deed| deed.places(&load));
             assert!(places.iter().all(|place| *place < load.buyers), "{}", threat.name());
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{output, stderr};
 
 /// Who is tried under what, and who falls to it; all others hold.
-const FAMOUS: [(&str, &str, &str); 12] = [
+const FAMOUS: [(&str, &str, &str); 13] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -33,9 +33,22 @@ const FAMOUS: [(&str, &str, &str); 12] = [
         "lua@redis,token@sql,fenced@sql,watchdog@sql",
         "lua@redis,token@sql",
     ),
-    ("sql-restart", "conditional@sql,for-update@sql,tcc@redis+sql", ""),
+    (
+        "sql-restart",
+        "conditional@sql,for-update@sql,tcc@redis+sql,named-lock@redis,dual-write@redis+sql",
+        "named-lock@redis,dual-write@redis+sql",
+    ),
     ("sql-gone", "named-lock@sql,for-update@sql,fenced@sql", "named-lock@sql"),
-    ("store-silent,slow-network,lost-reply", "lua@redis,conditional@sql", ""),
+    (
+        "store-silent",
+        "lua@redis,conditional@sql,token@redis,watchdog@sql,fenced@redis,fenced@sql",
+        "token@redis,watchdog@sql",
+    ),
+    (
+        "slow-network,lost-reply",
+        "lua@redis,conditional@sql,token@redis,decr-undo@redis",
+        "decr-undo@redis",
+    ),
     (
         "clock-jump",
         "getset-time@redis,token@redis,fenced@redis,lua@redis,conditional@sql",

@@ -1,0 +1,70 @@
+//! The fault that one purchase carries.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+
+use super::fault::When;
+use super::{Actor, Fault, Observer, Passing, Step};
+
+/// The fault of one purchase, at the seam of that purchase alone: it strikes the first time that this comes to the step.
+#[derive(Clone, Debug)]
+pub(super) struct CarriedFault {
+    fault: Fault,
+    has_struck: Arc<AtomicBool>,
+}
+
+impl CarriedFault {
+    pub(super) fn new(fault: Fault) -> Self {
+        Self {
+            fault,
+            has_struck: Arc::default(),
+        }
+    }
+
+    async fn passes(&self, step: &Step, when: When) {
+        if self.fault.is_for(step, when) && !self.has_struck.swap(true, Ordering::Relaxed) {
+            self.fault.action.inject().await;
+        }
+    }
+}
+
+#[async_trait]
+impl Observer for CarriedFault {
+    fn observes(&self, _actor: &Actor) -> bool {
+        true
+    }
+
+    async fn before(&self, passing: &Passing<'_>) {
+        self.passes(passing.step, When::Before).await;
+    }
+
+    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+        self.passes(passing.step, When::After).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::Role;
+    use super::*;
+
+    const STEPS: &[Step] = &[Step::command("set-nx", &["SETNX"]).plays(Role::Lock)];
+
+    #[tokio::test]
+    async fn a_purchase_is_held_up_by_its_fault_once() {
+        let carried = CarriedFault::new(Fault::parse("delay=50@set-nx", STEPS).unwrap());
+        // Whoever renews for the purchase goes through the seam with the same fault.
+        let copy = carried.clone();
+        let began = Instant::now();
+        carried.passes(&STEPS[0], When::Before).await;
+        assert!(began.elapsed() >= Duration::from_millis(50));
+        let again = Instant::now();
+        carried.passes(&STEPS[0], When::Before).await;
+        copy.passes(&STEPS[0], When::Before).await;
+        assert!(again.elapsed() < Duration::from_millis(50));
+    }
+}
