@@ -14,7 +14,7 @@ use crate::reconciler::Pending;
 use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::services::Services;
 use crate::stores::{SECOND_SQL, Stock};
-use crate::strategies::{Catalogue, Entry, Listed};
+use crate::strategies::{Catalogue, Listed};
 use crate::timeouts::Timeouts;
 use crate::to_its_end::ToItsEnd;
 use crate::world::World;
@@ -65,6 +65,11 @@ pub enum CannotOpen {
         known: String,
     },
 }
+
+/// Why it is not known whether a purchase was sold before.
+#[derive(Debug, thiserror::Error)]
+#[error("its order may still be taken back")]
+struct MayBeTakenBack;
 
 /// How a buyer wants to be served: the lab headers, or the configuration where there are none.
 pub struct Service {
@@ -239,25 +244,29 @@ impl Shop {
             }
         }));
         match sale.await {
-            Ok(Outcome::Busy) => self.sold_before(&wanted, &service.strategy.entry).await,
+            Ok(Outcome::Busy) => self.sold_before(&wanted, &service.strategy).await,
             outcome => outcome,
         }
     }
 
     /// What to answer who found no way to the stock: a purchase may have been sold by a delivery before this one, whose answer
     /// was lost, and its buyer must not take it for refused.
-    async fn sold_before(&self, purchase: &Purchase, entry: &Entry) -> Result<Outcome, Error> {
+    async fn sold_before(&self, purchase: &Purchase, strategy: &Listed) -> Result<Outcome, Error> {
         if purchase.key.is_none() {
             return Ok(Outcome::Busy);
         }
         let nobody_looks = Observers::new(Vec::new());
         let probe = Probe::new(purchase, Duration::ZERO, None, nobody_looks);
-        let orders = self.world.orders(entry.store).await?;
+        let store = strategy.entry.store;
+        let orders = self.world.orders(store).await?;
         match orders.read(purchase, &probe).await {
-            Ok(found) => {
-                let order = found.and_then(|found| found.order);
-                Ok(order.map_or(Outcome::Busy, Outcome::Repeated))
-            }
+            Ok(found) => match found.and_then(|found| found.order) {
+                None => Ok(Outcome::Busy),
+                Some(_) if strategy.opened(&self.world).await?.takes_orders_back() => {
+                    Err(Error::failed(store, MayBeTakenBack))
+                }
+                Some(order) => Ok(Outcome::Repeated(order)),
+            },
             // Whoever is too many here comes again, as everywhere.
             Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
             Err(error) => Err(error),

@@ -1,9 +1,11 @@
 //! What AT puts back, what it leaves as it is, and what comes too late for it.
 
+use std::time::Duration;
+
 use app::sale::Error;
 use sqlx::{MySqlPool, Row, query};
 
-use crate::harness::{Instance, LONG, until};
+use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own, until};
 use crate::reconciled::{LEASE, ended, hasty, pending, settled};
 use crate::stopped::{At, Elsewhere, crash};
 use crate::two_phase::alone;
@@ -87,4 +89,23 @@ async fn a_branch_that_comes_after_its_transaction_was_rolled_back_is_refused() 
         let ledger = instance.ledger("sql+sql", &item).await;
         assert_eq!(ledger.left_and_sold(), (1, 0), "{place}");
     }
+}
+
+/// Without the global lock an order is seen that was entered and may be taken back.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_may_be_taken_back_is_no_answer_to_a_repeat() {
+    let instance = Instance::on(stores_of_its_own(), |settings| {
+        settings.timeouts.wait = Duration::from_millis(50);
+        settings.timeouts.lease = LEASE;
+    })
+    .await;
+    let item = instance.sale(1).await;
+    crash(instance.stores(), AT, LONG, (&item, "k"), At::Named("decide")).await;
+    let again = PurchaseRequest::of(&item).by(AT).key("k");
+    let (status, _) = instance.buy(&again).await.problem();
+    assert_eq!(status, 500, "whether the first delivery stays sold is not known yet");
+    expire(&instance, &item).await;
+    settled(&instance, &item).await;
+    assert_eq!(instance.buy(&again).await.status, 201);
+    assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (0, 1));
 }

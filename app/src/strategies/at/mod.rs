@@ -29,9 +29,9 @@ use super::{NativeEntry, Strategy, opened};
 use crate::mechanism::{Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::{self, Pending, Reconciled};
-use crate::sale::{Error, Name, Outcome, Purchase};
+use crate::sale::{Error, Name, Order, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, Databases, FIND, READ, RECORD, ROLLBACK, WRITE};
-use crate::stores::{Sql, Store};
+use crate::stores::{Sql, Stock, Store};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
 
@@ -107,6 +107,14 @@ struct Coordinator {
     reconciled: Reconciled,
 }
 
+/// What came of a try that has ended.
+enum Tried {
+    /// So many are left.
+    Sold(i64),
+    /// Nothing was sold; the order of an earlier delivery, if there was one.
+    Refused(Option<Order>),
+}
+
 /// A branch found that somebody else has ended its transaction.
 fn undone() -> Error {
     Error::given_up(Sql::NAME, &"a reconciler has rolled the transaction back")
@@ -174,8 +182,9 @@ impl Coordinator {
         Ok(true)
     }
 
-    /// How many are left after a sale; `None` when it does not sell.
-    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
+    /// One try. The ledger is asked for an earlier order before the global lock is given back: one that is found without it may
+    /// still be taken back.
+    async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Tried, Error> {
         // Both before anything is locked: who waits in vain for one must not keep the lock from others.
         let (mut stock, mut orders) = self.databases.connected(probe).await?;
         let Some(transaction) = self.lock(purchase, probe, &mut stock).await? else {
@@ -185,19 +194,21 @@ impl Coordinator {
             Ok(Some(remaining)) => remaining,
             nothing @ (Ok(None) | Err(Error::GivenUp { .. })) => {
                 self.databases.stock.roll_back(purchase, probe, &mut stock).await?;
+                let order = self.databases.orders.find(purchase, probe, &mut orders).await?;
                 transaction.end(probe, &mut stock).await?;
-                return nothing;
+                return nothing.map(|_| Tried::Refused(order));
             }
-            unknown => return unknown,
+            Err(unknown) => return Err(unknown),
         };
         match self.enter(&transaction, purchase, probe, &mut orders).await {
             Ok(true) => {}
             nothing @ (Ok(false) | Err(Error::GivenUp { .. })) => {
                 self.databases.orders.roll_back(purchase, probe, &mut orders).await?;
+                let order = self.databases.orders.find(purchase, probe, &mut orders).await?;
                 if transaction.decide(Decided::RollingBack, probe, &mut stock).await? {
                     roll_back(&transaction, probe, &mut stock, None).await?;
                 }
-                return nothing.map(|_| None);
+                return nothing.map(|_| Tried::Refused(order));
             }
             Err(unknown) => return Err(unknown),
         }
@@ -207,7 +218,7 @@ impl Coordinator {
         if let Err(error) = finish(&transaction, probe, &mut stock, &mut orders).await {
             tracing::warn!(%error, "left to the reconciler");
         }
-        Ok(Some(remaining))
+        Ok(Tried::Sold(remaining))
     }
 }
 
@@ -215,10 +226,17 @@ impl Coordinator {
 impl Strategy for At {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        match self.coordinator.sell(purchase, probe).await? {
-            Some(remaining) => Ok(Outcome::Sold { remaining }),
-            None => self.coordinator.databases.refusal(purchase, probe).await,
-        }
+        let stock = &self.coordinator.databases.stock;
+        Ok(match self.coordinator.sell(purchase, probe).await? {
+            Tried::Sold(remaining) => Outcome::Sold { remaining },
+            Tried::Refused(Some(order)) => Outcome::Repeated(order),
+            Tried::Refused(None) if stock.read(purchase, probe).await?.is_some() => Outcome::SoldOut,
+            Tried::Refused(None) => Outcome::UnknownItem,
+        })
+    }
+
+    fn takes_orders_back(&self) -> bool {
+        true
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
