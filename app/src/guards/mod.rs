@@ -94,6 +94,14 @@ pub trait Held: Send + Sync {
         None
     }
 
+    /// The stock was read; business time comes next.
+    ///
+    /// # Errors
+    /// When the lock service fails. Nothing was written yet.
+    async fn after_read(&mut self, _probe: &Probe) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// The stock was read and is about to be written: whether to go on. No, when it is known by now that the lock was
     /// lost; a lock that cannot tell says yes.
     ///

@@ -58,14 +58,14 @@ struct HeldWhileReading(Option<Box<dyn Held>>);
 
 #[async_trait]
 impl Held for HeldWhileReading {
-    async fn before_write(&mut self, probe: &Probe) -> Result<bool, Error> {
+    async fn after_read(&mut self, probe: &Probe) -> Result<(), Error> {
         if let Some(held) = self.0.take() {
             held.release(probe).await?;
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Where nothing was written, the lock is still held.
+    /// Where nothing is to be written, the lock is still held.
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
         match self.0 {
             Some(held) => held.release(probe).await,

@@ -41,6 +41,7 @@ impl Guarded {
         if remaining < 0 {
             return Ok(Outcome::SoldOut);
         }
+        held.after_read(probe).await?;
         probe.work().await;
         if !held.before_write(probe).await? {
             return Ok(Outcome::Busy);

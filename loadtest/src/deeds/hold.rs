@@ -8,14 +8,18 @@ use tokio::sync::SetOnce;
 use tokio::time::timeout;
 
 use crate::answer::{Answer, Word};
-use crate::attack::{Heard, Scene, Sending};
+use crate::attack::{Delivery, Heard, Scene, Sending};
 use crate::load::Load;
 
 /// How long the purchase is held up: three leases of our own shop.
 pub(crate) const LASTS: Duration = Duration::from_secs(3);
 
-/// Buyers who come again and again meanwhile. A proxy may have half of them wait at an instance that stands still.
+/// Buyers who come again and again meanwhile: every second one past the proxy, which may have the others wait at an instance
+/// that stands still.
 const OTHERS: usize = 4;
+
+/// The instance at which the purchase is held up, and the one to which those come who pass the proxy by.
+const INSTANCES: [usize; 2] = [0, 1];
 
 /// After which one comes again who was told to wait: some shops give up long before a lease ends.
 const AGAIN: Duration = Duration::from_millis(300);
@@ -40,6 +44,11 @@ pub(crate) fn load(two_waves: Load) -> Load {
 /// When the deed has not named the places.
 pub(crate) async fn up(scene: &Scene<'_>, sending: Sending, is_held: impl Future) -> Result<Option<Answer>> {
     let is_over = SetOnce::new();
+    let [at, elsewhere] = INSTANCES.map(Delivery::At);
+    let sending = Sending {
+        delivery: at,
+        ..sending
+    };
     let holder = async {
         let heard = scene.send(0, sending).await;
         // It is set by nobody else.
@@ -49,14 +58,12 @@ pub(crate) async fn up(scene: &Scene<'_>, sending: Sending, is_held: impl Future
     let others = async {
         is_held.await;
         scene.begin();
-        let places = places(&scene.attack.sale.load);
-        try_join_all(
-            places
-                .into_iter()
-                .skip(1)
-                .map(|place| come_again(scene, place, &is_over)),
-        )
-        .await
+        let others = places(&scene.attack.sale.load).into_iter().skip(1);
+        let ways = [elsewhere, Delivery::Once].into_iter().cycle();
+        let others = others
+            .zip(ways)
+            .map(|(place, way)| come_again(scene, place, way, &is_over));
+        try_join_all(others).await
     };
     let (heard, others) = tokio::join!(holder, others);
     others?;
@@ -64,8 +71,12 @@ pub(crate) async fn up(scene: &Scene<'_>, sending: Sending, is_held: impl Future
 }
 
 /// Buys until somebody is told anything but to wait, or the purchase that is held up is answered.
-async fn come_again(scene: &Scene<'_>, place: usize, is_over: &SetOnce<()>) -> Result<()> {
-    while let Some(Heard { answer, .. }) = scene.send(place, Sending::default()).await? {
+async fn come_again(scene: &Scene<'_>, place: usize, delivery: Delivery, is_over: &SetOnce<()>) -> Result<()> {
+    let sending = Sending {
+        delivery,
+        ..Sending::default()
+    };
+    while let Some(Heard { answer, .. }) = scene.send(place, sending.clone()).await? {
         if answer.word != Word::Busy || timeout(AGAIN, is_over.wait()).await.is_ok() {
             break;
         }

@@ -9,7 +9,7 @@ use stack::{Clock, Service};
 use tokio::time::sleep;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Delivery, Scene, Sending};
+use crate::attack::{Deed, Scene, Sending};
 use crate::catalogue::Strategy;
 use crate::deeds::hold;
 use crate::load::Load;
@@ -72,7 +72,6 @@ impl Deed for ClockJump {
             .filter_map(Service::clock)
             .collect();
         let holder = Sending {
-            delivery: Delivery::At(0),
             work: Some(WORK),
             ..Sending::default()
         };

@@ -102,6 +102,12 @@ struct Coordinator {
     reconciled: Reconciled,
 }
 
+/// What the log says, on a connection that is taken for that alone.
+async fn concluded(log: &Sql, xid: &Xid, probe: &Probe) -> Result<Decision, Error> {
+    let mut log = log.connected(probe).await?;
+    conclude(xid, probe, &mut log).await
+}
+
 impl Coordinator {
     /// The first phase: both branches prepared, stock first, and how many are left; `None` when it does not sell.
     async fn prepared(
@@ -150,8 +156,9 @@ impl Coordinator {
             Err(error) => {
                 tracing::warn!(%error, "asks the log for its own decision");
                 drop(log);
-                let mut log = self.log.connected(probe).await?;
-                conclude(&xid, probe, &mut log).await? == Decision::Commit
+                // A log that cannot be asked may have it all the same.
+                let decision = concluded(&self.log, &xid, probe).await;
+                decision.map_err(|error| Error::failed(Sql::NAME, error))? == Decision::Commit
             }
         };
         if !is_decided {
@@ -170,10 +177,7 @@ impl Coordinator {
     async fn end(&self, left: &Left, probe: &Probe) -> Result<bool, Error> {
         let item = &left.xid.item;
         let probe = &probe.about(item);
-        let decision = {
-            let mut log = self.reconcilers_log.connected(probe).await?;
-            conclude(&left.xid, probe, &mut log).await?
-        };
+        let decision = concluded(&self.reconcilers_log, &left.xid, probe).await?;
         let is_over = self.in_doubt.end(left, decision, probe).await?;
         if is_over {
             self.reconciled.count(item, End::from(decision), left.hung_ms);
