@@ -262,10 +262,11 @@ impl Shop {
         match orders.read(purchase, &probe).await {
             Ok(found) => match found.and_then(|found| found.order) {
                 None => Ok(Outcome::Busy),
-                Some(_) if strategy.opened(&self.world).await?.takes_orders_back() => {
-                    Err(Error::failed(store, MayBeTakenBack))
-                }
-                Some(order) => Ok(Outcome::Repeated(order)),
+                Some(order) => match strategy.opened(&self.world).await?.may_take_back(purchase).await {
+                    Ok(false) => Ok(Outcome::Repeated(order)),
+                    Ok(true) => Err(Error::failed(store, MayBeTakenBack)),
+                    Err(error) => Err(Error::failed(store, error)),
+                },
             },
             // Whoever is too many here comes again, as everywhere.
             Err(error) if error.changed_nothing() => Ok(Outcome::Busy),

@@ -73,9 +73,12 @@ pub trait Strategy: Send + Sync {
     /// When a store fails: whether the sale took place is then unknown.
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error>;
 
-    /// Whether an order that is in the ledger may be taken back again: only the strategy itself then knows whether it stays.
-    fn takes_orders_back(&self) -> bool {
-        false
+    /// Whether the order of this purchase, which was seen in the ledger, may be taken back yet.
+    ///
+    /// # Errors
+    /// When what would tell cannot be reached.
+    async fn may_take_back(&self, _purchase: &Purchase) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// Forgets what it keeps of an item besides stock and orders, when the sale is closed.

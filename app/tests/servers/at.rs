@@ -91,9 +91,9 @@ async fn a_branch_that_comes_after_its_transaction_was_rolled_back_is_refused() 
     }
 }
 
-/// Without the global lock an order is seen that was entered and may be taken back.
+/// Without the global lock an order is seen that was entered and may be taken back, and one that stays.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_may_be_taken_back_is_no_answer_to_a_repeat() {
+async fn a_repeat_is_answered_with_an_order_that_stays_and_not_with_one_that_may_be_taken_back() {
     let instance = Instance::on(stores_of_its_own(), |settings| {
         settings.timeouts.wait = Duration::from_millis(50);
         settings.timeouts.lease = LEASE;
@@ -108,4 +108,12 @@ async fn an_order_that_may_be_taken_back_is_no_answer_to_a_repeat() {
     settled(&instance, &item).await;
     assert_eq!(instance.buy(&again).await.status, 201);
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (0, 1));
+    let lock =
+        query("insert into at_transactions (item, id, deadline) values (?, 'another', now(6) + interval 1 hour)");
+    lock.bind(&item).execute(&instance.sql).await.unwrap();
+    assert_eq!(
+        instance.buy(&again).await.status,
+        201,
+        "the ledger says so without the lock"
+    );
 }

@@ -235,8 +235,14 @@ impl Strategy for At {
         })
     }
 
-    fn takes_orders_back(&self) -> bool {
-        true
+    /// It stays when its images are gone and it is not.
+    async fn may_take_back(&self, purchase: &Purchase) -> Result<bool, Error> {
+        let stays = query(
+            "select count(*) from orders o where o.id = ? and not exists \
+             (select 1 from undo_log u where u.item = o.item and json_value(u.after_image, '$.id') = o.id)",
+        )
+        .bind(purchase.order.to_string());
+        Ok(self.coordinator.databases.orders.count(stays).await? == 0)
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
