@@ -1,4 +1,4 @@
-//! A lock that is given back before the write: the next one is in while the first one still has to write.
+//! A lock that is given back before the write: the next one is in when the first one has read and still has to write.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::guards::{guard, is_let_in, probe};
 use crate::harness::{Instance, LONG, fresh, name};
 
 #[tokio::test]
-async fn unlock_before_write_lets_the_next_one_in_before_the_first_one_writes_and_not_while_it_reads() {
+async fn unlock_before_write_lets_the_next_one_in_when_the_first_one_has_read_and_not_before() {
     let instance = Instance::lab().await;
     let hasty = Timeouts {
         wait: Duration::from_millis(50),
@@ -19,7 +19,7 @@ async fn unlock_before_write_lets_the_next_one_in_before_the_first_one_writes_an
     let item = name(&fresh("sku"));
     let mut first = guard.lock(&item, &probe()).await.unwrap().unwrap();
     assert!(!is_let_in(guard.as_ref(), &item).await);
-    assert!(first.before_write(&probe()).await.unwrap());
+    first.after_read(&probe()).await.unwrap();
     let second = guard.lock(&item, &probe()).await.unwrap().expect("it is still held");
     assert_eq!(first.release(&probe()).await.unwrap(), Released::InTime);
     // A purchase that writes nothing, such as a repeat.
