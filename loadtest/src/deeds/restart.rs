@@ -21,10 +21,10 @@ const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 /// and with one that does not nobody could buy as soon as it is back.
 pub(crate) const UNUSED_FOR: Duration = Duration::from_millis(1_100);
 
-/// Kills the store after some sales and starts it again. Whether there were any sales before.
-pub(crate) async fn act(scene: &Scene<'_>, kind: ServerKind) -> Result<bool> {
+/// Kills Redis after some sales and starts it again. Whether there were any sales before.
+pub(crate) async fn redis(scene: &Scene<'_>) -> Result<bool> {
     let has_begun = sales_begun(scene).await;
-    while_at_work(scene, move |stores| restart(stores, kind)).await?;
+    while_at_work(scene, |stores| restart(stores, ServerKind::Redis)).await?;
     Ok(has_begun)
 }
 

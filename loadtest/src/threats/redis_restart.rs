@@ -60,6 +60,6 @@ impl Deed for RedisRestart {
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        restart::act(scene, ServerKind::Redis).await
+        restart::redis(scene).await
     }
 }

@@ -57,7 +57,7 @@ impl Deed for RedisRestartAof {
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         restart::on_stores(scene, |stores| stores.keep_redis_on_disk(true)).await?;
-        let has_begun = restart::act(scene, ServerKind::Redis).await?;
+        let has_begun = restart::redis(scene).await?;
         // Other threats need a Redis that forgets; this one has come back by now, and keeps in memory what it has read.
         let kept = restart::on_stores(scene, |stores| stores.keep_redis_on_disk(false)).await?;
         Ok(has_begun && kept)
