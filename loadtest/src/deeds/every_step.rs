@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use crate::attack::{Delivery, Scene, Sending};
 use crate::catalogue::Strategy;
+use crate::deeds::take_over;
 use crate::load::Load;
 
 /// The most steps that are met: each of them is two sales.
@@ -18,13 +19,17 @@ const MOST_STEPS: usize = 16;
 const AFTERWARDS: usize = 15;
 
 /// The purchases of each item in the first wave, one in each row.
-const ROWS: usize = 3;
+const ROWS: usize = 4;
 
 /// Those that are held up, in the first row.
 const HELD_UP: usize = 0;
 
-/// Those of somebody else on the same item, in the second row. The third one is let loose before.
+/// Those of somebody else on the same item, in the second row: while it is held up, or on the other half of the items when all
+/// are answered who were.
 const OTHERS: usize = 1;
+
+/// Those who come together with these to the other half, in the third row. The last row is let loose before.
+const LATER: usize = 2;
 
 /// When all are held up that are sent at one moment.
 const HELD_UP_AFTER: Duration = Duration::from_millis(200);
@@ -50,7 +55,7 @@ pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
 
 /// Which purchases the deed sends.
 pub(crate) fn places(load: &Load) -> Vec<usize> {
-    (0..(OTHERS + 1) * load.items).collect()
+    (0..(LATER + 1) * load.items).collect()
 }
 
 /// For how long a purchase may be held up so that no lock ends but with what is done to its store. Where a session holds the lock
@@ -63,7 +68,7 @@ pub(crate) fn below_a_lease(strategy: &Strategy) -> Duration {
 }
 
 /// Sends a purchase to each item that is held up for so long at one of the moments, makes `trouble` when all of them are,
-/// and waits for both; what came of the trouble.
+/// and waits for both; then others come for what these may have left locked. What came of the trouble.
 ///
 /// # Errors
 /// When the deed has not named the places, and those of the trouble.
@@ -90,6 +95,11 @@ pub(crate) async fn meets<T>(
         trouble.await
     };
     let (came, _) = tokio::try_join!(trouble, try_join_all(sent))?;
+    let left = (0..sale.load.items / 2).map(async |item| {
+        let places = [place(scene, OTHERS, item)?, place(scene, LATER, item)?];
+        take_over::by_several(scene, &places, Delivery::At(INSTANCE + 1)).await
+    });
+    try_join_all(left).await?;
     Ok(came)
 }
 

@@ -6,3 +6,4 @@ pub(crate) mod hold;
 pub(crate) mod relays;
 pub(crate) mod restart;
 pub(crate) mod stand_still;
+pub(crate) mod take_over;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::Threat;
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
 use crate::deeds::crash;
@@ -28,6 +28,10 @@ impl Threat for CrashedBetween {
         strategy.record_at.is_some()
     }
 
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
+        crash::load(two_waves(asked))
+    }
+
     fn deed(&self) -> Option<&dyn Deed> {
         Some(self)
     }
@@ -36,7 +40,7 @@ impl Threat for CrashedBetween {
 #[async_trait]
 impl Deed for CrashedBetween {
     fn places(&self, load: &Load) -> Vec<usize> {
-        vec![crash::place(load)]
+        crash::places(load)
     }
 
     /// Those whom the instance was serving when it died.

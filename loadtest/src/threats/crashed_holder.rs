@@ -4,8 +4,9 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::Threat;
+use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
+use crate::catalogue::Strategy;
 use crate::deeds::crash;
 use crate::load::Load;
 
@@ -24,6 +25,10 @@ impl Threat for CrashedHolder {
         true
     }
 
+    fn load(&self, asked: Load, _: &Strategy) -> Load {
+        crash::load(two_waves(asked))
+    }
+
     fn deed(&self) -> Option<&dyn Deed> {
         Some(self)
     }
@@ -32,7 +37,7 @@ impl Threat for CrashedHolder {
 #[async_trait]
 impl Deed for CrashedHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
-        vec![crash::place(load)]
+        crash::places(load)
     }
 
     /// Those whom the instance was serving when it died.

@@ -1,0 +1,34 @@
+//! What the threats have in common that may leave a lock behind: several buyers come for what it locks, and each is held up on the
+//! way, one longer than the other. Where they have to decide that the lock is over, all have decided it before the first of them acts.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use futures_util::future::try_join_all;
+
+use crate::attack::{Delivery, Scene, Sending};
+
+/// How much longer each of them is held up at the weakest step of its strategy than the one before: all together below a lease.
+const APART: Duration = Duration::from_millis(100);
+
+/// How long each of them works, so that one is at work when the next goes on.
+const WORK: Duration = Duration::from_millis(200);
+
+/// Sends these purchases in that way, and waits for their answers.
+///
+/// # Errors
+/// When the deed has not named the places.
+pub(crate) async fn by_several(scene: &Scene<'_>, places: &[usize], delivery: Delivery) -> Result<()> {
+    let weak_at = &scene.attack.sale.strategy.weak_at;
+    let sent = (1..).zip(places).map(|(turn, place)| {
+        let ms = (turn * APART).as_millis();
+        let sending = Sending {
+            delivery,
+            work: Some(WORK),
+            ..Sending::with_fault(&format!("delay={ms}@{weak_at}"))
+        };
+        scene.send(*place, sending)
+    });
+    try_join_all(sent).await?;
+    Ok(())
+}
