@@ -13,7 +13,7 @@ pub const FAILED_FOR_SURE: usize = 2;
 
 /// Rounds in which what breaks a strategy now and then is to be seen: it is not tried any more once it was, or one run would
 /// show it and the next one not.
-pub const SEEN_WITHIN: u32 = 10;
+pub const SEEN_WITHIN: u32 = 20;
 
 /// Under which threat the cost of a strategy is shown: the one the project is about.
 pub const COST_UNDER: &str = "second-instance";

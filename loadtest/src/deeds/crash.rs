@@ -1,9 +1,10 @@
 //! What the threats have in common under which an instance is killed in the middle of a purchase.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use anyhow::Result;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::answer::{Answer, Word};
 use crate::attack::{Delivery, Scene, Sending};
@@ -13,34 +14,36 @@ use crate::load::Load;
 /// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
 const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
-/// How long the first sale is waited for.
-const FIRST_SALE_WITHIN: Duration = Duration::from_secs(1);
+/// How long the first purchase is waited for.
+const FIRST_WITHIN: Duration = Duration::from_secs(1);
+
+/// How much earlier than all others the fatal purchase is sent, so that it is carried out when they come.
+const HEAD_START: Duration = Duration::from_millis(2);
 
 /// The purchase that brings death.
 const FATAL: usize = 0;
 
-/// Buyers who come for what the dead one may have left locked.
-const SUCCESSORS: usize = 4;
+/// One that comes before it.
+const FIRST: usize = 1;
 
-/// Which purchases the deed sends: the fatal one first.
+/// Those who come for what the dead one may have left locked.
+const SUCCESSORS: RangeInclusive<usize> = 2..=5;
+
+/// Which purchases the deed sends, of as many as there are.
 pub(crate) fn places(load: &Load) -> Vec<usize> {
-    (FATAL..=SUCCESSORS).filter(|place| *place < load.buyers).collect()
-}
-
-/// Twice as much of everything: whoever brings death has to win the lock from all others, and something is to be left then.
-pub(crate) fn load(two_waves: Load) -> Load {
-    Load {
-        requests: two_waves.requests * 2,
-        stock: two_waves.stock * 2,
-        ..two_waves
-    }
+    (FATAL..=*SUCCESSORS.end())
+        .filter(|place| *place < load.buyers)
+        .collect()
 }
 
 /// Has an instance kill itself at that step. Whether one died.
 pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
+    let places = places(&scene.attack.sale.load);
     // Where the first of all purchases took the lock with it, nothing would ever be sold, and a shop that sells nothing
-    // proves nothing. Some shops sell nothing before this purchase has come, too.
-    let _ = timeout(FIRST_SALE_WITHIN, scene.after_sales(1)).await;
+    // proves nothing.
+    if places.contains(&FIRST) {
+        let _ = timeout(FIRST_WITHIN, scene.send(FIRST, Sending::default())).await;
+    }
     let deaths = scene.shop.watch().await;
     let has_died = |answer: Answer| {
         let [after_answer, after_silence] = DIES_WITHIN;
@@ -52,8 +55,12 @@ pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
         deaths.died(within)
     };
     let sending = Sending::with_fault(&format!("crash@{step}"));
-    let has_died = scene.provoke(FATAL, sending, has_died).await?;
-    let places = places(&scene.attack.sale.load);
-    take_over::by_several(scene, &places[FATAL + 1..], Delivery::Once).await?;
-    Ok(has_died)
+    let others = async {
+        sleep(HEAD_START).await;
+        scene.begin();
+    };
+    let (has_died, ()) = tokio::join!(scene.provoke(FATAL, sending, has_died), others);
+    let successors: Vec<_> = SUCCESSORS.filter(|place| places.contains(place)).collect();
+    take_over::by_several(scene, &successors, Delivery::Once).await?;
+    has_died
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::{Threat, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
 use crate::deeds::crash;
@@ -26,10 +26,6 @@ impl Threat for CrashedBetween {
 
     fn concerns(&self, strategy: &Strategy) -> bool {
         strategy.record_at.is_some()
-    }
-
-    fn load(&self, asked: Load, _: &Strategy) -> Load {
-        crash::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

@@ -4,9 +4,8 @@
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::{Threat, two_waves};
+use super::Threat;
 use crate::attack::{Deed, Scene};
-use crate::catalogue::Strategy;
 use crate::deeds::crash;
 use crate::load::Load;
 
@@ -23,10 +22,6 @@ impl Threat for CrashedHolder {
 
     fn mostly_waits(&self) -> bool {
         true
-    }
-
-    fn load(&self, asked: Load, _: &Strategy) -> Load {
-        crash::load(two_waves(asked))
     }
 
     fn deed(&self) -> Option<&dyn Deed> {

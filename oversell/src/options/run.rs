@@ -42,7 +42,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
     /// How often each round is played; what failed twice without a claim is not tried again, and what fails now and then is
-    /// tried until it did, ten times at most [default: 5, with --all 2]
+    /// tried until it did, twenty times at most [default: 5, with --all 2]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: Option<u32>,
     /// Draw rounds at random, each of them what a strategy claims to survive, until they send so many purchases; only
