@@ -3,8 +3,10 @@
 mod connections;
 mod databases;
 mod error;
+mod link;
 mod many;
 mod named_lock;
+mod pool;
 mod transaction;
 pub mod xa;
 
@@ -12,10 +14,10 @@ use async_trait::async_trait;
 use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
-use self::connections::Connections;
 pub use self::connections::{Connection, Statement};
 pub use self::databases::{Databases, READ_LEFT, TAKE};
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
+use self::pool::Connections;
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
@@ -53,7 +55,7 @@ impl Sql {
     /// When they cannot be set up.
     pub fn with_connections_of_its_own(&self) -> Result<Self, Error> {
         Ok(Self {
-            connections: connections::like(&self.connections, false)?,
+            connections: pool::like(&self.connections, false)?,
             instance: self.instance.clone(),
         })
     }
@@ -65,7 +67,7 @@ impl Sql {
     /// When they cannot be set up. A MariaDB that does not know the setting refuses each of them later.
     pub fn with_snapshot_isolation(&self) -> Result<Self, Error> {
         Ok(Self {
-            connections: connections::like(&self.connections, true)?,
+            connections: pool::like(&self.connections, true)?,
             instance: self.instance.clone(),
         })
     }
@@ -126,7 +128,7 @@ impl Store for Sql {
     /// Lays the tables, and brings those of an older program up to date.
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
         let sql = Self {
-            connections: connections::open(to.url, to.wait)?,
+            connections: pool::open(to.url, to.wait)?,
             instance: to.instance.clone(),
         };
         sql.lay(SCHEMA).await?;

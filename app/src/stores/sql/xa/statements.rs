@@ -5,8 +5,9 @@ use sqlx::AssertSqlSafe;
 use super::{Protocol, Xid};
 use crate::probe::Command;
 use crate::sale::Error;
-use crate::stores::sql::connections::{Connection, Link};
+use crate::stores::sql::connections::Connection;
 use crate::stores::sql::error::is_unknown_xid;
+use crate::stores::sql::link::Link;
 
 /// How all branches of a transaction end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,115 @@
+//! The pool of connections, and how one of them is made and tested.
+
+use std::io;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, Pool, RecycleError, RecycleResult};
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, MySqlConnection, raw_sql};
+use tokio::time::timeout;
+
+use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
+use super::error::{UNKNOWN_VARIABLE, number};
+use super::link::Link;
+use crate::sale::Error;
+
+pub(super) type Connections = Pool<Manager>;
+
+/// Connections on which a wait for a row ends after `wait`, and any statement after some time more.
+pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
+    let manager = Manager {
+        options: MySqlConnectOptions::from_str(url)?,
+        // Whole seconds are all that InnoDB takes.
+        row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
+        snapshot_isolation: false,
+        lost: Arc::default(),
+    };
+    pool(manager, wait)
+}
+
+/// As many others to the same place, with `innodb_snapshot_isolation` on or off.
+pub(super) fn like(other: &Connections, snapshot_isolation: bool) -> Result<Connections, Error> {
+    let wait = other.timeouts().wait.unwrap_or_default();
+    let manager = Manager {
+        snapshot_isolation,
+        lost: Arc::default(),
+        ..other.manager().clone()
+    };
+    pool(manager, wait)
+}
+
+fn pool(manager: Manager, wait: Duration) -> Result<Connections, Error> {
+    Pool::builder(manager)
+        .max_size(POOL_SIZE)
+        .wait_timeout(Some(wait))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|error| Error::no_connection("sql", &error))
+}
+
+#[derive(Clone)]
+pub(super) struct Manager {
+    options: MySqlConnectOptions,
+    row_wait: Duration,
+    snapshot_isolation: bool,
+    lost: Arc<AtomicU64>,
+}
+
+impl Manager {
+    /// Sets `innodb_snapshot_isolation`, whose default is off in MariaDB 10.11 and on from 11.6: with it, an update in a
+    /// REPEATABLE READ transaction is refused with error 1020 where its row has changed since the transaction began to
+    /// read. A server that does not know it has it off.
+    async fn pin_snapshot_isolation(&self, connection: &mut MySqlConnection) -> sqlx::Result<()> {
+        let pin = match self.snapshot_isolation {
+            true => "set session innodb_snapshot_isolation = 1",
+            false => "set session innodb_snapshot_isolation = 0",
+        };
+        match raw_sql(pin).execute(connection).await {
+            Err(error) if !self.snapshot_isolation && number(&error) == Some(UNKNOWN_VARIABLE) => Ok(()),
+            pinned => pinned.map(drop),
+        }
+    }
+}
+
+impl managed::Manager for Manager {
+    type Type = Link;
+    type Error = Error;
+
+    async fn create(&self) -> Result<Link, Error> {
+        // MariaDB ends a statement by itself before the client gives it up, and no earlier than a wait for a row.
+        let statement = self.row_wait + ANSWER_WITHIN;
+        let settings = format!(
+            "set session innodb_lock_wait_timeout = {}, session max_statement_time = {}",
+            self.row_wait.as_secs(),
+            statement.as_secs(),
+        );
+        let connecting = async {
+            let mut connection = self.options.connect().await?;
+            raw_sql(AssertSqlSafe(settings)).execute(&mut connection).await?;
+            self.pin_snapshot_isolation(&mut connection).await?;
+            Ok(connection)
+        };
+        let connected: sqlx::Result<_> = timeout(CONNECT_WITHIN, connecting)
+            .await
+            .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
+        Ok(Link::new(connected?, statement + CONNECT_WITHIN, self.lost.clone()))
+    }
+
+    async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<Error> {
+        if !link.is_clean() {
+            return Err(RecycleError::message("it failed, or its transaction is open"));
+        }
+        link.origin = Origin::Kept;
+        if link.others_were_lost() || metrics.last_used() > UNTESTED_FOR {
+            link.origin = Origin::Tested;
+            timeout(CONNECT_WITHIN, link.ping())
+                .await
+                .map_err(|_| RecycleError::message("it did not answer"))??;
+        }
+        Ok(())
+    }
+}
