@@ -177,7 +177,7 @@ const HASTY: Timeouts = Timeouts {
 };
 
 /// The socket in a store's URL.
-fn socket(url: &str) -> PathBuf {
+pub fn socket(url: &str) -> PathBuf {
     let path = url
         .trim_start_matches("redis+unix://")
         .rsplit("socket=")

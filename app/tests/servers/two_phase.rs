@@ -1,11 +1,14 @@
 //! Who decides of a two-phase commit, and that nothing stays in doubt.
 
+use std::fs;
+
 use app::sale::Error;
 use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 
 use crate::harness::{Instance, LONG, stores_of_its_own, until};
 use crate::reconciled::{LEASE, ended, settled};
 use crate::stopped::{At, Elsewhere, crash};
+use crate::store_gone::socket;
 
 const TWO_PHASE: &str = "two-phase@sql+sql";
 
@@ -21,6 +24,20 @@ pub async fn prepared(instance: &Instance) -> [usize; 2] {
         prepared[n] = raw_sql("xa recover").fetch_all(sql).await.unwrap().len();
     }
     prepared
+}
+
+/// Closes those connections to the first server that no transaction needs: to the log, too.
+async fn close_idle(instance: &Instance) {
+    let idle = query(
+        "select id from information_schema.processlist where id <> connection_id() and command = 'Sleep'
+             and id not in (select trx_mysql_thread_id from information_schema.innodb_trx)",
+    );
+    for row in idle.fetch_all(&instance.sql).await.unwrap() {
+        // Some may have gone by themselves.
+        let _ = raw_sql(AssertSqlSafe(format!("kill {}", row.get::<i64, _>(0))))
+            .execute(&instance.sql)
+            .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,16 +94,7 @@ async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
     let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
     let cut = async {
         elsewhere.stopped().await;
-        let idle = query(
-            "select id from information_schema.processlist where id <> connection_id() and command = 'Sleep'
-                 and id not in (select trx_mysql_thread_id from information_schema.innodb_trx)",
-        );
-        for row in idle.fetch_all(&instance.sql).await.unwrap() {
-            // Some may have gone by themselves.
-            let _ = raw_sql(AssertSqlSafe(format!("kill {}", row.get::<i64, _>(0))))
-                .execute(&instance.sql)
-                .await;
-        }
+        close_idle(&instance).await;
         elsewhere.release();
     };
     let (bought, ()) = tokio::join!(elsewhere.buy(&item, "k"), cut);
@@ -94,6 +102,23 @@ async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
     assert!(matches!(bought, Err(Error::GivenUp { .. })), "{bought:?}");
     assert_eq!(prepared(&instance).await, [0, 0]);
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_does_not_know() {
+    let instance = alone().await;
+    let item = instance.sale(1).await;
+    let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
+    let cut = async {
+        elsewhere.stopped().await;
+        close_idle(&instance).await;
+        // Nobody finds the server now; those who are connected still are.
+        let socket = socket(instance.stores().sql_url());
+        fs::rename(&socket, socket.with_extension("moved")).unwrap();
+        elsewhere.release();
+    };
+    let (bought, ()) = tokio::join!(elsewhere.buy(&item, "k"), cut);
+    assert!(matches!(bought, Err(Error::Failed { .. })), "{bought:?}");
 }
 
 /// `xa recover` shows them all.
