@@ -25,8 +25,9 @@ const SIZE: Size = Size {
     items: 1,
 };
 
-/// How long they come: without a pause, each is served often in that.
-const LASTS: Duration = Duration::from_millis(600);
+/// How long they come: without a pause, each is served often in that, and what it costs that all of them ask at one moment in
+/// the beginning is a small part of it.
+const LASTS: Duration = Duration::from_secs(1);
 
 /// How long those may still be served who wait then.
 const LINGERS: Duration = Duration::from_secs(1);
