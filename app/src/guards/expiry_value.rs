@@ -47,7 +47,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             "lost-reply",
             "clock-jump",
         ],
-        sometimes_broken_by: &["crashed-holder", "crashed-between", "sql-restart", "sql-gone"],
+        sometimes_broken_by: &["crashed-holder", "crashed-between"],
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("expiry_value.rs"),
