@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
@@ -100,7 +99,6 @@ pub struct Shop {
     /// Traces of sales, where there is a folder for them.
     pub tracer: Option<Arc<Tracer>>,
     pub(crate) admin_token: String,
-    in_progress: Arc<Semaphore>,
     purchases: TaskTracker,
     closing: AtomicBool,
 }
@@ -143,7 +141,6 @@ impl Shop {
             faults,
             tracer,
             admin_token: settings.admin_token,
-            in_progress: Arc::new(Semaphore::new(MAX_IN_PROGRESS)),
             purchases: TaskTracker::new(),
             closing: AtomicBool::new(false),
         })
@@ -222,9 +219,6 @@ impl Shop {
     /// # Errors
     /// When a store fails: whether the sale took place is then unknown.
     pub async fn sell(&self, purchase: Purchase, service: Service) -> Result<Outcome, Error> {
-        let Ok(place) = self.in_progress.clone().try_acquire_owned() else {
-            return Ok(Outcome::Busy);
-        };
         let strategy = match service.strategy.opened(&self.world).await {
             Ok(strategy) => strategy.clone(),
             // Nothing was begun, and the next purchase tries again.
@@ -233,12 +227,13 @@ impl Shop {
                 return Ok(Outcome::Busy);
             }
         };
+        if self.in_progress() >= MAX_IN_PROGRESS {
+            return Ok(Outcome::Busy);
+        }
         let probe = Probe::new(&purchase, service.work, service.fault, self.world.observers.clone());
         let wanted = purchase.clone();
         let sale = ToItsEnd::new(self.purchases.track_future(async move {
-            let outcome = strategy.buy(&purchase, &probe).await;
-            drop(place);
-            match outcome {
+            match strategy.buy(&purchase, &probe).await {
                 Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
                 outcome => outcome,
             }
@@ -276,7 +271,7 @@ impl Shop {
 
     /// Purchases in progress.
     pub fn in_progress(&self) -> usize {
-        MAX_IN_PROGRESS - self.in_progress.available_permits()
+        self.purchases.len()
     }
 
     /// From now on the instance calls itself not ready, so that whoever balances load sends nobody new.
