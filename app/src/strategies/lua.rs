@@ -1,7 +1,7 @@
 //! One Lua script: Redis checks, takes and records while it does nothing else.
 //!
 //! ```text
-//! A: EVALSHA -- stock 1: DECRBY, HSET -> sold
+//! A: EVALSHA -- stock 1: HSETNX, DECRBY -> sold
 //!                     B: EVALSHA -- stock 0 -> sold out
 //! ```
 //!

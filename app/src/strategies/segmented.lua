@@ -1,12 +1,13 @@
 -- Sells ARGV[2] units out of the segments KEYS[3], ARGV[4] of them, the one with the number ARGV[5] first: KEYS[1] is the
--- counter, whose units move into the segments, KEYS[2] the ledger, ARGV[1] the order id, ARGV[3] the ledger entry.
+-- counter, whose units move into the segments, KEYS[2] the ledger, ARGV[1] the order id, ARGV[3] the ledger entry. Answers how
+-- many are left, or why it does not sell.
 local counter = tonumber(redis.call('get', KEYS[1]))
 if not counter then
-    return {'unknown', 0, false}
+    return {'unknown'}
 end
 local entry = redis.call('hget', KEYS[2], ARGV[1])
 if entry then
-    return {'repeated', 0, entry}
+    return {'repeated', entry}
 end
 local quantity, segments, first = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if counter > 0 then
@@ -24,7 +25,7 @@ for _, units in ipairs(redis.call('hvals', KEYS[3])) do
     left = left + tonumber(units)
 end
 if left < quantity then
-    return {'sold out', left, false}
+    return {'sold out'}
 end
 local missing = quantity
 for step = 0, segments - 1 do
@@ -36,4 +37,4 @@ for step = 0, segments - 1 do
     end
 end
 redis.call('hset', KEYS[2], ARGV[1], ARGV[3])
-return {'sold', left - quantity, false}
+return left - quantity

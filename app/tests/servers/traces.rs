@@ -117,7 +117,7 @@ async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_wit
             (one, None),
             (one, Some("sold, left 0")),
             (two, None),
-            (two, Some("sold out, left 0")),
+            (two, Some("sold out")),
         ]
     );
 }

@@ -3,21 +3,21 @@
 //! The braces are literal. They make a cluster keep all keys of one item on one node, so that scripts and transactions
 //! can reach them together.
 
+mod answer;
 mod connections;
+mod entry;
 
-use std::borrow::Cow;
-use std::fmt::Display;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use redis::{RedisError, Script, ScriptInvocation, pipe};
-use serde::{Deserialize, Serialize};
 
+pub use self::answer::Answer;
 pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name, Order, Outcome, Purchase};
+use crate::sale::{Error, Fence, Name, Outcome, Purchase};
 
 /// Reads counter and ledger.
 pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
@@ -29,15 +29,6 @@ pub struct Redis {
     connections: Connections,
     instance: Name,
     fenced_write: Script,
-}
-
-/// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
-#[derive(Serialize, Deserialize)]
-struct Entry<'a> {
-    quantity: u32,
-    buyer: Cow<'a, str>,
-    idempotency_key: Option<Cow<'a, str>>,
-    instance: Cow<'a, str>,
 }
 
 impl Redis {
@@ -121,7 +112,7 @@ impl Redis {
         })
     }
 
-    /// Sells by a script that answers a word, how many are left, and the entry that the ledger holds of this purchase.
+    /// Sells by a script that answers an [`Answer`].
     ///
     /// # Errors
     /// When Redis does not answer, or holds an entry that is none of ours.
@@ -132,56 +123,8 @@ impl Redis {
         purchase: &Purchase,
         probe: &Probe,
     ) -> Result<Outcome, Error> {
-        let answer: (String, i64, Option<String>) = probe
-            .step(step, &purchase.item, self.run(script), |(word, left, _)| {
-                format!("{word}, left {left}")
-            })
-            .await?;
-        Self::outcome(answer)
-    }
-
-    /// What such a script answered.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the ledger holds an entry that is none of ours.
-    pub fn outcome((word, remaining, entry): (String, i64, Option<String>)) -> Result<Outcome, Error> {
-        Ok(match (word.as_str(), entry) {
-            ("sold", _) => Outcome::Sold { remaining },
-            ("repeated", Some(entry)) => Outcome::Repeated(Self::order(&entry)?),
-            ("unknown", _) => Outcome::UnknownItem,
-            _ => Outcome::SoldOut,
-        })
-    }
-
-    /// The ledger entry of a purchase made through this instance.
-    pub fn entry(&self, purchase: &Purchase) -> String {
-        let entry = Entry {
-            quantity: purchase.quantity,
-            buyer: purchase.buyer.as_str().into(),
-            idempotency_key: purchase.key.as_ref().map(|key| key.as_str().into()),
-            instance: self.instance.as_str().into(),
-        };
-        serde_json::to_string(&entry).expect("a number and texts can be written as JSON")
-    }
-
-    /// The purchase that an entry is of.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it is not one of ours.
-    pub fn purchase(item: &Name, order: &str, entry: &str) -> Result<Purchase, Error> {
-        let corrupt = |what: &dyn Display| Error::Corrupt {
-            store: Self::NAME,
-            what: what.to_string(),
-        };
-        let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
-        let name = |text: &str| Name::parse(text).map_err(|error| corrupt(&error));
-        Ok(Purchase {
-            item: item.clone(),
-            quantity: entry.quantity,
-            buyer: name(&entry.buyer)?,
-            key: entry.idempotency_key.as_deref().map(name).transpose()?,
-            order: order.parse().map_err(|error: uuid::Error| corrupt(&error))?,
-        })
+        let answer = probe.step(step, &purchase.item, self.run(script), Answer::to_string);
+        answer.await?.outcome()
     }
 
     /// A number that an operator asks for, which is no step of a purchase; 0 where there is none.
@@ -191,21 +134,6 @@ impl Redis {
     pub async fn count(&self, hash: &str, field: &str) -> Result<u64, Error> {
         let (count,): (Option<u64>,) = self.operate(pipe().hget(hash, field)).await?;
         Ok(count.unwrap_or(0))
-    }
-
-    /// Reads a ledger entry back.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it is not one of ours.
-    pub fn order(entry: &str) -> Result<Order, Error> {
-        let entry: Entry = serde_json::from_str(entry).map_err(|error| Error::Corrupt {
-            store: "redis",
-            what: error.to_string(),
-        })?;
-        Ok(Order {
-            quantity: entry.quantity,
-            buyer: entry.buyer.into_owned(),
-        })
     }
 }
 

@@ -10,6 +10,7 @@ use super::batch::Batch;
 use super::{Combining, Ledger, MECHANISM, WAIT};
 use crate::probe::{Role, Step};
 use crate::sale::{Error, Outcome};
+use crate::stores::redis::Answer;
 use crate::stores::{Redis, Store};
 use crate::strategies::{NativeEntry, opened};
 
@@ -34,9 +35,6 @@ struct BatchScript {
     redis: Arc<Redis>,
     sell: Script,
 }
-
-/// A word, how many are left, and the entry that the ledger holds of this purchase.
-type Answer = (String, i64, Option<String>);
 
 #[async_trait]
 impl Ledger for BatchScript {
@@ -66,12 +64,17 @@ impl Ledger for BatchScript {
                 what,
             });
         }
-        answers.into_iter().map(Redis::outcome).collect()
+        answers.into_iter().map(Answer::outcome).collect()
     }
 }
 
 fn in_words(answers: &[Answer]) -> String {
-    let sold = answers.iter().filter(|(word, ..)| word == "sold").count();
-    let left = answers.last().map_or(0, |(_, left, _)| *left);
-    format!("{sold} of {} sold, left {left}", answers.len())
+    let left = answers.iter().filter_map(|answer| match answer {
+        Answer::Sold { left } => Some(left),
+        _ => None,
+    });
+    match left.clone().last() {
+        Some(last) => format!("{} of {} sold, left {last}", left.count(), answers.len()),
+        None => format!("0 of {} sold", answers.len()),
+    }
 }

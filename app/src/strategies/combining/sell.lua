@@ -1,5 +1,5 @@
 -- Sells to each who can be served, in order: KEYS[1] is the counter, KEYS[2] the ledger. Of each purchase ARGV has the order
--- id, the quantity and the ledger entry.
+-- id, the quantity and the ledger entry. Answers for each how many are left, or why it is not sold to.
 local opened = tonumber(redis.call('get', KEYS[1]))
 local ids = {}
 for at = 1, #ARGV, 3 do
@@ -10,17 +10,17 @@ local left, made, record, answers = opened, {}, {}, {}
 for n, id in ipairs(ids) do
     local quantity, entry = tonumber(ARGV[3 * n - 1]), found[n] or made[id]
     if left == nil then
-        answers[n] = {'unknown', 0, false}
+        answers[n] = {'unknown'}
     elseif entry then
-        answers[n] = {'repeated', left, entry}
+        answers[n] = {'repeated', entry}
     elseif left < quantity then
-        answers[n] = {'sold out', left, false}
+        answers[n] = {'sold out'}
     else
         left = left - quantity
         made[id] = ARGV[3 * n]
         record[#record + 1] = id
         record[#record + 1] = made[id]
-        answers[n] = {'sold', left, false}
+        answers[n] = left
     end
 end
 if #record > 0 then

@@ -1,0 +1,67 @@
+//! An order in the ledger of Redis, as JSON.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use serde::{Deserialize, Serialize};
+
+use super::Redis;
+use crate::sale::{Error, Name, Order, Purchase};
+use crate::stores::Store;
+
+/// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
+#[derive(Serialize, Deserialize)]
+struct Entry<'a> {
+    quantity: u32,
+    buyer: Cow<'a, str>,
+    idempotency_key: Option<Cow<'a, str>>,
+    instance: Cow<'a, str>,
+}
+
+impl Redis {
+    /// The ledger entry of a purchase made through this instance.
+    pub fn entry(&self, purchase: &Purchase) -> String {
+        let entry = Entry {
+            quantity: purchase.quantity,
+            buyer: purchase.buyer.as_str().into(),
+            idempotency_key: purchase.key.as_ref().map(|key| key.as_str().into()),
+            instance: self.instance.as_str().into(),
+        };
+        serde_json::to_string(&entry).expect("a number and texts can be written as JSON")
+    }
+
+    /// The purchase that an entry is of.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is not one of ours.
+    pub fn purchase(item: &Name, order: &str, entry: &str) -> Result<Purchase, Error> {
+        let corrupt = |what: &dyn Display| Error::Corrupt {
+            store: Self::NAME,
+            what: what.to_string(),
+        };
+        let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
+        let name = |text: &str| Name::parse(text).map_err(|error| corrupt(&error));
+        Ok(Purchase {
+            item: item.clone(),
+            quantity: entry.quantity,
+            buyer: name(&entry.buyer)?,
+            key: entry.idempotency_key.as_deref().map(name).transpose()?,
+            order: order.parse().map_err(|error: uuid::Error| corrupt(&error))?,
+        })
+    }
+
+    /// Reads a ledger entry back.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is not one of ours.
+    pub fn order(entry: &str) -> Result<Order, Error> {
+        let entry: Entry = serde_json::from_str(entry).map_err(|error| Error::Corrupt {
+            store: "redis",
+            what: error.to_string(),
+        })?;
+        Ok(Order {
+            quantity: entry.quantity,
+            buyer: entry.buyer.into_owned(),
+        })
+    }
+}
