@@ -73,7 +73,7 @@ fn in_words(answers: &[Answer]) -> String {
         Answer::Sold { left } => Some(left),
         _ => None,
     });
-    match left.clone().last() {
+    match left.clone().next_back() {
         Some(last) => format!("{} of {} sold, left {last}", left.count(), answers.len()),
         None => format!("0 of {} sold", answers.len()),
     }
