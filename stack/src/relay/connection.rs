@@ -85,10 +85,12 @@ impl Line {
                 }
             }
         };
-        let mut alarm = None;
+        let (mut alarm, mut is_lost) = (None, false);
         let write = async {
             while let Some(piece) = waiting.recv().await {
-                if !self.may_pass(piece.came, direction, &mut alarm).await {
+                // What comes after a gap would be taken for what is missing.
+                is_lost |= !self.may_pass(piece.came, direction, &mut alarm).await;
+                if is_lost {
                     has_gap.store(true, Ordering::Relaxed);
                 } else if to.write_all(&piece.bytes).await.is_err() {
                     return;
