@@ -1,5 +1,7 @@
 //! What the threats have in common that meet a purchase at every step that its strategy can take, and at its business time. For
-//! each of these moments two items are sold: on both a purchase is held up, and on one of them somebody else buys meanwhile.
+//! each of these moments several items are sold: one on which a purchase is held up while somebody else buys, and others on
+//! which somebody comes when it is answered. An instance has only so many connections to lend: more than one purchase for each
+//! moment may find none, and is then held up nowhere.
 
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use crate::catalogue::Strategy;
 use crate::deeds::take_over;
 use crate::load::Load;
 
-/// The most steps that are met: each of them is two sales.
+/// The most steps that are met: each of them is several sales.
 const MOST_STEPS: usize = 16;
 
 /// Purchases of an item when all is well again: so many that a proxy sends some of them to every instance.
@@ -24,15 +26,14 @@ const ROWS: usize = 4;
 /// Those that are held up, in the first row.
 const HELD_UP: usize = 0;
 
-/// Those of somebody else on the same item, in the second row: while it is held up, or on the other half of the items when all
-/// are answered who were.
+/// Those of somebody else on the same item, in the second row: while it is held up, or when it is answered.
 const OTHERS: usize = 1;
 
-/// Those who come together with these to the other half, in the third row. The last row is let loose before.
+/// Those who come together with these then, in the third row. The last row is let loose before.
 const LATER: usize = 2;
 
-/// When all are held up that are sent at one moment.
-const HELD_UP_AFTER: Duration = Duration::from_millis(200);
+/// When all are held up that are sent at one time.
+pub(crate) const HELD_UP_AFTER: Duration = Duration::from_millis(300);
 
 /// How much longer those work that are held up by nothing else: by then the instance has seen which of its connections are gone,
 /// and lends them others.
@@ -41,9 +42,9 @@ const LAST_OF_ALL: Duration = Duration::from_millis(100);
 /// At which instance purchases are held up; others come to the next one.
 const INSTANCE: usize = 0;
 
-/// Two items for each moment. The first wave cannot sell all of one, and the second wants more than is left.
-pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
-    let items = 2 * moments(strategy).count();
+/// So many items for each moment. The first wave cannot sell all of one, and the second wants more than is left.
+pub(crate) fn load(asked: Load, strategy: &Strategy, of_each_moment: usize) -> Load {
+    let items = of_each_moment * moments(strategy).count();
     Load {
         buyers: items * ROWS,
         requests: items * (ROWS + AFTERWARDS),
@@ -67,19 +68,31 @@ pub(crate) fn below_a_lease(strategy: &Strategy) -> Duration {
     }
 }
 
-/// Sends a purchase to each item that is held up for so long at one of the moments, makes `trouble` when all of them are,
-/// and waits for both; then others come for what these may have left locked. What came of the trouble.
+/// Sends a purchase to one item of each moment, and makes `trouble` when all of them are held up there. Waits for both. What
+/// came of the trouble.
 ///
 /// # Errors
 /// When the deed has not named the places, and those of the trouble.
 pub(crate) async fn meets<T>(
     scene: &Scene<'_>,
+    nth: usize,
     for_so_long: Duration,
     trouble: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    let sale = &scene.attack.sale;
-    let moments = moments(&sale.strategy).cycle();
-    let sent = (0..sale.load.items).zip(moments).map(async |(item, moment)| {
+    let trouble = async {
+        sleep(HELD_UP_AFTER).await;
+        trouble.await
+    };
+    let (came, ()) = tokio::try_join!(trouble, held_up(scene, nth, for_so_long))?;
+    Ok(came)
+}
+
+/// Sends a purchase to one item of each moment, which is held up there for so long, and waits for the answers.
+///
+/// # Errors
+/// When the deed has not named the places.
+pub(crate) async fn held_up(scene: &Scene<'_>, nth: usize, for_so_long: Duration) -> Result<()> {
+    let sent = items(scene, nth).map(async |(item, moment)| {
         let mut sending = match moment {
             Moment::Before(step) => Sending::with_fault(&format!("delay={}@{step}", for_so_long.as_millis())),
             Moment::AtWork => Sending {
@@ -90,26 +103,16 @@ pub(crate) async fn meets<T>(
         sending.delivery = Delivery::At(INSTANCE);
         scene.send(place(scene, HELD_UP, item)?, sending).await
     });
-    let trouble = async {
-        sleep(HELD_UP_AFTER).await;
-        trouble.await
-    };
-    let (came, _) = tokio::try_join!(trouble, try_join_all(sent))?;
-    let left = (0..sale.load.items / 2).map(async |item| {
-        let places = [place(scene, OTHERS, item)?, place(scene, LATER, item)?];
-        take_over::by_several(scene, &places, Delivery::At(INSTANCE + 1)).await
-    });
-    try_join_all(left).await?;
-    Ok(came)
+    try_join_all(sent).await?;
+    Ok(())
 }
 
-/// Sends a purchase that works for so long to the second item of each moment, at another instance, and waits for the answers.
+/// Lets somebody else buy the same items, at another instance, who works for so long; waits for the answers.
 ///
 /// # Errors
 /// When the deed has not named the places.
-pub(crate) async fn others(scene: &Scene<'_>, work: Duration) -> Result<()> {
-    let items = scene.attack.sale.load.items;
-    let sent = (items / 2..items).map(async |item| {
+pub(crate) async fn others(scene: &Scene<'_>, nth: usize, work: Duration) -> Result<()> {
+    let sent = items(scene, nth).map(async |(item, _)| {
         let sending = Sending {
             delivery: Delivery::At(INSTANCE + 1),
             work: Some(work),
@@ -119,6 +122,26 @@ pub(crate) async fn others(scene: &Scene<'_>, work: Duration) -> Result<()> {
     });
     try_join_all(sent).await?;
     Ok(())
+}
+
+/// Lets others come for what those who were held up may have left locked.
+///
+/// # Errors
+/// When the deed has not named the places.
+pub(crate) async fn taken_over(scene: &Scene<'_>, nth: usize) -> Result<()> {
+    let sent = items(scene, nth).map(async |(item, _)| {
+        let places = [place(scene, OTHERS, item)?, place(scene, LATER, item)?];
+        take_over::by_several(scene, &places, Delivery::At(INSTANCE + 1)).await
+    });
+    try_join_all(sent).await?;
+    Ok(())
+}
+
+/// The `nth` item of each moment, and the moment.
+fn items<'a>(scene: &Scene<'a>, nth: usize) -> impl Iterator<Item = (usize, Moment<'a>)> {
+    let strategy = &scene.attack.sale.strategy;
+    let moments = moments(strategy);
+    (nth * moments.clone().count()..).zip(moments)
 }
 
 /// The purchase of that row that is for this item.

@@ -2,6 +2,7 @@
 
 pub(crate) mod crash;
 pub(crate) mod every_step;
+pub(crate) mod hang_up;
 pub(crate) mod hold;
 pub(crate) mod relays;
 pub(crate) mod restart;

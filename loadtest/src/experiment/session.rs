@@ -18,7 +18,7 @@ use crate::result::RoundResult;
 use crate::trace::Shown;
 
 /// The most sales of one round that are traced: an instance may refuse more.
-const MOST_TRACED: usize = 32;
+const MOST_TRACED: usize = 64;
 
 pub(super) struct Session<'a> {
     world: World,

@@ -15,6 +15,10 @@ use crate::deeds::{every_step, relays, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
+/// The items of each moment: one is taken over when all are answered, one is bought by others as soon as replies arrive again.
+const LEFT: usize = 0;
+const DISPUTED: usize = 1;
+
 /// How long each purchase is held up: below a lease, so that it goes on while replies are lost.
 const HELD_UP: Duration = Duration::from_millis(400);
 
@@ -44,7 +48,7 @@ impl Threat for LostReply {
     }
 
     fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        every_step::load(asked, strategy)
+        every_step::load(asked, strategy, 2)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -66,15 +70,21 @@ impl Deed for LostReply {
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         let has_begun = restart::sales_begun(scene).await;
         let relays = relays::of(scene)?;
-        let losing = async {
+        let losing = async || {
             relays.all().for_each(Relay::lose_replies);
             sleep(LASTS).await;
             let was_lost = relays.any_affected();
             relays.all().for_each(Relay::pass);
-            every_step::others(scene, WORK).await?;
+            was_lost
+        };
+        let left = every_step::meets(scene, LEFT, HELD_UP, async { Ok(losing().await) }).await?;
+        every_step::taken_over(scene, LEFT).await?;
+        let disputed = async {
+            let was_lost = losing().await;
+            every_step::others(scene, DISPUTED, WORK).await?;
             Ok(was_lost)
         };
-        let was_lost = every_step::meets(scene, HELD_UP, losing).await?;
-        Ok(has_begun && was_lost)
+        let disputed = every_step::meets(scene, DISPUTED, HELD_UP, disputed).await?;
+        Ok(has_begun && left && disputed)
     }
 }

@@ -1,18 +1,18 @@
-//! MariaDB closes every connection of the shop (KILL) just when a purchase is about to take each of the steps that there are, and
-//! serves new ones. What was not committed is gone, and so is every lock that a connection held. Others buy before the
-//! purchase goes on.
+//! MariaDB closes every connection of the shop (KILL) just when a purchase is about to take each of the steps that there are, or
+//! has taken it and has not heard so, and serves new ones. What was not committed is gone, and so is every lock that a
+//! connection held. Others buy before the purchase goes on.
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar};
 use stack::ServerKind;
-use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
-use crate::deeds::{every_step, restart};
+use crate::deeds::hang_up::HangUp;
+use crate::deeds::{every_step, hang_up, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
@@ -40,11 +40,11 @@ impl Threat for SqlGone {
     }
 
     fn needs(&self, _: &Strategy) -> Vec<Need> {
-        vec![Need::Service(ServerKind::MariaDb)]
+        hang_up::needs()
     }
 
     fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        every_step::load(asked, strategy)
+        hang_up::load(asked, strategy)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -66,39 +66,38 @@ impl Deed for SqlGone {
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
         let has_begun = restart::sales_begun(scene).await;
-        let held_up = every_step::below_a_lease(&scene.attack.sale.strategy);
         let ours = scene.shop.ours().context("the shop is not ours")?;
         let options: MySqlConnectOptions = ours.stores.sql_url().parse()?;
         // On a machine at work connecting may take as long as the purchases.
-        let mut killer = options.connect().await?;
-        sleep(restart::UNUSED_FOR).await;
-        let hangs_up = async {
-            let killed = kill_all(&mut killer).await?;
-            every_step::others(scene, held_up).await?;
-            Ok(killed)
-        };
-        let killed = every_step::meets(scene, held_up, hangs_up).await?;
-        killer.close().await?;
-        Ok(has_begun && killed > 0)
+        let mut killer = Killer(options.connect().await?);
+        let has_struck = hang_up::at_every_step(scene, &mut killer).await?;
+        killer.0.close().await?;
+        Ok(has_begun && has_struck)
     }
 }
 
-/// How many connections were closed: all but this one.
-async fn kill_all(killer: &mut MySqlConnection) -> Result<usize> {
-    let ours: i64 = query_scalar("select cast(connection_id() as signed)")
-        .fetch_one(&mut *killer)
-        .await?;
-    let all: Vec<i64> =
-        query_scalar("select cast(id as signed) from information_schema.processlist where command <> 'Daemon'")
-            .fetch_all(&mut *killer)
+/// A connection that closes all others.
+struct Killer(MySqlConnection);
+
+#[async_trait]
+impl HangUp for Killer {
+    async fn hang_up(&mut self, _: &Scene<'_>) -> Result<bool> {
+        let killer = &mut self.0;
+        let ours: i64 = query_scalar("select cast(connection_id() as signed)")
+            .fetch_one(&mut *killer)
             .await?;
-    let mut killed = 0;
-    for other in all.into_iter().filter(|id| *id != ours) {
-        // It may have ended by itself.
-        let gone = query(AssertSqlSafe(format!("kill {other}")))
-            .execute(&mut *killer)
-            .await;
-        killed += usize::from(gone.is_ok());
+        let all: Vec<i64> =
+            query_scalar("select cast(id as signed) from information_schema.processlist where command <> 'Daemon'")
+                .fetch_all(&mut *killer)
+                .await?;
+        let mut killed = 0;
+        for other in all.into_iter().filter(|id| *id != ours) {
+            // It may have ended by itself.
+            let gone = query(AssertSqlSafe(format!("kill {other}")))
+                .execute(&mut *killer)
+                .await;
+            killed += usize::from(gone.is_ok());
+        }
+        Ok(killed > 0)
     }
-    Ok(killed)
 }

@@ -1,15 +1,16 @@
-//! MariaDB is killed (SIGKILL) just when a purchase is about to take each of the steps that there are, and started again: what was
-//! committed is there, and nothing else, no lock either. Others buy before the purchase goes on.
+//! MariaDB is killed (SIGKILL) just when a purchase is about to take each of the steps that there are, or has taken it and has not
+//! heard so, and started again: what was committed is there, and nothing else, no lock either. Others buy before the purchase
+//! goes on.
 
 use anyhow::Result;
 use async_trait::async_trait;
 use stack::ServerKind;
-use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
 use crate::catalogue::Strategy;
-use crate::deeds::{every_step, restart};
+use crate::deeds::hang_up::HangUp;
+use crate::deeds::{every_step, hang_up, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
 
@@ -33,11 +34,11 @@ impl Threat for SqlRestart {
     }
 
     fn needs(&self, _: &Strategy) -> Vec<Need> {
-        vec![Need::Service(ServerKind::MariaDb)]
+        hang_up::needs()
     }
 
     fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        every_step::load(asked, strategy)
+        hang_up::load(asked, strategy)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -58,13 +59,16 @@ impl Deed for SqlRestart {
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         let has_begun = restart::sales_begun(scene).await;
-        let held_up = every_step::below_a_lease(&scene.attack.sale.strategy);
-        sleep(restart::UNUSED_FOR).await;
-        let restarts = async {
-            restart::on_stores(scene, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
-            every_step::others(scene, held_up).await
-        };
-        every_step::meets(scene, held_up, restarts).await?;
-        Ok(has_begun)
+        Ok(has_begun && hang_up::at_every_step(scene, &mut Restart).await?)
+    }
+}
+
+struct Restart;
+
+#[async_trait]
+impl HangUp for Restart {
+    async fn hang_up(&mut self, scene: &Scene<'_>) -> Result<bool> {
+        restart::on_stores(scene, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
+        Ok(true)
     }
 }

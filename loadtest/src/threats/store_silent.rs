@@ -1,4 +1,4 @@
-//! Between the instances and their stores nothing arrives any more, in either direction, for longer than every lease, just
+//! Between the instances and their stores nothing arrives any more, in either direction, for longer than every timeout, just
 //! when a purchase is about to take each of the steps that there are. Then one instance after the other hears and is heard
 //! again, on the same connections: what the first of them sent before comes late, while others buy at the second.
 
@@ -16,12 +16,20 @@ use crate::deeds::{every_step, relays, restart};
 use crate::load::Load;
 use crate::need::{Need, lock_servers, servers};
 
-/// For how long: our own shop gives a command to Redis up after five seconds. One to MariaDB it gives up after eight: that is
-/// answered late.
-const LASTS: Duration = Duration::from_millis(5_500);
+/// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after eight, counted from the
+/// step at which a purchase was held up. Together with what is added at the first instance that is over when others come.
+const LASTS: Duration = Duration::from_millis(7_000);
 
 /// How much longer at the first instance: by then the others have new connections where theirs were given up.
 const AND_THEN: Duration = Duration::from_millis(1_500);
+
+/// The items of each moment: one is taken over when all are answered, one is bought by others while something may still come
+/// late.
+const LEFT: usize = 0;
+const DISPUTED: usize = 1;
+
+/// How much sooner those come who are disputed: to them an instance is to lend its connections.
+const HEAD_START: Duration = Duration::from_millis(50);
 
 /// How long each purchase is held up: below a lease, so that it goes on while nothing arrives.
 const HELD_UP: Duration = Duration::from_millis(400);
@@ -55,7 +63,7 @@ impl Threat for StoreSilent {
     }
 
     fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        every_step::load(asked, strategy)
+        every_step::load(asked, strategy, 2)
     }
 
     fn deed(&self) -> Option<&dyn Deed> {
@@ -91,10 +99,16 @@ impl Deed for StoreSilent {
                 relays.all().for_each(Relay::pass);
                 anyhow::Ok(())
             };
-            tokio::try_join!(every_step::others(scene, WORK), back)?;
+            tokio::try_join!(every_step::others(scene, DISPUTED, WORK), back)?;
             Ok(was_unheard)
         };
-        let was_unheard = every_step::meets(scene, HELD_UP, silence).await?;
+        let left = async {
+            sleep(HEAD_START).await;
+            every_step::held_up(scene, LEFT, HELD_UP).await
+        };
+        let disputed = every_step::meets(scene, DISPUTED, HELD_UP, silence);
+        let (was_unheard, ()) = tokio::try_join!(disputed, left)?;
+        every_step::taken_over(scene, LEFT).await?;
         Ok(has_begun && was_unheard)
     }
 }
