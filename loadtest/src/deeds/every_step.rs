@@ -59,12 +59,13 @@ pub(crate) fn places(load: &Load) -> Vec<usize> {
     (0..(LATER + 1) * load.items).collect()
 }
 
-/// For how long a purchase may be held up so that no lock ends but with what is done to its store. Where a session holds the lock
-/// there is no lease to outlive, and more time for others to come meanwhile.
+/// For how long a purchase may be held up so that no lock ends but with what is done to its store: with room for a connection
+/// that is made on the way. Where a session holds the lock there is no lease to outlive, and more time for others to come
+/// meanwhile.
 pub(crate) fn below_a_lease(strategy: &Strategy) -> Duration {
     match strategy.family() {
         "session-lock" => Duration::from_millis(1_500),
-        _ => Duration::from_millis(700),
+        _ => Duration::from_millis(500),
     }
 }
 
