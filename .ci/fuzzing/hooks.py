@@ -1,7 +1,7 @@
 """What Schemathesis has to know of this shop, and the record of what was asked and answered.
 
 A name that was made up at random is sold nowhere: most of them become an item that is on sale and a strategy that there
-is. Each strategy sells an item of its own, because no two need agree on how a counter is kept.
+is. Each strategy sells an item of its own, because no two need agree on how a counter is kept, or on whose orders they know.
 """
 import json, os, re, zlib
 
@@ -9,6 +9,8 @@ import schemathesis
 
 STRATEGIES = os.environ["FUZZ_STRATEGIES"].split()
 RECORD = open(os.environ["FUZZ_RECORD"], "a", buffering=1)
+# Who sells where a request names no item.
+SELLS_THE_ITEM = {"/deduct_stock": ["lua@redis"]}
 STEPS = ["lock", "read", "write", "record", "commit", "release"]
 FAULT = re.compile(r"(?:crash|(?:pause|block|delay)=[0-9]{1,5})(?:@([a-z-]+)(\+?))?")
 
@@ -31,9 +33,10 @@ def harmless(fault):
     return f"pause=1@{one_of(STEPS, step)}{after}" if step else "pause=1"
 
 
-def change_headers(headers):
-    if "X-Strategy" in headers and often(headers["X-Strategy"]):
-        headers["X-Strategy"] = one_of(STRATEGIES, headers["X-Strategy"])
+def change_headers(headers, path):
+    strategy = headers.get("X-Strategy")
+    if strategy is not None and (strategy in STRATEGIES or often(strategy)):
+        headers["X-Strategy"] = one_of(SELLS_THE_ITEM.get(path, STRATEGIES), strategy)
     if "X-Fault" in headers:
         headers["X-Fault"] = harmless(headers["X-Fault"])
     if re.fullmatch("[0-9]{1,4}", headers.get("X-Work-Ms", "")):
@@ -66,7 +69,7 @@ def filter_failure(context, failure, case, response):
 @schemathesis.hook
 def before_call(context, case, kwargs):
     headers = case.headers or {}
-    change_headers(headers)
+    change_headers(headers, case.path)
     if isinstance(case.body, dict):
         change_body(case.body, headers.get("X-Strategy"))
 
