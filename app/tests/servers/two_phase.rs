@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use app::sale::Error;
+use app::sale::{Error, Outcome};
 use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 
 use crate::harness::{Instance, LONG, stores_of_its_own, until};
@@ -87,17 +87,23 @@ async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_c
     assert_eq!(prepared(&instance).await, [0, 0]);
 }
 
+/// What comes of a purchase whose connections are closed as it is about to decide, before whatever else is done to the server.
+async fn cut_off(instance: &Instance, item: &str, and_then: impl FnOnce()) -> Result<Outcome, Error> {
+    let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
+    let cut = async {
+        elsewhere.stopped().await;
+        close_idle(instance).await;
+        and_then();
+        elsewhere.release();
+    };
+    tokio::join!(elsewhere.buy(item, "k"), cut).0
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
     let instance = alone().await;
     let item = instance.sale(1).await;
-    let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
-    let cut = async {
-        elsewhere.stopped().await;
-        close_idle(&instance).await;
-        elsewhere.release();
-    };
-    let (bought, ()) = tokio::join!(elsewhere.buy(&item, "k"), cut);
+    let bought = cut_off(&instance, &item, || {}).await;
     // Its decision never arrived, so there was none, and now there is another one.
     assert!(matches!(bought, Err(Error::GivenUp { .. })), "{bought:?}");
     assert_eq!(prepared(&instance).await, [0, 0]);
@@ -108,16 +114,10 @@ async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
 async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_does_not_know() {
     let instance = alone().await;
     let item = instance.sale(1).await;
-    let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
-    let cut = async {
-        elsewhere.stopped().await;
-        close_idle(&instance).await;
-        // Nobody finds the server now; those who are connected still are.
-        let socket = socket(instance.stores().sql_url());
-        fs::rename(&socket, socket.with_extension("moved")).unwrap();
-        elsewhere.release();
-    };
-    let (bought, ()) = tokio::join!(elsewhere.buy(&item, "k"), cut);
+    // Nobody finds the server then; those who are connected still are.
+    let socket = socket(instance.stores().sql_url());
+    let hide = || fs::rename(&socket, socket.with_extension("moved")).unwrap();
+    let bought = cut_off(&instance, &item, hide).await;
     assert!(matches!(bought, Err(Error::Failed { .. })), "{bought:?}");
 }
 

@@ -35,10 +35,6 @@ impl Redis {
     /// # Errors
     /// [`Error::Corrupt`] when it is not one of ours.
     pub fn purchase(item: &Name, order: &str, entry: &str) -> Result<Purchase, Error> {
-        let corrupt = |what: &dyn Display| Error::Corrupt {
-            store: Self::NAME,
-            what: what.to_string(),
-        };
         let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
         let name = |text: &str| Name::parse(text).map_err(|error| corrupt(&error));
         Ok(Purchase {
@@ -55,13 +51,17 @@ impl Redis {
     /// # Errors
     /// [`Error::Corrupt`] when it is not one of ours.
     pub fn order(entry: &str) -> Result<Order, Error> {
-        let entry: Entry = serde_json::from_str(entry).map_err(|error| Error::Corrupt {
-            store: "redis",
-            what: error.to_string(),
-        })?;
+        let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
         Ok(Order {
             quantity: entry.quantity,
             buyer: entry.buyer.into_owned(),
         })
+    }
+}
+
+fn corrupt(what: &dyn Display) -> Error {
+    Error::Corrupt {
+        store: Redis::NAME,
+        what: what.to_string(),
     }
 }
