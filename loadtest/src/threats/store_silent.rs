@@ -16,9 +16,9 @@ use crate::deeds::{every_step, relays, restart};
 use crate::load::Load;
 use crate::need::{Need, lock_servers, servers};
 
-/// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after eight, counted from the
-/// step at which a purchase was held up. Together with what is added at the first instance that is over when others come.
-const LASTS: Duration = Duration::from_millis(7_000);
+/// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after nine, counted from the
+/// step at which a purchase was held up. With what is added at the first instance that is over when others come.
+const LASTS: Duration = Duration::from_millis(7_800);
 
 /// How much longer at the first instance: by then the others have new connections where theirs were given up.
 const AND_THEN: Duration = Duration::from_millis(1_500);
