@@ -32,7 +32,7 @@ const OTHERS: usize = 1;
 /// Those who come together with these then, in the third row. The last row is let loose before.
 const LATER: usize = 2;
 
-/// When all are held up that are sent at one time.
+/// When all are held up that are sent at one time, at the earliest.
 pub(crate) const HELD_UP_AFTER: Duration = Duration::from_millis(300);
 
 /// How much longer those work that are held up by nothing else: by then the instance has seen which of its connections are gone,
@@ -60,12 +60,18 @@ pub(crate) fn places(load: &Load) -> Vec<usize> {
 }
 
 /// For how long a purchase may be held up so that no lock ends but with what is done to its store: with room for a connection
-/// that is made on the way. Where a session holds the lock there is no lease to outlive, and more time for others to come
-/// meanwhile.
-pub(crate) fn below_a_lease(strategy: &Strategy) -> Duration {
+/// that is made on the way.
+pub(crate) const BELOW_A_LEASE: Duration = Duration::from_millis(500);
+
+/// The longest that a purchase is held up where it has no lease to outlive: the shop lets nobody work for longer than five seconds.
+const LONGEST: Duration = Duration::from_millis(4_800);
+
+/// For how long a purchase is held up so that others can come meanwhile. Where a session holds the lock that is long enough for a
+/// machine on which all this `lagged` so much before.
+pub(crate) fn for_others(strategy: &Strategy, lagged: Duration) -> Duration {
     match strategy.family() {
-        "session-lock" => Duration::from_millis(1_500),
-        _ => Duration::from_millis(500),
+        "session-lock" => (4 * lagged).clamp(Duration::from_millis(1_500), LONGEST),
+        _ => BELOW_A_LEASE,
     }
 }
 
@@ -81,7 +87,7 @@ pub(crate) async fn meets<T>(
     trouble: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let trouble = async {
-        sleep(HELD_UP_AFTER).await;
+        sleep(HELD_UP_AFTER.max(for_so_long / 4)).await;
         trouble.await
     };
     let (came, ()) = tokio::try_join!(trouble, held_up(scene, nth, for_so_long))?;

@@ -1,7 +1,7 @@
 //! What the threats have in common under which MariaDB ends all its connections: just before a purchase takes each of the steps
 //! that there are, and right after it has carried that step out, before anybody hears of it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use async_trait::async_trait;
@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use crate::attack::Scene;
 use crate::catalogue::Strategy;
+use crate::deeds::every_step::BELOW_A_LEASE;
 use crate::deeds::{every_step, relays, restart};
 use crate::load::Load;
 use crate::need::Need;
@@ -50,25 +51,28 @@ pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
 /// # Errors
 /// When the deed has not named the places, and those of the server that hangs up.
 pub(crate) async fn at_every_step(scene: &Scene<'_>, server: &mut dyn HangUp) -> Result<bool> {
-    let held_up = every_step::below_a_lease(&scene.attack.sale.strategy);
     let relays = relays::before(scene, vec![ServerKind::MariaDb])?;
 
     sleep(restart::UNUSED_FOR).await;
-    let before = every_step::meets(scene, BEFORE, held_up, server.hang_up(scene)).await?;
+    let sent_at = Instant::now();
+    let before = every_step::meets(scene, BEFORE, BELOW_A_LEASE, server.hang_up(scene)).await?;
+    let lagged = sent_at.elapsed().saturating_sub(BELOW_A_LEASE);
     every_step::taken_over(scene, BEFORE).await?;
 
     sleep(restart::UNUSED_FOR).await;
     let unheard = async {
         relays.all().for_each(Relay::lose_replies);
         sleep(CARRIED_OUT_WITHIN).await;
+        let was_unheard = relays.any_affected();
         let has_ended = server.hang_up(scene).await?;
         relays.all().for_each(Relay::pass);
-        Ok(has_ended)
+        Ok(has_ended && was_unheard)
     };
     let after = every_step::meets(scene, AFTER, ON_ITS_WAY, unheard).await?;
     every_step::taken_over(scene, AFTER).await?;
 
     sleep(restart::UNUSED_FOR).await;
+    let held_up = every_step::for_others(&scene.attack.sale.strategy, lagged);
     let disputed = async {
         let has_ended = server.hang_up(scene).await?;
         every_step::others(scene, DISPUTED, held_up).await?;

@@ -5,7 +5,7 @@
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar};
+use sqlx::{ConnectOptions, Connection, query_scalar, raw_sql};
 use stack::ServerKind;
 
 use super::Threat;
@@ -15,6 +15,17 @@ use crate::deeds::hang_up::HangUp;
 use crate::deeds::{every_step, hang_up, restart};
 use crate::load::Load;
 use crate::need::{Need, servers};
+
+/// One statement: asked for one by one, the last would end long after the first on a machine at work. One may have ended by
+/// itself.
+const KILL_ALL: &str = "begin not atomic
+    declare continue handler for sqlexception begin end;
+    set @killed = 0;
+    for other in (select id from information_schema.processlist where command <> 'Daemon' and id <> connection_id()) do
+        kill connection other.id;
+        set @killed = @killed + 1;
+    end for;
+end";
 
 pub(super) struct SqlGone;
 
@@ -82,22 +93,10 @@ struct Killer(MySqlConnection);
 #[async_trait]
 impl HangUp for Killer {
     async fn hang_up(&mut self, _: &Scene<'_>) -> Result<bool> {
-        let killer = &mut self.0;
-        let ours: i64 = query_scalar("select cast(connection_id() as signed)")
-            .fetch_one(&mut *killer)
+        raw_sql(KILL_ALL).execute(&mut self.0).await?;
+        let killed: i64 = query_scalar("select cast(@killed as signed)")
+            .fetch_one(&mut self.0)
             .await?;
-        let all: Vec<i64> =
-            query_scalar("select cast(id as signed) from information_schema.processlist where command <> 'Daemon'")
-                .fetch_all(&mut *killer)
-                .await?;
-        let mut killed = 0;
-        for other in all.into_iter().filter(|id| *id != ours) {
-            // It may have ended by itself.
-            let gone = query(AssertSqlSafe(format!("kill {other}")))
-                .execute(&mut *killer)
-                .await;
-            killed += usize::from(gone.is_ok());
-        }
         Ok(killed > 0)
     }
 }
