@@ -70,8 +70,11 @@ impl UnlockBeforeCommit {
     /// How many are left behind it; `None` when it does not sell.
     async fn sell(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<i64>, Error> {
         let remaining = self.write_in_lock(purchase, probe, sql).await;
-        Sql::release_lock(&purchase.item, probe, sql).await?;
-        let Some(remaining) = remaining? else { return Ok(None) };
+        let released = Sql::release_lock(&purchase.item, probe, sql).await;
+        // What went wrong first says what came of the purchase.
+        let remaining = remaining?;
+        released?;
+        let Some(remaining) = remaining else { return Ok(None) };
         if !self.sql.record(purchase, probe, sql).await? {
             return Ok(None);
         }

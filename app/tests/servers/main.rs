@@ -43,6 +43,7 @@ mod tcc;
 mod three_phase;
 mod traces;
 mod two_phase;
+mod unanswered;
 mod unlock_before_write;
 mod waiting;
 mod wire;

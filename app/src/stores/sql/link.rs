@@ -13,9 +13,11 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::super::Origin;
+use super::Sql;
 use super::connections::Statement;
 use super::pool::Manager;
 use crate::sale::Error;
+use crate::stores::Store;
 
 /// A link on loan. One that is not to be lent again is closed when it is dropped: in the pool it would keep its locks
 /// until somebody asks for it.
@@ -102,39 +104,47 @@ impl Link {
     }
 
     pub(super) async fn raw(&mut self, sql: impl SqlSafeStr) -> Result<(), Error> {
-        self.usable = false;
+        self.asks()?;
         let done = timeout(self.answer_within, raw_sql(sql).execute(&mut self.connection)).await;
         self.settle(done).map(drop)
     }
 
     pub(super) async fn raw_rows(&mut self, sql: &'static str) -> Result<Vec<MySqlRow>, Error> {
-        self.usable = false;
+        self.asks()?;
         let found = timeout(self.answer_within, raw_sql(sql).fetch_all(&mut self.connection)).await;
         self.settle(found)
     }
 
     pub(super) async fn execute(&mut self, statement: Statement<'_>) -> Result<u64, Error> {
-        self.usable = false;
+        self.asks()?;
         let done = timeout(self.answer_within, statement.execute(&mut self.connection)).await;
         Ok(self.settle(done)?.rows_affected())
     }
 
     pub(super) async fn fetch(&mut self, query: Statement<'_>) -> Result<Option<MySqlRow>, Error> {
-        self.usable = false;
+        self.asks()?;
         let found = timeout(self.answer_within, query.fetch_optional(&mut self.connection)).await;
         self.settle(found)
     }
 
     pub(super) async fn fetch_all(&mut self, query: Statement<'_>) -> Result<Vec<MySqlRow>, Error> {
-        self.usable = false;
+        self.asks()?;
         let found = timeout(self.answer_within, query.fetch_all(&mut self.connection)).await;
         self.settle(found)
     }
 
     pub(super) async fn ping(&mut self) -> Result<(), Error> {
-        self.usable = false;
+        self.asks()?;
         let answered = timeout(self.answer_within, self.connection.ping()).await;
         self.settle(answered)
+    }
+
+    /// Nothing is asked after what was never answered: its late answer would be taken for that to the next question.
+    fn asks(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.usable, false) {
+            true => Ok(()),
+            false => Err(Error::failed(Sql::NAME, io::Error::from(io::ErrorKind::NotConnected))),
+        }
     }
 
     /// What MariaDB answered, be it a refusal, leaves the connection as good as it was; anything else does not.
