@@ -24,7 +24,10 @@ const DISPUTED: usize = 2;
 /// How long those are held up whose step is carried out before the connections end: until its answer would not arrive.
 const ON_ITS_WAY: Duration = every_step::HELD_UP_AFTER.saturating_add(Duration::from_millis(20));
 
-/// How long nothing arrives of what is answered before the connections end.
+/// How long it may take until the first answer does not arrive: they may need new connections before.
+const UNHEARD_WITHIN: Duration = Duration::from_secs(2);
+
+/// How much longer nothing arrives of what is answered before the connections end.
 const CARRIED_OUT_WITHIN: Duration = Duration::from_millis(150);
 
 /// How MariaDB ends its connections.
@@ -62,8 +65,8 @@ pub(crate) async fn at_every_step(scene: &Scene<'_>, server: &mut dyn HangUp) ->
     sleep(restart::UNUSED_FOR).await;
     let unheard = async {
         relays.all().for_each(Relay::lose_replies);
+        let was_unheard = relays.affected_within(UNHEARD_WITHIN).await;
         sleep(CARRIED_OUT_WITHIN).await;
-        let was_unheard = relays.any_affected();
         let has_ended = server.hang_up(scene).await?;
         relays.all().for_each(Relay::pass);
         Ok(has_ended && was_unheard)

@@ -1,11 +1,17 @@
 //! The relays between the instances and the servers that a strategy uses.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use stack::{Relay, ServerKind};
+use tokio::time::{sleep, timeout};
 
 use crate::attack::Scene;
 use crate::deployment::Ours;
 use crate::need::servers;
+
+/// After which a relay is looked at again.
+const LOOKED_AT_AFTER: Duration = Duration::from_millis(5);
 
 pub(crate) struct Relays<'a> {
     ours: &'a Ours,
@@ -38,5 +44,15 @@ impl Relays<'_> {
     /// Whether anything that was on its way met trouble at one of them.
     pub(crate) fn any_affected(&self) -> bool {
         self.all().any(|relay| relay.affected() > 0)
+    }
+
+    /// Waits until anything has. Whether it did within that time.
+    pub(crate) async fn affected_within(&self, limit: Duration) -> bool {
+        let affected = async {
+            while !self.any_affected() {
+                sleep(LOOKED_AT_AFTER).await;
+            }
+        };
+        timeout(limit, affected).await.is_ok()
     }
 }
