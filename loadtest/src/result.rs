@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Word;
-use crate::audit::{Findings, Verdict};
+use crate::audit::{Evidence, Findings, Verdict};
 use crate::environment::Environment;
 use crate::follow_up::MarketFollowUp;
 use crate::latency::Latency;
@@ -103,6 +103,9 @@ pub struct RoundResult {
     pub facts: RoundFacts,
     /// What is wrong, in units.
     pub findings: Findings,
+    /// The first orders that are lost, ghosts or duplicates.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub evidence: Vec<Evidence>,
     /// Latency of each kind of answer, in microseconds.
     pub latency_us: BTreeMap<Word, Latency>,
     /// Units sold per second, from the release of the buyers to the last sale.
@@ -180,6 +183,7 @@ impl RoundResult {
                 stock_left: judgement.stock_left,
             },
             findings: judgement.findings.beside(shown.overlap),
+            evidence: judgement.evidence,
             latency_us: follow_up.latency_us(),
             sales_per_s: if seconds > 0.0 {
                 to_a_thousandth(sold as f64 / seconds)
@@ -236,6 +240,7 @@ impl RoundResult {
             told: BTreeMap::new(),
             facts: RoundFacts::default(),
             findings: Findings::default(),
+            evidence: Vec::new(),
             latency_us: BTreeMap::new(),
             sales_per_s: 0.0,
             busy_s: None,

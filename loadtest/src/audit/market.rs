@@ -1,6 +1,6 @@
 //! Many items that were sold at once, judged one by one and taken together.
 
-use super::{Finding, Judgement, Verdict};
+use super::{Finding, Judgement, MOST_EVIDENCE, Verdict};
 
 /// The worst verdict, with all that was found in any of them.
 pub fn judge_market(mut items: Vec<Judgement>) -> Judgement {
@@ -17,10 +17,13 @@ pub fn judge_market(mut items: Vec<Judgement>) -> Judgement {
         None if items.is_empty() => Verdict::Inconclusive,
         None => Verdict::Holds,
     };
+    let evidence = items.iter_mut().flat_map(|item| std::mem::take(&mut item.evidence));
+    let evidence = evidence.take(MOST_EVIDENCE).collect();
     let sum = |units: fn(&Judgement) -> i64| items.iter().map(units).fold(0, i64::saturating_add);
     let mut together = Judgement {
         verdict,
         findings: Default::default(),
+        evidence,
         inconclusive: None,
         is_chance: false,
         recorded: sum(|item| item.recorded),

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use super::evidence::{Evidence, MOST_EVIDENCE};
 use crate::answer::{Answer, Word};
 use crate::facts::{Facts, Order};
 use crate::told::Told;
@@ -62,6 +63,8 @@ pub(super) struct Matching {
     pub(super) duplicate: i128,
     /// Units of orders whose buyer never got an answer.
     pub(super) explained: i128,
+    /// The first of each that are wrong.
+    pub(super) evidence: Vec<Evidence>,
 }
 
 impl Matching {
@@ -72,7 +75,7 @@ impl Matching {
         for order in &facts.orders {
             ledger.entry(&order.id).or_default().push(order);
         }
-        let mut bought: HashSet<&str> = HashSet::new();
+        let mut bought: HashMap<&str, &str> = HashMap::new();
         for (place, promise) in promises.iter().enumerate() {
             let id = promise.answer.order.as_deref().unwrap_or_default();
             let orders = ledger.get_mut(id).filter(|_| !id.is_empty());
@@ -80,11 +83,16 @@ impl Matching {
                 let at = orders.iter().position(|order| promise.is_backed_by(order))?;
                 Some(orders.swap_remove(at))
             });
-            match backing {
-                Some(_) if bought.insert(&promise.answer.key) => {}
-                Some(order) => matching.duplicate += units(order),
-                None if promise.told <= begun => matching.lost.push(place),
-                None => {}
+            match (backing, bought.get(promise.answer.key.as_str())) {
+                (Some(order), Some(before)) => matching.finds_duplicate(order, before),
+                (Some(order), None) => {
+                    bought.insert(&promise.answer.key, &order.id);
+                }
+                (None, _) if promise.told <= begun => {
+                    matching.lost.push(place);
+                    matching.keep(|| Evidence::lost(promise.answer));
+                }
+                (None, _) => {}
             }
         }
         // An order that matched nothing may still be that of a purchase whose answer never came.
@@ -98,20 +106,36 @@ impl Matching {
         let mut unmatched: Vec<&Order> = ledger.into_values().flatten().collect();
         unmatched.sort();
         for order in unmatched {
-            match order.key.as_deref() {
-                Some(key) if !bought.insert(key) => matching.duplicate += units(order),
-                Some(key)
-                    if order
-                        .buyer
-                        .as_deref()
-                        .is_some_and(|buyer| unheard.contains(&(key, buyer, order.quantity))) =>
-                {
-                    matching.explained += units(order);
-                }
-                Some(_) | None => matching.ghost += units(order),
+            let key = order.key.as_deref();
+            if let Some(before) = key.and_then(|key| bought.get(key)) {
+                matching.finds_duplicate(order, before);
+                continue;
+            }
+            bought.extend(key.map(|key| (key, order.id.as_str())));
+            let buyer = order.buyer.as_deref();
+            if key
+                .zip(buyer)
+                .is_some_and(|(key, buyer)| unheard.contains(&(key, buyer, order.quantity)))
+            {
+                matching.explained += units(order);
+            } else {
+                matching.ghost += units(order);
+                matching.keep(|| Evidence::ghost(order));
             }
         }
         matching
+    }
+
+    fn finds_duplicate(&mut self, order: &Order, before: &str) {
+        self.duplicate += units(order);
+        self.keep(|| Evidence::duplicate(order, before));
+    }
+
+    /// A shop may have done everything wrong.
+    fn keep(&mut self, evidence: impl FnOnce() -> Evidence) {
+        if self.evidence.len() < MOST_EVIDENCE {
+            self.evidence.push(evidence());
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! of stock, and every order is matched with what was sent, one to one.
 
 mod doubt;
+mod evidence;
 mod finding;
 mod market;
 mod matching;
@@ -13,6 +14,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+pub use evidence::{Evidence, MOST_EVIDENCE};
 pub use finding::{Finding, Findings};
 pub use market::judge_market;
 
@@ -74,6 +76,8 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// What was found.
     pub findings: Findings,
+    /// The orders that are lost, ghosts or duplicates, at most [`MOST_EVIDENCE`] of them.
+    pub evidence: Vec<Evidence>,
     /// Why the round proves nothing, where it does not.
     pub inconclusive: Option<String>,
     /// Whether nothing that the shop did is among the reasons: such a round may be played once more.
@@ -91,6 +95,7 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
     let mut findings = Findings::default();
     let promises = Promise::all(told);
     let mut lost = BTreeSet::new();
+    let mut evidence = BTreeSet::new();
     let mut explained = 0;
     for look in looks {
         findings.add(Finding::Unreadable, unreadable(&look.facts));
@@ -101,6 +106,8 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
         }
         let matching = Matching::new(&promises, told, &look.facts, look.begun);
         lost.extend(matching.lost);
+        let counts = |found: &Evidence| look.at_rest || found.finding == Finding::Lost;
+        evidence.extend(matching.evidence.into_iter().filter(counts));
         if look.at_rest {
             findings.add(Finding::Ghost, clamped(matching.ghost));
             findings.add(Finding::Duplicate, clamped(matching.duplicate));
@@ -126,6 +133,7 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
     Judgement {
         verdict,
         findings,
+        evidence: evidence.into_iter().take(MOST_EVIDENCE).collect(),
         is_chance: is_inconclusive && !doubts.is_empty() && doubts.iter().all(Doubt::is_chance),
         inconclusive: reason.filter(|_| is_inconclusive),
         recorded: last.map_or(0, |look| clamped(recorded(&look.facts))),

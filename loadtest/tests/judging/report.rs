@@ -46,6 +46,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
             stock_left: Some(0),
         },
         findings: Findings::default(),
+        evidence: Vec::new(),
         latency_us: [(Word::Sold, latency(12, 4)), (Word::SoldOut, latency(12, 1))].into(),
         sales_per_s: 250.5,
         busy_s: None,

@@ -1,6 +1,7 @@
 //! The stories of violated rounds, for a terminal: who did what, side by side, and then in words.
 
 mod columns;
+mod evidence;
 mod words;
 
 use self::columns::columns;
@@ -43,7 +44,7 @@ fn tell(cell: &Cell) -> Option<String> {
             wrapped(&in_words(story, round), WIDTH).join("\n")
         ),
         // Not every repeat is traced, and no trace is complete where an instance had no room for it.
-        None => format!("{}\n\nNo trace shows it.\n", head(untold)),
+        None => format!("{}\n\nNo trace shows it.\n{}", head(untold), evidence::lines(untold)),
     })
 }
 

@@ -1,0 +1,69 @@
+//! The orders by which a finding can be looked up in the ledger.
+
+use serde::{Deserialize, Serialize};
+
+use super::Finding;
+use crate::answer::Answer;
+use crate::facts::Order;
+use crate::text::one_line;
+
+/// The most orders that are named of a round.
+pub const MOST_EVIDENCE: usize = 8;
+
+/// The longest id, key or buyer's name that is kept, in characters.
+const LONGEST: usize = 128;
+
+/// An order that is lost, a ghost or a duplicate.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Evidence {
+    /// As what it was found.
+    pub finding: Finding,
+    /// Its id: of a lost one as the buyer was told, of any other as the ledger has it.
+    pub order: Option<String>,
+    /// The idempotency key it was made with.
+    pub key: Option<String>,
+    /// Who bought.
+    pub buyer: Option<String>,
+    /// Units.
+    pub quantity: i64,
+    /// Of a duplicate: the id of the order that the key had bought before. Where it is the same id, the ledger has it twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bought_before: Option<String>,
+}
+
+impl Evidence {
+    pub(super) fn lost(answer: &Answer) -> Self {
+        Self {
+            finding: Finding::Lost,
+            order: answer.order.as_deref().map(kept),
+            key: Some(answer.key.clone()),
+            buyer: Some(answer.buyer.clone()),
+            quantity: answer.quantity,
+            bought_before: None,
+        }
+    }
+
+    pub(super) fn ghost(order: &Order) -> Self {
+        Self {
+            finding: Finding::Ghost,
+            order: Some(kept(&order.id)),
+            key: order.key.as_deref().map(kept),
+            buyer: order.buyer.as_deref().map(kept),
+            quantity: order.quantity,
+            bought_before: None,
+        }
+    }
+
+    pub(super) fn duplicate(order: &Order, before: &str) -> Self {
+        Self {
+            finding: Finding::Duplicate,
+            bought_before: Some(kept(before)),
+            ..Self::ghost(order)
+        }
+    }
+}
+
+/// What a stranger wrote, as long as it may be.
+fn kept(text: &str) -> String {
+    one_line(text, LONGEST)
+}
