@@ -89,11 +89,13 @@ fn safely_claimed(possible: &[Round]) -> Vec<&Round> {
     claimed.filter(|round| is_safe(&round.strategy.claims)).collect()
 }
 
-/// The same with that many purchases, the first wave unchanged, and units for half of them: some are sold, some are refused.
+/// The same with that many purchases, if these are more, the first wave unchanged, and units for half of them: some are sold, some
+/// are refused.
 fn load(own: Load, purchases: usize) -> Load {
+    let purchases = purchases.max(own.requests);
     Load {
         requests: purchases,
-        stock: (purchases / 2) as i64 * i64::from(own.quantity),
+        stock: (purchases / 2 / own.items) as i64 * i64::from(own.quantity),
         ..own
     }
 }

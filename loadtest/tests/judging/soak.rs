@@ -147,6 +147,33 @@ fn a_round_has_some_hundred_purchases_for_half_as_many_units_and_the_buyers_of_i
 }
 
 #[test]
+fn a_round_of_many_items_has_units_for_half_of_its_purchases_all_items_together() {
+    let claims = [&SAFE[..], &["store-silent"]].concat();
+    let lock = [strategy("lock@sql", &claims)];
+    let wanted = Wanted {
+        threats: threats::all().to_vec(),
+        instances: vec![2],
+        load: possible()[0].load,
+        repeats: 1,
+    };
+    let drawn = Soak::new(50_000, Some(7)).draw(&rounds(&lock, &wanted));
+    let many: Vec<Load> = drawn
+        .iter()
+        .map(|round| round.load)
+        .filter(|load| load.items > 1)
+        .collect();
+    assert!(!many.is_empty());
+    for load in many {
+        let units = load.stock * load.items as i64;
+        assert!(units * 2 <= load.requests as i64, "{load:?}");
+        assert!(
+            load.stock > (load.buyers / load.items) as i64,
+            "the first wave cannot sell all: {load:?}"
+        );
+    }
+}
+
+#[test]
 fn where_nothing_is_claimed_nothing_is_drawn() {
     let soak = Soak::new(1_000, Some(7));
     assert!(soak.draw(&[]).is_empty());
