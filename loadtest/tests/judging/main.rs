@@ -7,6 +7,7 @@ mod catalogue;
 mod cell;
 mod chance;
 mod chosen;
+mod evidence;
 mod fixture;
 mod folders;
 mod forged;
