@@ -3,15 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
-use crate::answer::Answer;
+use crate::answer::{Answer, MAX_ORDER_ID};
 use crate::facts::Order;
 use crate::text::one_line;
 
 /// The most orders that are named of a round.
 pub const MOST_EVIDENCE: usize = 8;
-
-/// The longest id, key or buyer's name that is kept, in characters.
-const LONGEST: usize = 128;
 
 /// An order that is lost, a ghost or a duplicate.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,7 +23,7 @@ pub struct Evidence {
     pub buyer: Option<String>,
     /// Units.
     pub quantity: i64,
-    /// Of a duplicate: the id of the order that the key had bought before. Where it is the same id, the ledger has it twice.
+    /// Of a duplicate: the id of the order that the key had bought before, which a ledger may hold twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bought_before: Option<String>,
 }
@@ -63,7 +60,7 @@ impl Evidence {
     }
 }
 
-/// What a stranger wrote, as long as it may be.
+/// What a stranger wrote, no longer than an order's id may be.
 fn kept(text: &str) -> String {
-    one_line(text, LONGEST)
+    one_line(text, MAX_ORDER_ID)
 }

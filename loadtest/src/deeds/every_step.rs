@@ -75,8 +75,8 @@ pub(crate) fn for_others(strategy: &Strategy, lagged: Duration) -> Duration {
     }
 }
 
-/// Sends a purchase to one item of each moment, and makes `trouble` when all of them are held up there. Waits for both. What
-/// came of the trouble.
+/// Sends a purchase to one item of each moment, and makes `trouble` when all of them are held up there: after [`HELD_UP_AFTER`], or
+/// a quarter of the time if that is more. Waits for both. What came of the trouble.
 ///
 /// # Errors
 /// When the deed has not named the places, and those of the trouble.

@@ -19,7 +19,7 @@ fn a_violated_round_without_a_trace_names_the_orders_that_are_wrong() {
     let told = report::stories(&violated);
     assert_eq!(
         told.split_once("No trace shows it.\n").unwrap().1,
-        "order o-0 (1 of b-0, key k-0): the ledger has it twice
+        "order o-0 (1 of b-0, key k-0): its key had bought order o-0 before
 order o-7 (1 of b-0, key k-0): its key had bought order o-0 before
 order o-1 (1 of b-1, key k-1): its buyer was told of it, and the ledger has no
 such order

@@ -79,7 +79,8 @@ fn who_falls_to_which_fault_is_as_the_literature_has_it() {
             ]
             .concat(),
         );
-        let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let run = serde_json::from_slice(&ran.stdout);
+        let run: Value = run.unwrap_or_else(|_| panic!("{threat}: {}", stderr(&ran)));
         let expected: BTreeSet<_> = fallen.split(',').filter(|name| !name.is_empty()).collect();
         assert_eq!(of(&run, "violated"), expected, "{threat}");
         assert_eq!(of(&run, "inconclusive"), BTreeSet::new(), "{threat}");

@@ -187,9 +187,9 @@ impl Connection {
         pipeline: &'a Pipeline,
     ) -> Command<impl Future<Output = Result<T, Error>> + 'a> {
         Command::new(async move {
-            let was_usable = std::mem::replace(&mut self.0.usable, false);
+            self.0.usable = false;
             let answer: RedisResult<T> = pipeline.query_async(&mut self.0.connection).await;
-            self.0.usable = was_usable && answer.is_ok();
+            self.0.usable = answer.is_ok();
             if answer.as_ref().is_err_and(RedisError::is_connection_dropped)
                 && let Some(pool) = Object::pool(&self.0)
             {

@@ -20,7 +20,6 @@ fn in_words(found: &Evidence) -> String {
     };
     let [order, buyer, key] = [&found.order, &found.buyer, &found.key].map(shown);
     let what = match (&found.bought_before, found.finding) {
-        (Some(before), _) if found.order.as_ref() == Some(before) => "the ledger has it twice".to_owned(),
         (Some(before), _) => format!("its key had bought order {} before", one_line(before, LONGEST)),
         (None, Finding::Lost) => "its buyer was told of it, and the ledger has no such order".to_owned(),
         (None, _) => "nobody was told of it".to_owned(),
