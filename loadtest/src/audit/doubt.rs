@@ -49,7 +49,7 @@ pub(super) fn doubts(expected: &Expectation, told: &Told, last: &Look) -> Vec<Do
         missed.then(|| of_chance("the fault never struck".to_owned())),
         silence(expected, told).map(of_shop),
         (rejected > 0).then(|| of_shop(format!("{rejected} purchases were rejected as if they were none"))),
-        forgetful(expected, told).map(|why| of_shop(why.to_owned())),
+        forgetful(expected, told).map(of_shop),
         no_contention(expected, told),
         (instances < expected.instances).then(|| {
             of_chance(format!(
@@ -102,7 +102,7 @@ fn no_contention(expected: &Expectation, told: &Told) -> Option<Doubt> {
 }
 
 /// What a purchase that is sent again has to be told, once it was told that it is sold.
-fn forgetful(expected: &Expectation, told: &Told) -> Option<&'static str> {
+fn forgetful(expected: &Expectation, told: &Told) -> Option<String> {
     let mut orders: HashMap<&str, &Answer> = HashMap::new();
     for answer in told.answers().filter(|answer| answer.word == Word::Sold) {
         let first = orders.entry(&answer.key).or_insert(answer);
@@ -118,11 +118,20 @@ fn forgetful(expected: &Expectation, told: &Told) -> Option<&'static str> {
         (Some(_), Word::SoldOut | Word::Rejected) => false,
         (None, _) => true,
     };
-    if !told.repeats.iter().all(|answer| agrees(&answer)) {
-        return Some("a buyer who clicked again was not told of the same order");
+    if let Some(answer) = told.repeats.iter().find(|answer| !agrees(answer)) {
+        let instead = match answer.word {
+            Word::Sold => "of another",
+            Word::SoldOut => "that the item is sold out",
+            Word::Busy => "to come again",
+            Word::Rejected => "that it is no purchase",
+            Word::Unknown => "nothing",
+        };
+        return Some(format!(
+            "a buyer who clicked again was not told of the same order, but {instead}"
+        ));
     }
     let accepted = told.altered.iter().any(|answer| answer.word == Word::Sold);
-    accepted.then_some("a purchase that was sent again with another quantity or buyer was not refused")
+    accepted.then(|| "a purchase that was sent again with another quantity or buyer was not refused".to_owned())
 }
 
 /// Whether no later delivery of the same purchase was answered.

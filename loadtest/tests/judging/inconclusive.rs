@@ -161,14 +161,23 @@ fn a_round_that_was_no_test_is_inconclusive() {
 
 #[test]
 fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
-    const FORGOT: &str = "a buyer who clicked again was not told of the same order";
     check(
         &[
-            inconclusive("told sold out", FORGOT, |s| s.click_again(Word::SoldOut, None)),
-            inconclusive("told that it is no purchase", FORGOT, |s| {
-                s.click_again(Word::Rejected, None)
-            }),
-            inconclusive("told to wait to the end", FORGOT, |s| s.click_again(Word::Busy, None)),
+            inconclusive(
+                "told sold out",
+                "a buyer who clicked again was not told of the same order, but that the item is sold out",
+                |s| s.click_again(Word::SoldOut, None),
+            ),
+            inconclusive(
+                "told that it is no purchase",
+                "a buyer who clicked again was not told of the same order, but that it is no purchase",
+                |s| s.click_again(Word::Rejected, None),
+            ),
+            inconclusive(
+                "told to wait to the end",
+                "a buyer who clicked again was not told of the same order, but to come again",
+                |s| s.click_again(Word::Busy, None),
+            ),
             holds("told to wait, and then of its order", |s| {
                 s.click_again(Word::Busy, None);
                 let answer = s.later(0, Word::Sold, Some("o-0"), 4);
@@ -183,10 +192,14 @@ fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
                 s.told.repeats.push(answer);
                 s.struck();
             }),
-            inconclusive("no answer, when everything was back", FORGOT, |s| {
-                s.struck();
-                s.click_again(Word::Unknown, None);
-            }),
+            inconclusive(
+                "no answer, when everything was back",
+                "a buyer who clicked again was not told of the same order, but nothing",
+                |s| {
+                    s.struck();
+                    s.click_again(Word::Unknown, None);
+                },
+            ),
             holds("refused as the first was", |s| {
                 let answer = s.later(2, Word::SoldOut, None, 1);
                 s.told.repeats.push(answer);

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -46,12 +47,15 @@ impl Connections {
             )
             .set_user_timeout(ANSWER_WITHIN);
         let client = redis::Client::open(url.into_connection_info()?.set_tcp_settings(tcp))?;
-        let pool = Pool::builder(Manager(client.clone()))
-            .max_size(POOL_SIZE)
-            .wait_timeout(Some(wait))
-            .runtime(Runtime::Tokio1)
-            .build()
-            .map_err(|_| RedisError::from((redis::ErrorKind::Client, "the pool could not be built")))?;
+        let pool = Pool::builder(Manager {
+            client: client.clone(),
+            lost: AtomicU64::new(0),
+        })
+        .max_size(POOL_SIZE)
+        .wait_timeout(Some(wait))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|_| RedisError::from((redis::ErrorKind::Client, "the pool could not be built")))?;
         let shared = ConnectionManager::new_with_config(client.clone(), limits(answer_within)).await?;
         Ok(Self {
             client,
@@ -193,8 +197,7 @@ impl Connection {
             if answer.as_ref().is_err_and(RedisError::is_connection_dropped)
                 && let Some(pool) = Object::pool(&self.0)
             {
-                // Those that lie unused went with it: each would cost one more purchase its answer.
-                pool.retain(|_, _| false);
+                pool.manager().lost.fetch_add(1, Ordering::Relaxed);
             }
             Ok(answer?)
         })
@@ -205,9 +208,15 @@ struct Link {
     connection: MultiplexedConnection,
     usable: bool,
     origin: Origin,
+    /// How many of the pool were lost when this one was made or last tested.
+    lost_before: u64,
 }
 
-struct Manager(redis::Client);
+struct Manager {
+    client: redis::Client,
+    /// How many connections of the pool were lost so far: what ended one has most likely ended others.
+    lost: AtomicU64,
+}
 
 impl managed::Manager for Manager {
     type Type = Link;
@@ -217,10 +226,15 @@ impl managed::Manager for Manager {
         let limits = AsyncConnectionConfig::new()
             .set_response_timeout(Some(ANSWER_WITHIN))
             .set_connection_timeout(Some(CONNECT_WITHIN));
+        let lost_before = self.lost.load(Ordering::Relaxed);
         Ok(Link {
-            connection: self.0.get_multiplexed_async_connection_with_config(&limits).await?,
+            connection: self
+                .client
+                .get_multiplexed_async_connection_with_config(&limits)
+                .await?,
             usable: true,
             origin: Origin::New,
+            lost_before,
         })
     }
 
@@ -229,9 +243,11 @@ impl managed::Manager for Manager {
             return Err(RecycleError::message("the last command failed"));
         }
         link.origin = Origin::Kept;
-        if metrics.last_used() > UNTESTED_FOR {
+        let lost = self.lost.load(Ordering::Relaxed);
+        if link.lost_before != lost || metrics.last_used() > UNTESTED_FOR {
             link.origin = Origin::Tested;
             redis::cmd("PING").exec_async(&mut link.connection).await?;
+            link.lost_before = lost;
         }
         Ok(())
     }
