@@ -1,0 +1,107 @@
+//! A shop with all its instances, wherever they run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::time::{sleep, timeout};
+
+use super::Ours;
+use crate::instances::{DeathWatch, Instances, StallWatch};
+use crate::pending::PendingSale;
+use crate::shop::{BACK_WITHIN, ShopClient};
+use crate::trace::SaleTrace;
+
+/// How often a foreign shop's missing instances are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A shop with the number of instances that a round asks for.
+#[derive(Clone)]
+pub struct RunningShop {
+    /// The shop, seen through its contract.
+    pub client: ShopClient,
+    /// How many instances it has.
+    pub count: usize,
+    instances: Instances,
+    ours: Option<Ours>,
+    /// As many instances as ever named themselves behind the public listener at one time.
+    named: Arc<AtomicUsize>,
+}
+
+impl RunningShop {
+    pub(super) fn new(client: ShopClient, count: usize, instances: Instances, ours: Option<Ours>) -> Self {
+        Self {
+            client,
+            count,
+            instances,
+            ours,
+            named: Arc::default(),
+        }
+    }
+
+    /// What of it was started here: nothing where somebody else runs it.
+    pub fn ours(&self) -> Option<&Ours> {
+        self.ours.as_ref()
+    }
+
+    /// Where each instance is bought at, past the proxy; the proxy alone where somebody else runs the shop.
+    pub fn publics(&self) -> Vec<String> {
+        match &self.ours {
+            Some(ours) => ours.shop.publics(),
+            None => vec![self.client.at.host.clone()],
+        }
+    }
+
+    /// How many instances answer at their admin listeners at this moment.
+    pub async fn answering(&self) -> usize {
+        self.instances.answering().await
+    }
+
+    /// Begins to watch for the death of an instance.
+    pub async fn watch(&self) -> DeathWatch {
+        self.instances.watch().await
+    }
+
+    /// Begins to watch for an instance that stands still.
+    pub async fn watch_stalls(&self) -> StallWatch {
+        self.instances.watch_stalls().await
+    }
+
+    /// Has every instance write down what it does for a sale; `None` where one of them does not know how.
+    pub async fn trace(&self, item: &str) -> Option<SaleTrace> {
+        let admins = self.instances.admins().await.into_iter().collect();
+        SaleTrace::begin(self.client.clone(), admins, self.count, item).await
+    }
+
+    /// What is in between of a sale, to be asked for at every instance.
+    pub async fn pending(&self, items: &[&str]) -> Vec<PendingSale> {
+        let admins: Vec<String> = self.instances.admins().await.into_iter().collect();
+        let sales = items.iter();
+        sales
+            .map(|item| PendingSale::new(self.client.clone(), &admins, item))
+            .collect()
+    }
+
+    /// Waits until all instances are there and buyers reach them. Of our own, instances and stores that died are started
+    /// again, and relays pass everything; a foreign shop has its own supervisor for that.
+    ///
+    /// # Errors
+    /// When one does not come back in time.
+    pub async fn heal(&self) -> Result<()> {
+        if let Some(ours) = self.ours.clone() {
+            tokio::task::spawn_blocking(move || ours.heal()).await??;
+        }
+        let all = async {
+            while self.answering().await < self.count {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        let came = timeout(BACK_WITHIN, all).await;
+        came.with_context(|| format!("not all of {} instances came back within {BACK_WITHIN:?}", self.count))?;
+        let known = self.named.load(Ordering::Relaxed);
+        let named = self.client.ready(self.count, known).await?;
+        self.named.fetch_max(named, Ordering::Relaxed);
+        Ok(())
+    }
+}
