@@ -5,7 +5,8 @@ select left(cast(s.num as char), 32),
        left(cast(o.id as char), 129),
        left(cast(o.quantity as char), 32),
        left(cast(o.buyer as char), 65),
-       left(cast(o.idempotency_key as char), 65)
+       left(cast(o.idempotency_key as char), 65),
+       o.item is not null
 from store s
 left join orders o on o.item = s.id
 where s.id = ?

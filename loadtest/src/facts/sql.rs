@@ -72,16 +72,17 @@ fn facts(rows: &[MySqlRow], limit: usize) -> Result<Facts> {
         } else {
             facts.stock_left.filter(|first| left == Some(*first))
         };
-        let (id, quantity): (Option<String>, Option<String>) = (row.try_get(1)?, row.try_get(2)?);
-        match (id, number(quantity.clone())) {
+        let is_order: bool = row.try_get(5)?;
+        if !is_order {
+            continue;
+        }
+        match (row.try_get(1)?, number(row.try_get(2)?)) {
             (Some(id), Some(quantity)) => facts.orders.push(Order {
                 id,
                 quantity,
                 buyer: row.try_get(3)?,
                 key: row.try_get(4)?,
             }),
-            // A sale without orders has one row without one.
-            (None, None) if quantity.is_none() => {}
             _ => facts.unreadable += 1,
         }
     }
