@@ -1,11 +1,12 @@
 //! What one delivery of a purchase was answered.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::http;
 use crate::text::MAX_NAME;
@@ -120,30 +121,32 @@ impl Reply {
             status if status.is_client_error() => Word::Rejected,
             _ => Word::Unknown,
         };
-        let sold: Value = match word {
+        let mut sold: HashMap<String, &RawValue> = match word {
             Word::Sold => serde_json::from_slice(&body).unwrap_or_default(),
-            Word::SoldOut | Word::Busy | Word::Rejected | Word::Unknown => Value::Null,
+            Word::SoldOut | Word::Busy | Word::Rejected | Word::Unknown => HashMap::new(),
         };
+        let order = sold.remove("order").and_then(order);
         let instance = || {
-            let name = sold["instance"].as_str();
+            let name = sold.remove("instance").and_then(text);
             name.filter(|name| (1..=MAX_NAME).contains(&name.len()))
-                .map(str::to_owned)
         };
         Self {
             word,
-            order: order(&sold["order"]),
+            order,
             instance: named.or_else(instance),
             retry_after: retry_after.map(Duration::from_secs),
         }
     }
 }
 
-/// An order id: a text, or a whole number.
-fn order(id: &Value) -> Option<String> {
-    let id = match id {
-        Value::String(id) => id.clone(),
-        Value::Number(id) if !id.is_f64() => id.to_string(),
-        _ => return None,
-    };
-    (1..=MAX_ORDER_ID).contains(&id.len()).then_some(id)
+/// An order id: a text, or a whole number, of whose digits none is rounded away.
+fn order(id: &RawValue) -> Option<String> {
+    let digits = id.get().strip_prefix('-').unwrap_or(id.get());
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let id = if is_whole { Some(id.get().to_owned()) } else { text(id) };
+    id.filter(|id| (1..=MAX_ORDER_ID).contains(&id.len()))
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
 }

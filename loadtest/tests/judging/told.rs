@@ -58,7 +58,13 @@ async fn a_sale_names_its_order_and_its_instance_if_it_can_be_read() {
         (r#"{"instance":"a"}"#, None, Some("a")),
         (r#"{"order":7,"instance":"a"}"#, Some("7"), Some("a")),
         (r#"{"order":18446744073709551615}"#, Some("18446744073709551615"), None),
+        (
+            r#"{"order":118446744073709551615}"#,
+            Some("118446744073709551615"),
+            None,
+        ),
         (r#"{"order":7.5}"#, None, None),
+        (r#"{"order":1e3}"#, None, None),
         (r#"{"order":""}"#, None, None),
         (r#"{"order":["o-1"]}"#, None, None),
         (
