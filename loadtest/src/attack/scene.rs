@@ -87,6 +87,11 @@ impl<'a> Scene<'a> {
         self.running.heard(sales, others).await
     }
 
+    /// Whether any answer that was given so far is like that.
+    pub fn any_answer(&self, is: impl Fn(&Answer) -> bool) -> bool {
+        self.running.any_answer(is)
+    }
+
     /// Sends the purchase at one of the places of the deed and waits for its answer; after the first time, another
     /// purchase is sent by the same buyer. `None` when the purchases of the round are spent.
     ///

@@ -11,8 +11,8 @@ use crate::attack::{Delivery, Scene, Sending};
 use crate::deeds::take_over;
 use crate::load::Load;
 
-/// How long after an answer the death of an instance may be noticed: after one of the shop's own, and after silence.
-const DIES_WITHIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
+/// How long after its purchase has broken off the death of an instance may be noticed.
+const DIES_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long the first purchase is waited for.
 const FIRST_WITHIN: Duration = Duration::from_secs(1);
@@ -45,15 +45,8 @@ pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
         let _ = timeout(FIRST_WITHIN, scene.send(FIRST, Sending::default())).await;
     }
     let deaths = scene.shop.watch().await;
-    let has_died = |answer: Answer| {
-        let [after_answer, after_silence] = DIES_WITHIN;
-        let within = if answer.word == Word::Unknown {
-            after_silence
-        } else {
-            after_answer
-        };
-        deaths.died(within)
-    };
+    // Whoever could answer was not killed in the middle of it.
+    let has_died = async |answer: Answer| answer.word == Word::Unknown && deaths.died(DIES_WITHIN).await;
     let sending = Sending::with_fault(&format!("crash@{step}"));
     let others = async {
         sleep(HEAD_START).await;

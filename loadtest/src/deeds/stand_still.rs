@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::hold;
 use crate::attack::{Scene, Sending};
+use crate::instances::Stall;
 
 /// An instance that answers nobody for so long stands still.
 const SILENT_FOR: Duration = Duration::from_millis(300);
@@ -27,8 +28,8 @@ pub(crate) enum Still {
     Block,
 }
 
-/// Has an instance stand still while others buy. Whether it did: it answered nobody for so long, and then the same process
-/// did.
+/// Has an instance stand still while others buy. Whether it did: it answered nobody for so long, no buyer either, and then the
+/// same process did.
 pub(crate) async fn act(scene: &Scene<'_>, how: Still) -> Result<bool> {
     let what = match how {
         Still::Pause => "pause",
@@ -39,5 +40,15 @@ pub(crate) async fn act(scene: &Scene<'_>, how: Still) -> Result<bool> {
     let stalls = scene.shop.watch_stalls().await;
     let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
     hold::up(scene, Sending::with_fault(&fault), is_held).await?;
-    Ok(stalls.stood_still(SEEN_FOR, SEEN_WITHIN).await)
+    let stall = stalls.stood_still(SEEN_FOR, SEEN_WITHIN).await;
+    Ok(stall.is_some_and(|stall| !has_served(scene, &stall)))
+}
+
+/// Whether it sold or refused meanwhile: then it was its admin listener alone that did not answer.
+fn has_served(scene: &Scene<'_>, stall: &Stall) -> bool {
+    let inside = stall.from + SILENT_FOR..stall.to - SILENT_FOR;
+    scene.any_answer(|answer| {
+        let was_served = inside.contains(&answer.sent) && inside.contains(&answer.ended);
+        was_served && answer.instance.is_some() && answer.instance == stall.instance
+    })
 }

@@ -14,18 +14,20 @@ const APART: Duration = Duration::from_millis(100);
 /// How long each of them works, so that one is at work when the next goes on.
 const WORK: Duration = Duration::from_millis(200);
 
-/// Sends these purchases in that way, and waits for their answers.
+/// Sends these purchases in that way, and waits for their answers. Only a shop that says which steps there are is asked to hold
+/// somebody up at one.
 ///
 /// # Errors
 /// When the deed has not named the places.
 pub(crate) async fn by_several(scene: &Scene<'_>, places: &[usize], delivery: Delivery) -> Result<()> {
-    let weak_at = &scene.attack.sale.strategy.weak_at;
+    let strategy = &scene.attack.sale.strategy;
+    let knows_steps = !strategy.steps.is_empty();
     let sent = (1..).zip(places).map(|(turn, place)| {
         let ms = (turn * APART).as_millis();
         let sending = Sending {
             delivery,
             work: Some(WORK),
-            ..Sending::with_fault(&format!("delay={ms}@{weak_at}"))
+            fault: knows_steps.then(|| format!("delay={ms}@{}", strategy.weak_at).into()),
         };
         scene.send(*place, sending)
     });

@@ -1,13 +1,13 @@
 //! An instance that stands still: it answers nobody for a while, and then the same process does.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, interval, sleep, timeout};
+use tokio::time::{interval, sleep, timeout};
 
-use super::Instances;
+use super::{Identity, Instances};
 
 /// How often an instance is asked whether it answers, and whoever waits for that is told how long it has not.
 const EVERY: Duration = Duration::from_millis(20);
@@ -16,12 +16,29 @@ const EVERY: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The longest times so far, over all instances.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Longest {
     /// Without an answer, which may be yet to come.
     silent: Duration,
     /// The same, and in the end it was answered by the process that was asked.
-    still: Duration,
+    still: Option<Stall>,
+}
+
+/// A time in which an instance did not answer at its admin listener.
+#[derive(Clone, Debug)]
+pub struct Stall {
+    /// Its name, as far as it says so.
+    pub instance: Option<String>,
+    /// When it was asked.
+    pub from: Instant,
+    /// When it answered.
+    pub to: Instant,
+}
+
+impl Stall {
+    fn lasted(&self) -> Duration {
+        self.to - self.from
+    }
 }
 
 impl Instances {
@@ -51,8 +68,22 @@ impl Instances {
                     _ = tick.tick() => longest.send_modify(|longest| longest.silent = longest.silent.max(asked.elapsed())),
                 }
             };
-            if answer.is_some_and(|identity| known.is_none() || identity.process == known) {
-                longest.send_modify(|longest| longest.still = longest.still.max(asked.elapsed()));
+            let same = answer.filter(|identity| known.is_none() || identity.process == known);
+            if let Some(Identity { instance, .. }) = same {
+                let stall = Stall {
+                    instance,
+                    from: asked,
+                    to: Instant::now(),
+                };
+                longest.send_modify(|longest| {
+                    if longest
+                        .still
+                        .as_ref()
+                        .is_none_or(|still| still.lasted() < stall.lasted())
+                    {
+                        longest.still = Some(stall);
+                    }
+                });
             }
             sleep(EVERY).await;
         }
@@ -68,16 +99,21 @@ pub struct StallWatch {
 impl StallWatch {
     /// Whether an instance has answered nobody for so long, or is seen to within a time.
     pub async fn is_silent(&self, for_at_least: Duration, within: Duration) -> bool {
-        self.seen(|longest| longest.silent >= for_at_least, within).await
+        self.seen(|longest| longest.silent >= for_at_least, within)
+            .await
+            .is_some()
     }
 
-    /// Whether an instance has stood still for so long and goes on now, or is seen to within a time.
-    pub async fn stood_still(&self, for_at_least: Duration, within: Duration) -> bool {
-        self.seen(|longest| longest.still >= for_at_least, within).await
+    /// When an instance stood still for so long that goes on now, or is seen to within a time.
+    pub async fn stood_still(&self, for_at_least: Duration, within: Duration) -> Option<Stall> {
+        let is_long = |stall: &Stall| stall.lasted() >= for_at_least;
+        let seen = self.seen(|longest| longest.still.as_ref().is_some_and(is_long), within);
+        seen.await?.still
     }
 
-    async fn seen(&self, enough: impl Fn(&Longest) -> bool, within: Duration) -> bool {
+    async fn seen(&self, enough: impl Fn(&Longest) -> bool, within: Duration) -> Option<Longest> {
         let mut longest = self.longest.subscribe();
-        timeout(within, longest.wait_for(enough)).await.is_ok()
+        let seen = timeout(within, longest.wait_for(enough)).await.ok()?;
+        seen.ok().map(|longest| longest.clone())
     }
 }

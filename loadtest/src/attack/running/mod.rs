@@ -140,6 +140,11 @@ impl Running {
         locked(&self.told).attack.len()
     }
 
+    /// Whether any answer of the attack so far is like that.
+    pub(in crate::attack) fn any_answer(&self, is: impl Fn(&Answer) -> bool) -> bool {
+        locked(&self.told).attack.iter().any(is)
+    }
+
     /// One buyer: waits at the gate, then buys again and again until the round's purchases are spent.
     pub(in crate::attack) async fn buy(&self, user: &mut GooseUser) {
         let _present = Present(self);
