@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 use loadtest::answer::Word;
 use loadtest::attack::{Attack, Crowd, Deed, Delivery, Scene, Sending};
+use loadtest::audit::Excuses;
 use loadtest::audit::Verdict;
 use loadtest::catalogue::Strategy;
 use loadtest::deployment::{Deployment, Local};
@@ -46,8 +47,8 @@ impl Deed for OddDeliveries {
         vec![2, 5]
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
@@ -89,8 +90,8 @@ impl Threat for SlowReplies {
 
 #[async_trait]
 impl Deed for SlowReplies {
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

@@ -136,7 +136,7 @@ async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result
     Ok(Some(if struck {
         FaultSeen::Struck {
             healed: Instant::now(),
-            excuses_silence: deed.excuses_silence(),
+            excuses: deed.excuses(),
         }
     } else {
         FaultSeen::Missed

@@ -4,6 +4,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 
 use super::Scene;
+use crate::audit::Excuses;
 use crate::load::Load;
 
 /// A deed of the first wave. Every buyer's first purchase is the first wave; the second begins when the deed is done and
@@ -16,8 +17,8 @@ pub trait Deed: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it explains that purchases which were sent before its damage was healed got no answer.
-    fn excuses_silence(&self) -> bool;
+    /// What it explains of purchases that were sent before its damage was healed.
+    fn excuses(&self) -> Excuses;
 
     /// Does the deed, and says whether it struck: seen, not believed. No other buyer sends anything before
     /// [`Scene::begin`].

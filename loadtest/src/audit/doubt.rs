@@ -1,9 +1,9 @@
 //! Why a round in which nothing is wrong proves nothing all the same.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Expectation, FaultSeen};
+use super::{Excuses, Expectation, FaultSeen};
 use crate::answer::{Answer, Word};
 use crate::facts::Look;
 use crate::told::Told;
@@ -17,6 +17,7 @@ pub(super) struct Doubt {
     /// What it is.
     pub(super) why: String,
     is_chance: bool,
+    is_of_crowd: bool,
 }
 
 impl Doubt {
@@ -26,13 +27,33 @@ impl Doubt {
         self.is_chance
     }
 
+    /// Whether too few of those who bought anything bought this item: where there are others, one that was wanted by enough
+    /// is enough.
+    pub(super) fn is_of_crowd(&self) -> bool {
+        self.is_of_crowd
+    }
+
     fn of_chance(why: String) -> Self {
-        Self { why, is_chance: true }
+        Self {
+            why,
+            is_chance: true,
+            is_of_crowd: false,
+        }
     }
 
     /// What the shop said or did, or left undone.
     fn of_shop(why: String) -> Self {
-        Self { why, is_chance: false }
+        Self {
+            is_chance: false,
+            ..Self::of_chance(why)
+        }
+    }
+
+    fn of_crowd(self) -> Self {
+        Self {
+            is_of_crowd: true,
+            ..self
+        }
     }
 }
 
@@ -49,13 +70,14 @@ pub(super) fn doubts(expected: &Expectation, told: &Told, last: &Look) -> Vec<Do
         missed.then(|| of_chance("the fault never struck".to_owned())),
         silence(expected, told).map(of_shop),
         (rejected > 0).then(|| of_shop(format!("{rejected} purchases were rejected as if they were none"))),
-        forgetful(expected, told).map(of_shop),
-        no_contention(expected, told),
+        forgetful(told).map(of_shop),
+        no_contention(expected, told).map(Doubt::of_crowd),
         (instances < expected.instances).then(|| {
             of_chance(format!(
                 "only {instances} of {} instances ever answered",
                 expected.instances
             ))
+            .of_crowd()
         }),
         not_exhausted(expected, told, last).map(of_shop),
         (late > 0).then(|| of_chance(format!("{late} purchases were sent more than {LATE:?} late"))),
@@ -63,22 +85,36 @@ pub(super) fn doubts(expected: &Expectation, told: &Told, last: &Look) -> Vec<Do
     doubts.into_iter().flatten().collect()
 }
 
-/// Whether a fault explains that a delivery which was sent then got no answer: everything was back only later.
-fn explained(expected: &Expectation, sent: Instant) -> bool {
-    matches!(expected.fault, Some(FaultSeen::Struck { healed, excuses_silence }) if excuses_silence && sent < healed)
+/// Whether a delivery has to have been answered: its buyer waited for it, and no fault explains that none came. Everything
+/// was back only later then.
+fn has_to_be_known(expected: &Expectation, answer: &Answer) -> bool {
+    let is_explained = match expected.fault {
+        Some(FaultSeen::Struck { healed, excuses }) if answer.sent < healed => match excuses {
+            Excuses::Nothing => false,
+            Excuses::Silence => answer.instance.is_none(),
+            Excuses::Ignorance => true,
+        },
+        Some(_) | None => false,
+    };
+    !answer.hung_up && !is_explained
 }
 
-/// Answers that never came, but those that a fault explains.
+/// Answers that never came, whatever else their buyers were told.
 fn silence(expected: &Expectation, told: &Told) -> Option<String> {
     let unknown = told
-        .purchases()
-        .into_iter()
-        .filter(|purchase| purchase.word == Word::Unknown && purchase.unanswered);
-    let unexplained = unknown.filter(|purchase| !explained(expected, purchase.sent)).count();
+        .answers()
+        .chain(&told.altered)
+        .filter(|answer| answer.word == Word::Unknown);
+    let unexplained = unknown.filter(|answer| has_to_be_known(expected, answer)).count();
     let although = match expected.fault {
         Some(FaultSeen::Struck {
-            excuses_silence: false, ..
+            excuses: Excuses::Nothing,
+            ..
         }) => "though what was broken explains none of that",
+        Some(FaultSeen::Struck {
+            excuses: Excuses::Silence,
+            ..
+        }) => "though what was broken does not explain that",
         Some(_) => "after everything was back",
         None => "though nothing was broken on purpose",
     };
@@ -101,8 +137,8 @@ fn no_contention(expected: &Expectation, told: &Told) -> Option<Doubt> {
     (!is_broken && sold < enough).then(|| Doubt::of_shop(why()))
 }
 
-/// What a purchase that is sent again has to be told, once it was told that it is sold.
-fn forgetful(expected: &Expectation, told: &Told) -> Option<String> {
+/// What each delivery of a purchase has to be told that is told of one that it is sold.
+fn forgetful(told: &Told) -> Option<String> {
     let mut orders: HashMap<&str, &Answer> = HashMap::new();
     for answer in told.answers().filter(|answer| answer.word == Word::Sold) {
         let first = orders.entry(&answer.key).or_insert(answer);
@@ -114,17 +150,15 @@ fn forgetful(expected: &Expectation, told: &Told) -> Option<String> {
         (Some(first), Word::Sold) => answer.order == first.order,
         // While the first delivery is being carried out, the second may be told to wait.
         (Some(first), Word::Busy) => answer.sent < first.ended || !is_last(told, answer),
-        (Some(_), Word::Unknown) => answer.hung_up || explained(expected, answer.sent),
         (Some(_), Word::SoldOut | Word::Rejected) => false,
-        (None, _) => true,
+        (Some(_), Word::Unknown) | (None, _) => true,
     };
-    if let Some(answer) = told.repeats.iter().find(|answer| !agrees(answer)) {
+    if let Some(answer) = told.answers().find(|answer| !agrees(answer)) {
         let instead = match answer.word {
             Word::Sold => "of another",
             Word::SoldOut => "that the item is sold out",
             Word::Busy => "to come again",
-            Word::Rejected => "that it is no purchase",
-            Word::Unknown => "nothing",
+            Word::Rejected | Word::Unknown => "that it is no purchase",
         };
         return Some(format!(
             "a buyer who clicked again was not told of the same order, but {instead}"
@@ -136,7 +170,7 @@ fn forgetful(expected: &Expectation, told: &Told) -> Option<String> {
 
 /// Whether no later delivery of the same purchase was answered.
 fn is_last(told: &Told, answer: &Answer) -> bool {
-    let same = told.repeats.iter().filter(|other| other.key == answer.key);
+    let same = told.answers().filter(|other| other.key == answer.key);
     same.map(|other| other.ended).max() == Some(answer.ended)
 }
 

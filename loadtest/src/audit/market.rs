@@ -2,20 +2,22 @@
 
 use super::{Finding, Judgement, MOST_EVIDENCE, Verdict};
 
-/// The worst verdict, with all that was found in any of them.
+/// The worst verdict, with all that was found in any of them. Where buyers competed for one item, a market is a test though
+/// others of its items were wanted by too few.
 pub fn judge_market(mut items: Vec<Judgement>) -> Judgement {
     if items.len() == 1 {
         return items.remove(0);
     }
-    let verdicts = [Verdict::Violated, Verdict::Inconclusive];
-    let worst = verdicts
-        .into_iter()
-        .find(|worst| items.iter().any(|item| item.verdict == *worst));
-    let verdict = match worst {
-        Some(worst) => worst,
+    let has = |verdict| items.iter().any(|item| item.verdict == verdict);
+    let some_hold = has(Verdict::Holds);
+    let is_doubted = |item: &&Judgement| item.verdict == Verdict::Inconclusive && !(some_hold && item.lacks_a_crowd);
+    let verdict = if has(Verdict::Violated) {
+        Verdict::Violated
+    } else if items.iter().any(|item| is_doubted(&item)) || !some_hold {
         // A market without items shows nothing.
-        None if items.is_empty() => Verdict::Inconclusive,
-        None => Verdict::Holds,
+        Verdict::Inconclusive
+    } else {
+        Verdict::Holds
     };
     let evidence = items.iter_mut().flat_map(|item| std::mem::take(&mut item.evidence));
     let evidence = evidence.take(MOST_EVIDENCE).collect();
@@ -26,6 +28,7 @@ pub fn judge_market(mut items: Vec<Judgement>) -> Judgement {
         evidence,
         inconclusive: None,
         is_chance: false,
+        lacks_a_crowd: false,
         recorded: sum(|item| item.recorded),
         explained: sum(|item| item.explained),
         stock_left: items
@@ -37,7 +40,7 @@ pub fn judge_market(mut items: Vec<Judgement>) -> Judgement {
         together.findings.add(finding, total(&sizes));
     }
     if verdict == Verdict::Inconclusive {
-        let doubted: Vec<&Judgement> = items.iter().filter(|item| item.verdict == verdict).collect();
+        let doubted: Vec<&Judgement> = items.iter().filter(is_doubted).collect();
         // What a shop did itself is said before what was chance.
         let first = doubted.iter().find(|item| !item.is_chance).or(doubted.first());
         let why = first

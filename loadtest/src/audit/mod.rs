@@ -50,11 +50,22 @@ pub enum FaultSeen {
     Struck {
         /// When it was.
         healed: Instant,
-        /// Whether it explains that purchases which were sent before got no answer.
-        excuses_silence: bool,
+        /// What it explains of purchases that were sent before.
+        excuses: Excuses,
     },
     /// It did not: the round proves nothing.
     Missed,
+}
+
+/// Which deliveries without an answer are explained by what was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excuses {
+    /// None.
+    Nothing,
+    /// Those that no instance answered: theirs had died.
+    Silence,
+    /// Also those of which an instance says that it does not know: its store did not answer.
+    Ignorance,
 }
 
 /// What a round shows.
@@ -82,6 +93,8 @@ pub struct Judgement {
     pub inconclusive: Option<String>,
     /// Whether nothing that the shop did is among the reasons: such a round may be played once more.
     pub is_chance: bool,
+    /// Whether the only reason is that too few competed for this item.
+    pub lacks_a_crowd: bool,
     /// Units in the ledger, at the last look.
     pub recorded: i64,
     /// Units recorded for purchases whose answer never came: explained, and told apart from ghosts.
@@ -135,6 +148,7 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
         findings,
         evidence: evidence.into_iter().take(MOST_EVIDENCE).collect(),
         is_chance: is_inconclusive && !doubts.is_empty() && doubts.iter().all(Doubt::is_chance),
+        lacks_a_crowd: is_inconclusive && !doubts.is_empty() && doubts.iter().all(Doubt::is_of_crowd),
         inconclusive: reason.filter(|_| is_inconclusive),
         recorded: last.map_or(0, |look| clamped(recorded(&look.facts))),
         explained,

@@ -3,9 +3,11 @@
 
 mod market;
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use rand::seq::IteratorRandom;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -37,6 +39,12 @@ const FAILED_AGAIN: Duration = Duration::from_millis(200);
 
 /// How long after the attack a purchase is sent again at the end of the run, at least.
 const REPEATED_AFTER: Duration = Duration::from_secs(1);
+
+/// How long after the last purchase of all the ledger is looked at for the last time: what comes of it may come late.
+const LOOKED_AFTER: Duration = Duration::from_millis(100);
+
+/// Of the purchases whose answer never came: so many are sent again.
+const UNHEARD_AGAIN: usize = 2;
 
 /// An item of a round whose attack is over, with all that was said and seen of it so far.
 pub struct FollowUp {
@@ -96,15 +104,19 @@ impl FollowUp {
         }
     }
 
-    /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more. After `until` no
-    /// purchase is sent again.
+    /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more. After `until` nobody
+    /// buys.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn look_again(&mut self, until: Instant) -> Result<()> {
         sleep(REPEATED_AFTER.saturating_sub(self.since.elapsed())).await;
         if self.is_alone() && Instant::now() < until {
-            self.repeat(&Notify::new()).await;
+            let nobody_waits = Notify::new();
+            self.come_late(&nobody_waits).await;
+            self.send_unheard_again(&nobody_waits).await;
+            self.repeat(&nobody_waits).await;
+            sleep(LOOKED_AFTER).await;
         }
         self.look().await
     }
@@ -122,14 +134,7 @@ impl FollowUp {
     async fn sell_out(&mut self, waits: &Notify, until: Instant) {
         let (mut failures, mut sold) = (0, 0);
         let sold_before = self.told.count(Word::Sold) as i64;
-        let next = self
-            .told
-            .attack
-            .iter()
-            .map(|answer| answer.number + 1)
-            .max()
-            .unwrap_or(0);
-        for number in (next..).take(MOST_BUYERS) {
+        for number in (self.next_number()..).take(MOST_BUYERS) {
             // What was sold too often need not be sold more often still.
             if (sold_before + sold) * self.expected.quantity > self.expected.stock {
                 return;
@@ -150,6 +155,35 @@ impl FollowUp {
             } else if sold == 1 {
                 self.glance().await;
             }
+        }
+    }
+
+    /// The first number that no purchase has had.
+    fn next_number(&self) -> usize {
+        let numbers = self.told.answers().map(|answer| answer.number + 1);
+        numbers.max().unwrap_or(0)
+    }
+
+    /// One more buyer, who wants what was sold out long ago: nothing may have brought it back.
+    async fn come_late(&mut self, waits: &Notify) {
+        let last = self.told.follow_up.last();
+        if last.is_some_and(|answer| answer.word == Word::SoldOut) {
+            let answers = self.buy(self.next_number(), waits).await;
+            self.told.follow_up.extend(answers);
+        }
+    }
+
+    /// Who never got an answer may ask once more: what was bought then is not bought again.
+    async fn send_unheard_again(&mut self, waits: &Notify) {
+        let sold = self.told.answers().filter(|answer| answer.word == Word::Sold);
+        let sold: HashSet<&str> = sold.map(|answer| answer.key.as_str()).collect();
+        let unknown = self.told.attack.iter().filter(|answer| answer.word == Word::Unknown);
+        let unheard = unknown.filter(|answer| !sold.contains(answer.key.as_str()));
+        let numbers = unheard.map(|answer| answer.number);
+        let drawn = numbers.sample(&mut rand::rng(), UNHEARD_AGAIN);
+        for number in drawn {
+            let answers = self.buy(number, waits).await;
+            self.told.repeats.extend(answers);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::deployment::Deployment;
 use crate::experiment::Record;
 use crate::follow_up::MarketFollowUp;
 use crate::load::Load;
-use crate::market::{self, AT_ONCE};
+use crate::market;
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::sale::Sale;
@@ -25,6 +25,9 @@ const MOST_OPEN: usize = 1_000;
 
 /// The most purchases that are kept in memory for them.
 const MOST_KEPT: usize = 1_000_000;
+
+/// How many rounds are closed at the same time: they mostly wait for what may come late.
+const CLOSED_AT_ONCE: usize = 32;
 
 /// Rounds whose verdict is not final yet.
 #[derive(Default)]
@@ -153,7 +156,7 @@ impl OpenSales {
     pub(crate) async fn close_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
         deployment.heal().await?;
         let Self { open, current, .. } = std::mem::take(self);
-        let mut closing = stream::iter(open.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
+        let mut closing = stream::iter(open.into_iter().map(OpenRound::close)).buffer_unordered(CLOSED_AT_ONCE);
         while let Some((place, result, closed)) = closing.next().await {
             record.keep(place, result)?;
             closed?;

@@ -8,6 +8,7 @@ use futures_util::future::try_join_all;
 
 use super::Threat;
 use crate::attack::{Deed, Delivery, Scene, Sending};
+use crate::audit::Excuses;
 use crate::load::Load;
 
 /// How long after it was sent: a purchase works for twice as long then, so that it has read and not written.
@@ -38,8 +39,8 @@ impl Deed for BuyerGone {
         (0..load.buyers).step_by(EVERY).collect()
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     /// It struck where somebody was gone before the answer came.

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::hold;
 use crate::load::Load;
@@ -58,8 +59,8 @@ impl Deed for ClockJump {
         hold::places(load)
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     /// It struck where each of them told a time that was ahead.

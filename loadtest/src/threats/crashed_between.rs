@@ -5,6 +5,7 @@ use async_trait::async_trait;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::crash;
 use crate::load::Load;
@@ -40,8 +41,8 @@ impl Deed for CrashedBetween {
     }
 
     /// Those whom the instance was serving when it died.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Silence
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

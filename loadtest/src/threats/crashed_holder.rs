@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::deeds::crash;
 use crate::load::Load;
 
@@ -36,8 +37,8 @@ impl Deed for CrashedHolder {
     }
 
     /// Those whom the instance was serving when it died.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Silence
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::{every_step, relays, restart};
 use crate::load::Load;
@@ -63,8 +64,8 @@ impl Deed for LostReply {
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Ignorance
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

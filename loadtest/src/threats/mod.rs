@@ -159,13 +159,14 @@ fn smallest_crowd_of_instances(counts: &[usize]) -> Option<usize> {
 }
 
 /// The load of a fault, in two waves: the first has the fault in it and cannot sell everything, the second wants more than
-/// is left.
+/// is left. All want one item: whoever is struck and those who come for what it held have to want the same.
 fn two_waves(asked: Load) -> Load {
     let buyers = asked.buyers.min(BUYERS);
     Load {
         buyers,
         requests: buyers * 2,
         stock: (buyers + buyers / 4) as i64 * i64::from(asked.quantity),
+        items: 1,
         ..asked
     }
 }

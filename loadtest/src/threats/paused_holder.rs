@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::hold;
 use crate::deeds::stand_still::{self, Still};
@@ -41,8 +42,8 @@ impl Deed for PausedHolder {
         hold::places(load)
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

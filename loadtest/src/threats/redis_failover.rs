@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::{hold, restart};
 use crate::load::Load;
@@ -61,8 +62,8 @@ impl Deed for RedisFailover {
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Ignorance
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

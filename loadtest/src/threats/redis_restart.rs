@@ -7,6 +7,7 @@ use stack::ServerKind;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::{hold, restart};
 use crate::load::Load;
@@ -55,8 +56,8 @@ impl Deed for RedisRestart {
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Ignorance
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

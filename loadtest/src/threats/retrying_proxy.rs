@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::need::Need;
 
@@ -48,8 +49,8 @@ impl Threat for RetryingProxy {
 #[async_trait]
 impl Deed for RetryingProxy {
     /// Of who was told busy by the next instance before, and by nobody after.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Ignorance
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

@@ -7,6 +7,7 @@ use futures_util::future::try_join_all;
 use super::Threat;
 use crate::answer::Answer;
 use crate::attack::{Deed, Delivery, Heard, Scene, Sending};
+use crate::audit::Excuses;
 use crate::load::Load;
 
 /// Every so many buyers of the first wave clicks twice.
@@ -34,8 +35,8 @@ impl Deed for SecondClick {
         (0..load.buyers).step_by(EVERY).collect()
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     /// It struck where two instances had one purchase at the same moment.

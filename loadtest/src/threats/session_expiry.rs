@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::{hold, relays};
 use crate::load::Load;
@@ -59,8 +60,8 @@ impl Deed for SessionExpiry {
         hold::places(load)
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     /// Whoever renews was heard by nobody, and the holder worked longer than that.

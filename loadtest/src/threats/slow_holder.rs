@@ -8,6 +8,7 @@ use tokio::time::sleep;
 
 use super::{Threat, two_waves};
 use crate::attack::{Deed, Scene, Sending};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::hold;
 use crate::load::Load;
@@ -45,8 +46,8 @@ impl Deed for SlowHolder {
         hold::places(load)
     }
 
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     /// Who was told something sooner has not worked for so long, or not at all.

@@ -8,6 +8,7 @@ use stack::Direction;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::relays;
 use crate::need::{Need, servers};
@@ -41,8 +42,8 @@ impl Threat for SlowNetwork {
 
 #[async_trait]
 impl Deed for SlowNetwork {
-    fn excuses_silence(&self) -> bool {
-        false
+    fn excuses(&self) -> Excuses {
+        Excuses::Nothing
     }
 
     /// It lasts until all of the first wave are answered.

@@ -8,6 +8,7 @@ use stack::ServerKind;
 
 use super::Threat;
 use crate::attack::{Deed, Scene};
+use crate::audit::Excuses;
 use crate::catalogue::Strategy;
 use crate::deeds::hang_up::HangUp;
 use crate::deeds::{every_step, hang_up, restart};
@@ -53,8 +54,8 @@ impl Deed for SqlRestart {
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses_silence(&self) -> bool {
-        true
+    fn excuses(&self) -> Excuses {
+        Excuses::Ignorance
     }
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use loadtest::answer::{Answer, Word};
-use loadtest::audit::{Expectation, FaultSeen, Judgement, Verdict, judge};
+use loadtest::audit::{Excuses, Expectation, FaultSeen, Judgement, Verdict, judge};
 use loadtest::facts::{Facts, Look, Order};
 use loadtest::told::Told;
 
@@ -151,12 +151,19 @@ impl Fixture {
         });
     }
 
+    /// The fault that struck explains so much.
+    pub fn excuses(&mut self, what: Excuses) {
+        if let Some(FaultSeen::Struck { excuses, .. }) = &mut self.expected.fault {
+            *excuses = what;
+        }
+    }
+
     /// The fault struck. Whoever got an answer came when everything was back, and whoever got none before that.
     pub fn struck(&mut self) {
         let healed = self.start + Duration::from_micros(1);
         self.expected.fault = Some(FaultSeen::Struck {
             healed,
-            excuses_silence: true,
+            excuses: Excuses::Ignorance,
         });
         let told = &mut self.told;
         let answers = told

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loadtest::answer::Word;
-use loadtest::audit::{FaultSeen, Verdict, judge};
+use loadtest::audit::{Excuses, FaultSeen, Verdict, judge};
 use loadtest::told::Told;
 
 use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, violated};
@@ -53,9 +53,30 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 |s| {
                     s.say(3, Word::Unknown);
                     s.struck();
-                    if let Some(FaultSeen::Struck { excuses_silence, .. }) = &mut s.expected.fault {
-                        *excuses_silence = false;
-                    }
+                    s.excuses(Excuses::Nothing);
+                },
+            ),
+            holds("an instance that died answered nobody", |s| {
+                s.say(3, Word::Unknown);
+                s.struck();
+                s.excuses(Excuses::Silence);
+            }),
+            inconclusive(
+                "an instance failed that did not die",
+                "1 answers never came, though what was broken does not explain that",
+                |s| {
+                    s.say(3, Word::Unknown);
+                    s.told.attack.last_mut().unwrap().instance = Some("a".to_owned());
+                    s.struck();
+                    s.excuses(Excuses::Silence);
+                },
+            ),
+            inconclusive(
+                "a purchase with another quantity got no answer",
+                "1 answers never came, though nothing was broken on purpose",
+                |s| {
+                    let answer = s.later(0, Word::Unknown, None, 1);
+                    s.told.altered.push(answer);
                 },
             ),
             holds("a buyer hung up, which explains that no answer came", |s| {
@@ -76,7 +97,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 let healed = s.start + ANSWER * 2;
                 s.expected.fault = Some(FaultSeen::Struck {
                     healed,
-                    excuses_silence: true,
+                    excuses: Excuses::Ignorance,
                 });
                 let after = s.later(4, Word::SoldOut, None, 3);
                 s.told.attack.push(after);
@@ -178,6 +199,15 @@ fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
                 "a buyer who clicked again was not told of the same order, but to come again",
                 |s| s.click_again(Word::Busy, None),
             ),
+            inconclusive(
+                "the first of two deliveries was told sold out",
+                "a buyer who clicked again was not told of the same order, but that the item is sold out",
+                |s| {
+                    let copy = s.told.attack.remove(0);
+                    s.told.repeats.push(copy);
+                    s.say(0, Word::SoldOut);
+                },
+            ),
             holds("told to wait, and then of its order", |s| {
                 s.click_again(Word::Busy, None);
                 let answer = s.later(0, Word::Sold, Some("o-0"), 4);
@@ -194,7 +224,7 @@ fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
             }),
             inconclusive(
                 "no answer, when everything was back",
-                "a buyer who clicked again was not told of the same order, but nothing",
+                "1 answers never came, after everything was back",
                 |s| {
                     s.struck();
                     s.click_again(Word::Unknown, None);

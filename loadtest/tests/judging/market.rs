@@ -37,6 +37,13 @@ fn missed() -> Judgement {
     item(|s| s.expected.fault = Some(FaultSeen::Missed))
 }
 
+fn wanted_by_one() -> Judgement {
+    item(|s| {
+        let others = s.told.attack.split_off(1);
+        s.told.follow_up.extend(others);
+    })
+}
+
 fn rejected() -> Judgement {
     item(|s| s.say(3, Word::Rejected))
 }
@@ -53,6 +60,20 @@ fn a_market_is_as_good_as_its_worst_item() {
     const MISSED: &str = "1 of 2 items: the fault never struck";
     let table = [
         ("all hold", vec![holds(), holds()], Verdict::Holds, None, false),
+        (
+            "too few came for one",
+            vec![holds(), wanted_by_one()],
+            Verdict::Holds,
+            None,
+            false,
+        ),
+        (
+            "too few came for each",
+            vec![wanted_by_one(), wanted_by_one()],
+            Verdict::Inconclusive,
+            Some("2 of 2 items: no two purchases ever met"),
+            true,
+        ),
         (
             "one missed",
             vec![holds(), missed()],
