@@ -239,7 +239,8 @@ impl Shop {
             }
         }));
         match sale.await {
-            Ok(Outcome::Busy) => self.sold_before(&wanted, &service.strategy).await,
+            // In a box: every purchase would have to carry the room for what few of them need.
+            Ok(Outcome::Busy) => Box::pin(self.sold_before(&wanted, &service.strategy)).await,
             outcome => outcome,
         }
     }

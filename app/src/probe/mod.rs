@@ -107,29 +107,29 @@ impl Probe {
     ///
     /// # Errors
     /// Those of the command.
-    pub async fn step<T, W: Into<Cow<'static, str>>>(
+    pub fn step<T, W: Into<Cow<'static, str>>>(
         &self,
         step: &Step,
         key: &(dyn Display + Sync),
         command: Command<impl Future<Output = Result<T, Error>>>,
         words: impl FnOnce(&T) -> W,
-    ) -> Result<T, Error> {
+    ) -> impl Future<Output = Result<T, Error>> {
         let words = |answer: &Result<T, Error>| match answer {
             Ok(answer) => words(answer).into(),
             Err(error) => error.to_string().into(),
         };
-        self.pass(step, key, command.0, words).await
+        self.pass(step, key, command.0, words)
     }
 
     /// Takes a step that no store sees: a wait for a lock, a pause, a mutex given back.
-    pub async fn local<T, W: Into<Cow<'static, str>>>(
+    pub fn local<T, W: Into<Cow<'static, str>>>(
         &self,
         step: &Step,
         key: &(dyn Display + Sync),
         wait: impl Future<Output = T>,
         words: impl FnOnce(&T) -> W,
-    ) -> T {
-        self.pass(step, key, wait, |answer| words(answer).into()).await
+    ) -> impl Future<Output = T> {
+        self.pass(step, key, wait, |answer| words(answer).into())
     }
 
     async fn pass<T>(
