@@ -131,7 +131,11 @@ impl Market {
             follow_up,
             repeats,
             altered,
+            apart,
         } = told;
+        for (told, _) in &mut items {
+            told.apart = apart;
+        }
         let kinds: [(Vec<Answer>, Kind); 4] = [
             (attack, |told| &mut told.attack),
             (follow_up, |told| &mut told.follow_up),

@@ -18,6 +18,8 @@ pub struct Told {
     pub repeats: Vec<Answer>,
     /// Given to purchases that were sent once more with another quantity or buyer, which has to be refused.
     pub altered: Vec<Answer>,
+    /// By how much the times of two answers may be apart that different workers heard: none knows the others' clocks.
+    pub apart: Duration,
 }
 
 /// One purchase with all that it was answered.

@@ -189,7 +189,8 @@ fn false_refusals(told: &Told) -> i64 {
         return 0;
     };
     let refused = purchases.iter().filter(|purchase| purchase.word == Word::SoldOut);
-    let too_early = refused.filter(|purchase| purchase.refused.is_some_and(|refused| refused < latest));
+    let before = |refused| refused + told.apart < latest;
+    let too_early = refused.filter(|purchase| purchase.refused.is_some_and(before));
     too_early.count() as i64
 }
 

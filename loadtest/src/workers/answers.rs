@@ -13,6 +13,7 @@ pub struct ToldShare {
     attack: Vec<ToldAnswer>,
     repeats: Vec<ToldAnswer>,
     altered: Vec<ToldAnswer>,
+    took_us: u64,
 }
 
 /// One answer, with times in microseconds since the share came.
@@ -32,7 +33,7 @@ struct ToldAnswer {
 }
 
 impl ToldShare {
-    /// What was told since the share came at `begun`.
+    /// What was told since the share came at `begun`, until now.
     pub fn of(told: Told, begun: Instant) -> Self {
         let since = |answers: Vec<Answer>| {
             answers
@@ -44,17 +45,20 @@ impl ToldShare {
             attack: since(told.attack),
             repeats: since(told.repeats),
             altered: since(told.altered),
+            took_us: begun.elapsed().as_micros() as u64,
         }
     }
 
-    /// The same as if it had been let loose here, at `begun`.
-    pub fn told(self, begun: Instant) -> Told {
+    /// The same as if it had been let loose here, at `begun`, and was heard of at `back`: in between the share was on its way,
+    /// and the report.
+    pub fn told(self, begun: Instant, back: Instant) -> Told {
         let here = |answers: Vec<ToldAnswer>| answers.into_iter().map(|answer| answer.at(begun)).collect();
         Told {
             attack: here(self.attack),
             follow_up: Vec::new(),
             repeats: here(self.repeats),
             altered: here(self.altered),
+            apart: (back - begun).saturating_sub(Duration::from_micros(self.took_us)),
         }
     }
 }

@@ -66,7 +66,7 @@ struct Open {
     /// None when the run is over.
     asking: Mutex<Option<Vec<oneshot::Sender<Share>>>>,
     asked: Notify,
-    reports: Mutex<HashMap<Uuid, oneshot::Sender<ToldShare>>>,
+    reports: Mutex<HashMap<Uuid, oneshot::Sender<(ToldShare, Instant)>>>,
 }
 
 impl Desk {
@@ -138,8 +138,9 @@ impl Desk {
         let back = timeout(BACK_WITHIN, try_join_all(reports)).await;
         let back = back.with_context(|| format!("not every worker came back within {BACK_WITHIN:?}"))??;
         let mut told = Told::default();
-        for share in back {
-            let share = share.told(begun);
+        for (share, back) in back {
+            let share = share.told(begun, back);
+            told.apart = told.apart.max(share.apart);
             told.attack.extend(share.attack);
             told.repeats.extend(share.repeats);
             told.altered.extend(share.altered);
@@ -199,7 +200,7 @@ async fn ask(State(open): State<Arc<Open>>) -> Response {
 
 async fn report(State(open): State<Arc<Open>>, Path(id): Path<Uuid>, Json(told): Json<ToldShare>) -> StatusCode {
     let waiting = locked(&open.reports).remove(&id);
-    match waiting.and_then(|waiting| waiting.send(told).ok()) {
+    match waiting.and_then(|waiting| waiting.send((told, Instant::now())).ok()) {
         Some(()) => StatusCode::NO_CONTENT,
         None => StatusCode::NOT_FOUND,
     }

@@ -174,6 +174,7 @@ async fn what_was_told_is_told_apart_by_item_and_nothing_is_lost() {
         follow_up: Vec::new(),
         repeats: answers(Word::Busy),
         altered: answers(Word::Rejected),
+        ..Told::default()
     };
     let split = market.split(told, Vec::new());
     assert_eq!(split.len(), 3);

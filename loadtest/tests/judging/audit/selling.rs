@@ -105,6 +105,10 @@ fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_ref
                 refused_first(s);
                 s.told.attack[1].sent = s.start + ANSWER;
             }),
+            holds("by workers whose clocks may be as far apart", |s| {
+                refused_first(s);
+                s.told.apart = ANSWER * 2;
+            }),
             holds("sent before, and answered again after", |s| {
                 s.click_again(Word::Sold, Some("o-0"))
             }),
