@@ -38,14 +38,20 @@ impl MarketFollowUp {
         stream::iter(items).buffer_unordered(at_once).fold(Ok(()), first).await
     }
 
-    /// Once more, at the end of the run.
+    /// Buys once more, at the end of the run.
+    pub async fn come_again(&mut self) {
+        let (until, at_once) = (Instant::now() + WITHIN, self.at_once());
+        let items: Vec<_> = self.items.iter_mut().map(|item| item.come_again(until)).collect();
+        stream::iter(items).buffer_unordered(at_once).collect().await
+    }
+
+    /// Looks for the last time.
     ///
     /// # Errors
     /// When a ledger cannot be read.
     pub async fn look_again(&mut self) -> Result<()> {
-        let (until, at_once) = (Instant::now() + WITHIN, self.at_once());
-        let items: Vec<_> = self.items.iter_mut().map(|item| item.look_again(until)).collect();
-        stream::iter(items).buffer_unordered(at_once).fold(Ok(()), first).await
+        let items: Vec<_> = self.items.iter_mut().map(FollowUp::look_again).collect();
+        stream::iter(items).buffer_unordered(AT_ONCE).fold(Ok(()), first).await
     }
 
     /// In a control nothing may meet, not even on another item.

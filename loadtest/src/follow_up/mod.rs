@@ -104,19 +104,25 @@ impl FollowUp {
         }
     }
 
-    /// Once more, at the end of the run: what the shop does when it thinks that nobody looks any more. After `until` nobody
-    /// buys.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub async fn look_again(&mut self, until: Instant) -> Result<()> {
+    /// Once more, at the end of the run: what the shop does when it thinks that nobody comes any more. After `until` nobody
+    /// does.
+    pub async fn come_again(&mut self, until: Instant) {
         sleep(REPEATED_AFTER.saturating_sub(self.since.elapsed())).await;
         if self.is_alone() && Instant::now() < until {
             let nobody_waits = Notify::new();
             self.come_late(&nobody_waits).await;
             self.send_unheard_again(&nobody_waits).await;
             self.repeat(&nobody_waits).await;
-            sleep(LOOKED_AFTER).await;
+        }
+    }
+
+    /// The last look, some time after the last purchase.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn look_again(&mut self) -> Result<()> {
+        if let Some(last) = self.told.answers().map(|answer| answer.ended).max() {
+            sleep(LOOKED_AFTER.saturating_sub(last.elapsed())).await;
         }
         self.look().await
     }

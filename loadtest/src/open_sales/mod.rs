@@ -14,7 +14,7 @@ use crate::deployment::Deployment;
 use crate::experiment::Record;
 use crate::follow_up::MarketFollowUp;
 use crate::load::Load;
-use crate::market;
+use crate::market::{self, AT_ONCE};
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::sale::Sale;
@@ -25,9 +25,6 @@ const MOST_OPEN: usize = 1_000;
 
 /// The most purchases that are kept in memory for them.
 const MOST_KEPT: usize = 1_000_000;
-
-/// How many rounds are closed at the same time: they mostly wait for what may come late.
-const CLOSED_AT_ONCE: usize = 32;
 
 /// Rounds whose verdict is not final yet.
 #[derive(Default)]
@@ -69,12 +66,20 @@ impl OpenSales {
         record: &Record<'_>,
     ) -> Result<()> {
         let Load { items, requests, .. } = round.load;
-        let is_full = |open: &Self| open.len() + items > MOST_OPEN || open.kept + requests > MOST_KEPT;
-        while self.open.len() > stay && is_full(self) {
-            deployment.heal().await?;
-            self.close_oldest(record).await?;
+        let is_over =
+            |open: &Self, part| open.len() + items > MOST_OPEN / part || open.kept + requests > MOST_KEPT / part;
+        if !is_over(self, 1) {
+            return Ok(());
         }
-        Ok(())
+        // Many at once: before the last look time passes for all of them together.
+        let mut oldest = Vec::new();
+        while self.open.len() > stay && is_over(self, 2) {
+            let Some(open) = self.open.pop_front() else { break };
+            self.kept -= open.round.load.requests * open.plays.len();
+            oldest.push(open);
+        }
+        deployment.heal().await?;
+        close(oldest, record).await
     }
 
     /// Sales are about to be opened; they have to be closed even if their round is never followed up.
@@ -138,17 +143,7 @@ impl OpenSales {
         read
     }
 
-    async fn close_oldest(&mut self, record: &Record<'_>) -> Result<()> {
-        let Some(oldest) = self.open.pop_front() else {
-            return Ok(());
-        };
-        self.kept -= oldest.round.load.requests * oldest.plays.len();
-        let (place, result, closed) = oldest.close().await;
-        record.keep(place, result)?;
-        closed
-    }
-
-    /// Waits for those that wait, looks at every ledger once more, and closes the sales.
+    /// Waits for those that wait, buys and looks at every ledger once more, and closes the sales.
     ///
     /// # Errors
     /// When a shop cannot be healed, a ledger not be read, what it showed not be kept, or a sale not be closed. The others
@@ -156,11 +151,7 @@ impl OpenSales {
     pub(crate) async fn close_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
         deployment.heal().await?;
         let Self { open, current, .. } = std::mem::take(self);
-        let mut closing = stream::iter(open.into_iter().map(OpenRound::close)).buffer_unordered(CLOSED_AT_ONCE);
-        while let Some((place, result, closed)) = closing.next().await {
-            record.keep(place, result)?;
-            closed?;
-        }
+        close(open.into(), record).await?;
         market::close(current).await
     }
 
@@ -175,7 +166,25 @@ impl OpenSales {
     }
 }
 
+/// Buys once more in all of these rounds, and looks at them for the last time only then.
+async fn close(mut rounds: Vec<OpenRound>, record: &Record<'_>) -> Result<()> {
+    let coming: Vec<_> = rounds.iter_mut().map(OpenRound::come_again).collect();
+    stream::iter(coming).buffer_unordered(AT_ONCE).collect::<()>().await;
+    let mut closing = stream::iter(rounds.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
+    while let Some((place, result, closed)) = closing.next().await {
+        record.keep(place, result)?;
+        closed?;
+    }
+    Ok(())
+}
+
 impl OpenRound {
+    async fn come_again(&mut self) {
+        for play in &mut self.plays {
+            play.come_again().await;
+        }
+    }
+
     /// The place of the round, its final result, and whether its ledgers could be read and its sales closed.
     async fn close(self) -> (usize, RoundResult, Result<()>) {
         let (mut row, mut outcome) = (None, Ok(()));

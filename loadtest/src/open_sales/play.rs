@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -21,8 +21,10 @@ pub(super) struct Play {
 enum State {
     /// Buyers are told to wait, and do so while other rounds are played.
     Waiting(JoinHandle<Followed>),
-    /// Nothing is left to be done but a last look.
+    /// Nothing is left to be done but to come again, and a last look.
     Over(Box<MarketFollowUp>),
+    /// Those who waited were never answered.
+    Broken(Error),
 }
 
 /// What was followed up, and whether its ledger could be read.
@@ -52,24 +54,31 @@ impl Play {
     /// Whether nothing was wrong, and nothing that the shop did is a reason why that proves nothing.
     pub(super) fn is_no_test_by_chance(&self) -> bool {
         match &self.state {
-            State::Waiting(_) => false,
+            State::Waiting(_) | State::Broken(_) => false,
             State::Over(follow_up) => follow_up.judge().is_chance,
         }
     }
 
-    /// Looks once more and closes the sales: the final result, whether it is no test by chance alone, and whether the
-    /// ledgers could be read and the sales closed.
+    /// Waits for those who wait, and buys once more.
+    pub(super) async fn come_again(&mut self) {
+        if let State::Waiting(task) = &mut self.state {
+            self.state = match task.await.context("the follow-up ended badly") {
+                Ok((follow_up, _)) => State::Over(follow_up),
+                Err(error) => State::Broken(error),
+            };
+        }
+        if let State::Over(follow_up) = &mut self.state {
+            follow_up.come_again().await;
+        }
+    }
+
+    /// Looks for the last time and closes the sales: the final result, whether it is no test by chance alone, and whether
+    /// the ledgers could be read and the sales closed.
     pub(super) async fn close(self, round: &Round) -> (RoundResult, bool, Result<()>) {
-        let followed = match self.state {
-            State::Waiting(task) => task.await,
-            State::Over(follow_up) => Ok((follow_up, Ok(()))),
-        };
-        let mut follow_up = match followed {
-            Ok((follow_up, _)) => follow_up,
-            Err(error) => {
-                let error = Err(error).context("the follow-up ended badly");
-                return (RoundResult::waiting(round), false, error);
-            }
+        let mut follow_up = match self.state {
+            State::Over(follow_up) => follow_up,
+            State::Waiting(_) => return (RoundResult::waiting(round), false, Ok(())),
+            State::Broken(error) => return (RoundResult::waiting(round), false, Err(error)),
         };
         let looked = follow_up.look_again().await;
         let mut result = RoundResult::played(round, &follow_up);
