@@ -45,8 +45,8 @@ pub(crate) async fn act(scene: &Scene<'_>, step: &str) -> Result<bool> {
         let _ = timeout(FIRST_WITHIN, scene.send(FIRST, Sending::default())).await;
     }
     let deaths = scene.shop.watch().await;
-    // Whoever could answer was not killed in the middle of it.
-    let has_died = async |answer: Answer| answer.word == Word::Unknown && deaths.died(DIES_WITHIN).await;
+    // Whoever could answer was not killed in the middle of it, and whoever had died before was killed by something else.
+    let has_died = async |answer: Answer| answer.word == Word::Unknown && deaths.died(answer.sent, DIES_WITHIN).await;
     let sending = Sending::with_fault(&format!("crash@{step}"));
     let others = async {
         sleep(HEAD_START).await;

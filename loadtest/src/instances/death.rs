@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
@@ -31,10 +31,11 @@ impl Instances {
 
     /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
     /// or another process does: an instance can be back sooner than it was missed.
-    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<()>>) {
+    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<Instant>>) {
         loop {
             // Nothing was asked, so whatever is read is the end, or as good as one.
             let _ = connection.read(&mut [0]).await;
+            let ended = Instant::now();
             let is_same = match self.ask(at).await {
                 Some(identity) => known.is_none() || identity.process == known,
                 None => false,
@@ -43,7 +44,7 @@ impl Instances {
             match connect(at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
                 // Another instance may have died at the same time.
-                None => return drop(died.set(())),
+                None => return drop(died.set(ended)),
             }
         }
     }
@@ -56,13 +57,13 @@ async fn connect(at: SocketAddr) -> Option<TcpStream> {
 /// Notices the death of an instance, until it is dropped: an instance that serves one at a time answers nobody else as
 /// long as a connection to it is held.
 pub struct DeathWatch {
-    died: Arc<SetOnce<()>>,
+    died: Arc<SetOnce<Instant>>,
     _held: JoinSet<()>,
 }
 
 impl DeathWatch {
-    /// Whether an instance has died, or does so within that time.
-    pub async fn died(&self, within: Duration) -> bool {
-        timeout(within, self.died.wait()).await.is_ok()
+    /// Whether the first instance to die has done so since then, or does within a time from now.
+    pub async fn died(&self, since: Instant, within: Duration) -> bool {
+        timeout(within, self.died.wait()).await.is_ok_and(|at| *at >= since)
     }
 }
