@@ -1,8 +1,12 @@
 # Two images: the program, for an instance, for the load test and for what compose needs besides; and the proxy before it.
 # No base image is of one architecture, and nothing below asks for one.
 #
-#   docker build --build-arg SOURCE=https://... --build-arg REVISION=$(git rev-parse HEAD) .
+# What the source does not know of itself is said by who builds: its commit, and when that was (from BuildKit 0.11 on):
+#
+#   docker build --label org.opencontainers.image.revision=$(git rev-parse HEAD) \
+#     --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) .
 ARG REGISTRY_PREFIX=
+ARG VERSION=0.1.0
 
 # Modes are set here: those of a checkout are its owner's umask.
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS sources
@@ -10,6 +14,7 @@ COPY . /src
 RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/*
 
 FROM ${REGISTRY_PREFIX:-}rust:1.95-slim-bookworm AS build
+ARG TARGETARCH
 WORKDIR /src
 # What others wrote is a layer that the manifests decide. Of our own crates nothing is kept: cargo goes by the times of files,
 # and would take what another checkout made of them for fresh.
@@ -20,7 +25,7 @@ COPY --from=sources /src/bench/Cargo.toml bench/
 COPY --from=sources /src/loadtest/Cargo.toml loadtest/
 COPY --from=sources /src/oversell/Cargo.toml oversell/
 COPY --from=sources /src/stack/Cargo.toml stack/
-RUN --mount=type=cache,id=oversell-crates,target=/usr/local/cargo/registry,sharing=locked \
+RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
     mkdir app/src baton/src bench/src loadtest/src oversell/src stack/src \
     && touch app/src/lib.rs baton/src/lib.rs bench/src/lib.rs loadtest/src/lib.rs stack/src/lib.rs \
     && for main in oversell/src/main stack/build; do echo 'fn main() {}' > $main.rs; done \
@@ -29,21 +34,23 @@ RUN --mount=type=cache,id=oversell-crates,target=/usr/local/cargo/registry,shari
         --package oversell --package stack \
     && rm -r app/src baton/src bench/src loadtest/src oversell/src stack/src
 COPY --from=sources /src .
-RUN --mount=type=cache,id=oversell-crates,target=/usr/local/cargo/registry,sharing=locked \
+RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
     cargo build --release --locked && install -D -s -m 755 -t /out target/release/oversell
 
 FROM ${REGISTRY_PREFIX:-}nginx:1.28 AS proxy
+ARG VERSION
+LABEL org.opencontainers.image.title="Oversell proxy" \
+    org.opencontainers.image.version="$VERSION" \
+    org.opencontainers.image.licenses="MIT"
+# Nobody in here becomes anybody else by a file, nor in the image below.
+RUN find / -xdev -perm /6000 -type f -exec chmod a-s {} +
 COPY --from=sources /src/nginx /etc/oversell
 
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim
-ARG SOURCE=
-ARG REVISION=
+ARG VERSION
 LABEL org.opencontainers.image.title="Oversell" \
-    org.opencontainers.image.version="0.1.0" \
-    org.opencontainers.image.licenses="MIT" \
-    org.opencontainers.image.source="$SOURCE" \
-    org.opencontainers.image.revision="$REVISION"
-# Nobody in here becomes anybody else by a file.
+    org.opencontainers.image.version="$VERSION" \
+    org.opencontainers.image.licenses="MIT"
 RUN find / -xdev -perm /6000 -type f -exec chmod a-s {} +
 # The HTTP client wants to know whom to trust, also where it speaks plain HTTP only.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
