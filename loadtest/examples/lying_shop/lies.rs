@@ -47,6 +47,8 @@ lies! {
         ReservesApart     Both  "reserve for 2 s beside the counter, then confirm; some reserves are abandoned"
         ReservesFromStock Both  "reserve for 2 s out of the counter, then confirm; some reserves are abandoned"
         NumericIds        Both  "an order id is a JSON number in the answer and its decimal text in the ledger"
+        LongNumericIds    Both  "the same, with 128 digits, or with the 36 that fit into the column"
+        RefusesOtherFaults Both "an X-Fault that is neither a crash nor a pause is refused with 422"
         Prefix            Both  "all routes are below /shop; /readyz is at the root, too"
         ClosesConnections Both  "closes the connection after every answer without having said so"
         SlowWork          Both  "each purchase takes 300 ms more between read and write"

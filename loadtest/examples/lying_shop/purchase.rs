@@ -73,6 +73,10 @@ impl Purchase {
         match self.lie() {
             // So many digits that no reader of JSON rounds them.
             Lie::NumericIds => (id.as_u64_pair().0 >> 11).to_string(),
+            Lie::LongNumericIds => {
+                let digits = if self.request.to_sql { 36 } else { 128 };
+                format!("{:1>digits$}", id.as_u64_pair().0)
+            }
             _ => id.to_string(),
         }
     }
