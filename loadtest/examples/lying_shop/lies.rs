@@ -88,6 +88,8 @@ lies! {
         ChangesUnitsLater  Both "700 ms after the sale was sold out: an order has one unit more"
         ChangesKeyLater    Both "700 ms after the sale was sold out: an order has another key"
         ChangesIdLater     Both "700 ms after the sale was sold out: an order has another id"
+        SellsAgainLater    Both "1 s after the first `sold out` one buyer more is sold a unit; the counter goes below zero"
+        EntersAfterLateRepeat Both "30 ms after a key that is repeated 900 ms later or more: an order of nobody"
     }
     /// The ledger holds orders, but not those that were told.
     Whose {

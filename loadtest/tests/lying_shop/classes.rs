@@ -42,6 +42,8 @@ pub const AFTERWARDS: &[Row] = &[
     ("changes-units-later", CROWD, Found(&["lost", "ghost"])),
     ("changes-key-later", CROWD, Found(&["lost", "ghost"])),
     ("changes-id-later", CROWD, Found(&["lost", "ghost"])),
+    ("sells-again-later", CROWD, Found(&["oversold", "false_refusal"])),
+    ("enters-after-late-repeat", CROWD, FoundOnce("ghost")),
 ];
 
 pub const WHOSE: &[Row] = &[
