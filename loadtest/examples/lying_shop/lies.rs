@@ -129,6 +129,11 @@ lies! {
         SoldOutOnLateRepeat    Both "a repeat in a sold-out sale is told sold out"
         BusyOnRepeat           Both "a repeat is told to wait, for ever"
         FailsOnRepeat          Both "a repeat is answered 500"
+        FailsOnOtherPurchase   Both "one key with another quantity or buyer is answered 500; nothing is written"
+        SoldOutOnCopy          Both "of two deliveries of one key at the same moment the second is told sold out"
+        RejectedOnCopy         Both "the same, and the second is rejected with 422"
+        FailsOnCopy            Both "the same, and the second is answered 500"
+        ForgetsTheGone         Both "the key of a buyer who hung up buys again, in a sold-out sale below zero"
     }
     /// There was nothing to be seen, or it was not looked at.
     NoTest {

@@ -5,6 +5,7 @@ use crate::expected::Expected::{self, Doubted, EndsEarly, Found, FoundOnce, Hold
 const ALONE: &[&str] = &["one-buyer"];
 pub const CROWD: &[&str] = &["second-instance"];
 const CRASH: &[&str] = &["crashed-holder"];
+const GONE: &[&str] = &["buyer-gone"];
 
 /// A lie, the threats under which it is tried, and what has to come of it.
 pub type Row = (&'static str, &'static [&'static str], Expected);
@@ -83,6 +84,11 @@ pub const TWICE: &[Row] = &[
     ("sold-out-on-late-repeat", ALONE, FORGOT),
     ("busy-on-repeat", ALONE, FORGOT),
     ("fails-on-repeat", ALONE, SILENT),
+    ("fails-on-other-purchase", ALONE, SILENT),
+    ("sold-out-on-copy", CROWD, FORGOT),
+    ("rejected-on-copy", CROWD, FORGOT),
+    ("fails-on-copy", CROWD, SILENT),
+    ("forgets-the-gone", GONE, FoundOnce("duplicate")),
 ];
 
 pub const NO_TEST: &[Row] = &[
