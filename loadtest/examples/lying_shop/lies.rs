@@ -168,6 +168,7 @@ lies! {
         CrashIsCut         Both "the fault cuts the connection; the process lives"
         CrashIsSleep       Both "the fault sleeps for 12 s and answers 500"
         CrashIsBusy        Both "the fault is answered with a request to wait"
+        CrashAfterAnswer   Both "the fault is passed over; 40 ms after the answer the process is killed"
         CrashClosesAdmin   Both "the fault cuts the purchase and all connections to the admin listener; the process lives"
         IgnoresFaults      Both "the fault is passed over"
         LosesOnCrash       Both "an order that the other instance sold is deleted, then the process is killed"
@@ -176,6 +177,7 @@ lies! {
         SellsTwiceOnCrash  Both "the purchase becomes two orders, then the process is killed"
         GhostOnCrash       Both "an order of nobody is entered and taken, then the process is killed"
         StaysDead          Both "the process is killed; the one that comes back answers every purchase of that sale with 500"
+        SurvivorFails      Both "until the process that is killed is back, 1 s later, the other one answers 500"
         NamesOnlyOneAfterCrash Both "after a crash all answers name the same instance"
     }
     /// In the first sale of a strategy the fault is passed over; from then on all is honest.

@@ -122,6 +122,7 @@ pub const FAULTS: &[Row] = &[
     ("crash-is-cut", CRASH, NEVER_STRUCK),
     ("crash-is-sleep", CRASH, NEVER_STRUCK),
     ("crash-is-busy", CRASH, NEVER_STRUCK),
+    ("crash-after-answer", CRASH, NEVER_STRUCK),
     ("crash-closes-admin", CRASH, NEVER_STRUCK),
     ("ignores-faults", CRASH, NEVER_STRUCK),
     ("loses-on-crash", CRASH, Found(&["lost"])),
@@ -130,6 +131,7 @@ pub const FAULTS: &[Row] = &[
     ("sells-twice-on-crash", CRASH, Found(&["duplicate"])),
     ("ghost-on-crash", CRASH, Found(&["ghost"])),
     ("stays-dead", CRASH, SILENT),
+    ("survivor-fails", CRASH, SILENT),
     (
         "names-only-one-after-crash",
         CRASH,
