@@ -244,6 +244,7 @@ lies! {
         QuantityAsText Redis "the entry of the first order has a text for a quantity"
         BrokenCounter  Redis "the counter of a sold-out sale is `many`"
         MissingRow     Both  "the counter of a sold-out sale is gone"
+        NullOrder      Sql   "beside the first order comes a row that names the item, and is null in all else that is read"
         WrongType      Redis "the ledger of a sold-out sale is a list"
     }
 }

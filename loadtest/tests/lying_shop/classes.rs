@@ -206,5 +206,6 @@ pub const LEDGERS: &[Row] = &[
     ("quantity-as-text", CROWD, Found(&["unreadable"])),
     ("broken-counter", CROWD, Found(&["unreadable"])),
     ("missing-row", CROWD, Found(&["unreadable"])),
+    ("null-order", CROWD, Found(&["unreadable"])),
     ("wrong-type", CROWD, Found(&["unreadable"])),
 ];
