@@ -27,7 +27,7 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
             purchase.shop.admin_connections.close_all();
             return Ok(Some(Answer::Cut));
         }
-        Lie::IgnoresFaults | Lie::CrashAfterAnswer => return Ok(None),
+        Lie::IgnoresFaults | Lie::CrashAfterAnswer | Lie::CrashThenCut => return Ok(None),
         Lie::MissesFirst | Lie::MissesFirstAndForgets | Lie::MissesFirstAndEnters
             if purchase.is_in_first_sale().await? =>
         {

@@ -169,6 +169,7 @@ lies! {
         CrashIsSleep       Both "the fault sleeps for 12 s and answers 500"
         CrashIsBusy        Both "the fault is answered with a request to wait"
         CrashAfterAnswer   Both "the fault is passed over; 40 ms after the answer the process is killed"
+        CrashThenCut       Both "the same with the first fault; those that follow cut the connection, and the process lives"
         CrashClosesAdmin   Both "the fault cuts the purchase and all connections to the admin listener; the process lives"
         IgnoresFaults      Both "the fault is passed over"
         LosesOnCrash       Both "an order that the other instance sold is deleted, then the process is killed"

@@ -123,6 +123,7 @@ pub const FAULTS: &[Row] = &[
     ("crash-is-sleep", CRASH, NEVER_STRUCK),
     ("crash-is-busy", CRASH, NEVER_STRUCK),
     ("crash-after-answer", CRASH, NEVER_STRUCK),
+    ("crash-then-cut", CRASH, NEVER_STRUCK),
     ("crash-closes-admin", CRASH, NEVER_STRUCK),
     ("ignores-faults", CRASH, NEVER_STRUCK),
     ("loses-on-crash", CRASH, Found(&["lost"])),

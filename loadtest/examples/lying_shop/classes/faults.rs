@@ -21,7 +21,8 @@ const DEAD: &str = "dead";
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
         Lie::LosesOnCrash => losing(purchase).await,
-        Lie::CrashAfterAnswer if purchase.request.crash => {
+        Lie::CrashThenCut if purchase.request.crash && purchase.count("faults").await? > 1 => Ok(Answer::Cut),
+        Lie::CrashAfterAnswer | Lie::CrashThenCut if purchase.request.crash => {
             let answer = purchase.plain().await;
             tokio::spawn(async {
                 tokio::time::sleep(AFTER_THE_ANSWER).await;
