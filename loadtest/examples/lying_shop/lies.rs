@@ -134,6 +134,7 @@ lies! {
         RejectedOnCopy         Both "the same, and the second is rejected with 422"
         FailsOnCopy            Both "the same, and the second is answered 500"
         ForgetsTheGone         Both "the key of a buyer who hung up buys again, in a sold-out sale below zero"
+        RefusesTheGone         Both "a buyer who hung up and comes again is told sold out; his order stands"
     }
     /// There was nothing to be seen, or it was not looked at.
     NoTest {

@@ -89,6 +89,7 @@ pub const TWICE: &[Row] = &[
     ("rejected-on-copy", CROWD, FORGOT),
     ("fails-on-copy", CROWD, SILENT),
     ("forgets-the-gone", GONE, FoundOnce("duplicate")),
+    ("refuses-the-gone", GONE, FoundOnce("ghost")),
 ];
 
 pub const NO_TEST: &[Row] = &[

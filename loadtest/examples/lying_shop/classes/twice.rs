@@ -62,7 +62,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         Lie::SellsOtherQuantity => under(purchase, &format!("{} {}", request.key, request.quantity)).await,
         Lie::SellsOtherBuyer => under(purchase, &format!("{} {}", request.key, request.buyer)).await,
         Lie::SoldOutOnCopy | Lie::RejectedOnCopy | Lie::FailsOnCopy => without_copy(purchase).await,
-        Lie::ForgetsTheGone => without_the_gone(purchase).await,
+        Lie::ForgetsTheGone | Lie::RefusesTheGone => without_the_gone(purchase).await,
         _ => match purchase.store().find(purchase.item(), &purchase.order().id).await? {
             Some(known) => again(purchase, known).await,
             None => purchase.plain().await,
@@ -137,7 +137,10 @@ async fn without_the_gone(purchase: &Purchase) -> Result<Answer> {
 /// Sells first and works then, so that the last unit is not gone before.
 async fn first_or_again(purchase: &Purchase, gone: &str) -> Result<Answer> {
     if purchase.note(gone).await?.is_some() {
-        return below_zero(purchase).await;
+        return match purchase.lie() {
+            Lie::ForgetsTheGone => below_zero(purchase).await,
+            _ => Ok(Answer::SoldOut),
+        };
     }
     let answer = match purchase.no_sale_or_known().await? {
         Some(answer) => answer,
