@@ -27,7 +27,7 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
             purchase.shop.admin_connections.close_all();
             return Ok(Some(Answer::Cut));
         }
-        Lie::IgnoresFaults => return Ok(None),
+        Lie::IgnoresFaults | Lie::CrashAfterAnswer | Lie::CrashThenCut => return Ok(None),
         Lie::MissesFirst | Lie::MissesFirstAndForgets | Lie::MissesFirstAndEnters
             if purchase.is_in_first_sale().await? =>
         {
@@ -54,7 +54,7 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
 }
 
 /// SIGKILL: no destructor runs, no connection is closed in order.
-fn kill_this_process() -> ! {
+pub fn kill_this_process() -> ! {
     let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
     unreachable!("no process outlives that signal");
 }

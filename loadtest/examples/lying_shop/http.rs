@@ -171,7 +171,12 @@ async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::
         .and_then(|ms| ms.parse().ok())
         .unwrap_or(0);
     request.gzip = header(&headers, "accept-encoding").is_some_and(|accepted| accepted.contains("gzip"));
-    request.crash = header(&headers, "x-fault") == Some("crash@write");
+    let fault = header(&headers, "x-fault");
+    let known = |fault: &str| fault.starts_with("crash@") || fault.starts_with("pause@");
+    if shop.lie == Lie::RefusesOtherFaults && fault.is_some_and(|fault| !known(fault)) {
+        return StatusCode::UNPROCESSABLE_ENTITY.into_response();
+    }
+    request.crash = fault == Some("crash@write");
     if request.crash && !is_operator(&shop, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }

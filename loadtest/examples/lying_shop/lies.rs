@@ -47,6 +47,8 @@ lies! {
         ReservesApart     Both  "reserve for 2 s beside the counter, then confirm; some reserves are abandoned"
         ReservesFromStock Both  "reserve for 2 s out of the counter, then confirm; some reserves are abandoned"
         NumericIds        Both  "an order id is a JSON number in the answer and its decimal text in the ledger"
+        LongNumericIds    Both  "the same, with 128 digits, or with the 36 that fit into the column"
+        RefusesOtherFaults Both "an X-Fault that is neither a crash nor a pause is refused with 422"
         Prefix            Both  "all routes are below /shop; /readyz is at the root, too"
         ClosesConnections Both  "closes the connection after every answer without having said so"
         SlowWork          Both  "each purchase takes 300 ms more between read and write"
@@ -86,6 +88,8 @@ lies! {
         ChangesUnitsLater  Both "700 ms after the sale was sold out: an order has one unit more"
         ChangesKeyLater    Both "700 ms after the sale was sold out: an order has another key"
         ChangesIdLater     Both "700 ms after the sale was sold out: an order has another id"
+        SellsAgainLater    Both "1 s after the first `sold out` one buyer more is sold a unit; the counter goes below zero"
+        EntersAfterLateRepeat Both "30 ms after a key that is repeated 900 ms later or more: an order of nobody"
     }
     /// The ledger holds orders, but not those that were told.
     Whose {
@@ -125,6 +129,12 @@ lies! {
         SoldOutOnLateRepeat    Both "a repeat in a sold-out sale is told sold out"
         BusyOnRepeat           Both "a repeat is told to wait, for ever"
         FailsOnRepeat          Both "a repeat is answered 500"
+        FailsOnOtherPurchase   Both "one key with another quantity or buyer is answered 500; nothing is written"
+        SoldOutOnCopy          Both "of two deliveries of one key at the same moment the second is told sold out"
+        RejectedOnCopy         Both "the same, and the second is rejected with 422"
+        FailsOnCopy            Both "the same, and the second is answered 500"
+        ForgetsTheGone         Both "the key of a buyer who hung up buys again, in a sold-out sale below zero"
+        RefusesTheGone         Both "a buyer who hung up and comes again is told sold out; his order stands"
     }
     /// There was nothing to be seen, or it was not looked at.
     NoTest {
@@ -159,6 +169,8 @@ lies! {
         CrashIsCut         Both "the fault cuts the connection; the process lives"
         CrashIsSleep       Both "the fault sleeps for 12 s and answers 500"
         CrashIsBusy        Both "the fault is answered with a request to wait"
+        CrashAfterAnswer   Both "the fault is passed over; 40 ms after the answer the process is killed"
+        CrashThenCut       Both "the same with the first fault; those that follow cut the connection, and the process lives"
         CrashClosesAdmin   Both "the fault cuts the purchase and all connections to the admin listener; the process lives"
         IgnoresFaults      Both "the fault is passed over"
         LosesOnCrash       Both "an order that the other instance sold is deleted, then the process is killed"
@@ -167,6 +179,7 @@ lies! {
         SellsTwiceOnCrash  Both "the purchase becomes two orders, then the process is killed"
         GhostOnCrash       Both "an order of nobody is entered and taken, then the process is killed"
         StaysDead          Both "the process is killed; the one that comes back answers every purchase of that sale with 500"
+        SurvivorFails      Both "until the process that is killed is back, 1 s later, the other one answers 500"
         NamesOnlyOneAfterCrash Both "after a crash all answers name the same instance"
     }
     /// In the first sale of a strategy the fault is passed over; from then on all is honest.
@@ -233,6 +246,7 @@ lies! {
         QuantityAsText Redis "the entry of the first order has a text for a quantity"
         BrokenCounter  Redis "the counter of a sold-out sale is `many`"
         MissingRow     Both  "the counter of a sold-out sale is gone"
+        NullOrder      Sql   "beside the first order comes a row that names the item, and is null in all else that is read"
         WrongType      Redis "the ledger of a sold-out sale is a list"
     }
 }

@@ -38,10 +38,14 @@ async fn main() -> Result<()> {
         lies::print_list();
         return Ok(());
     };
-    if options.lie == Lie::StartsSlowly {
-        tokio::time::sleep(Duration::from_secs(3)).await;
-    }
+    let starts_after_s = match options.lie {
+        Lie::StartsSlowly => 3,
+        Lie::SurvivorFails => 1,
+        _ => 0,
+    };
+    tokio::time::sleep(Duration::from_secs(starts_after_s)).await;
     let shop = Arc::new(Shop::open(&options).await?);
+    classes::faults::is_back(&shop).await?;
     // Whoever waits for an instance looks at its admin listener, so that one comes last.
     let public = bind(&options.listen).await?;
     let closing = options.lie == Lie::ClosesConnections;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -73,6 +73,10 @@ impl Purchase {
         match self.lie() {
             // So many digits that no reader of JSON rounds them.
             Lie::NumericIds => (id.as_u64_pair().0 >> 11).to_string(),
+            Lie::LongNumericIds => {
+                let digits = if self.request.to_sql { 36 } else { 128 };
+                format!("{:1>digits$}", id.as_u64_pair().0)
+            }
             _ => id.to_string(),
         }
     }
@@ -190,6 +194,14 @@ impl Purchase {
     /// One more, counted over all instances.
     pub async fn count(&self, name: &str) -> Result<i64> {
         self.shop.notes.add(self.item(), name, 1).await
+    }
+
+    /// How long ago this was first asked in the sale with that name, over all instances.
+    pub async fn since_first(&self, name: &str) -> Result<Duration> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        let ms = now.as_millis().to_string();
+        let first = self.shop.notes.set_first(self.item(), name, &ms).await?;
+        Ok(now.saturating_sub(Duration::from_millis(first.parse()?)))
     }
 
     /// Units that the sale was opened with.

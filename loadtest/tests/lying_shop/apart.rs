@@ -32,7 +32,6 @@ fn what_a_crash_left_in_between_is_waited_for() {
     // Those, too, that the instance was serving besides when it was killed.
     assert!(crashed.finished >= 1 && crashed.undone == 0, "{crashed:?}");
     assert!(crashed.longest_ms >= 1_500, "{crashed:?}");
-    assert!(tried.run.rounds[1].facts.explained >= 1, "{crashed:?}");
 }
 
 #[test]

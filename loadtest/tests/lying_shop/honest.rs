@@ -60,10 +60,10 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
 fn an_honest_shop_holds_with_exact_numbers() {
     let tried = TrialRunner::open().try_shop(&honest("plain"));
     let expected = [
-        ("lie@redis", "one-buyer", [12, 5, 12, 0]),
-        ("lie@sql", "one-buyer", [12, 5, 12, 0]),
-        ("lie@redis", "second-instance", [12, 13, 12, 0]),
-        ("lie@sql", "second-instance", [12, 13, 12, 0]),
+        ("lie@redis", "one-buyer", [12, 6, 12, 0]),
+        ("lie@sql", "one-buyer", [12, 6, 12, 0]),
+        ("lie@redis", "second-instance", [12, 14, 12, 0]),
+        ("lie@sql", "second-instance", [12, 14, 12, 0]),
     ];
     let rounds = tried.run.rounds.iter().filter(|round| round.threat != "crashed-holder");
     assert_eq!(rounds.map(numbers).collect::<Vec<_>>(), expected);
@@ -87,10 +87,10 @@ fn three_units_a_purchase_leave_one_unit_and_hold() {
     trial.threats = &["one-buyer", "second-instance"];
     let tried = TrialRunner::open().try_shop(&trial);
     let expected = [
-        ("lie@redis", "one-buyer", [12, 15, 12, 1]),
-        ("lie@sql", "one-buyer", [12, 15, 12, 1]),
-        ("lie@redis", "second-instance", [12, 63, 12, 1]),
-        ("lie@sql", "second-instance", [12, 63, 12, 1]),
+        ("lie@redis", "one-buyer", [12, 18, 12, 1]),
+        ("lie@sql", "one-buyer", [12, 18, 12, 1]),
+        ("lie@redis", "second-instance", [12, 66, 12, 1]),
+        ("lie@sql", "second-instance", [12, 66, 12, 1]),
     ];
     assert_eq!(tried.run.rounds.iter().map(numbers).collect::<Vec<_>>(), expected);
     assert_eq!(claim_check(&tried.run), ClaimCheck::AsDesigned);
@@ -103,7 +103,7 @@ fn what_an_attack_leaves_is_bought_by_those_who_follow() {
     trial.threats = &["second-instance"];
     let tried = TrialRunner::open().try_shop(&trial);
     for round in &tried.run.rounds {
-        assert_eq!(numbers(round).2, [30, 1, 30, 0], "{round:?}");
+        assert_eq!(numbers(round).2, [30, 2, 30, 0], "{round:?}");
         assert_eq!(round.verdict, Verdict::Holds, "{round:?}");
     }
 }

@@ -40,6 +40,24 @@ fn every_item_of_an_honest_market_is_sold_out_exactly() {
 }
 
 #[test]
+fn an_honest_market_holds_though_an_instance_crashes() {
+    let mut trial = market("plain");
+    trial.threats = &["crashed-holder"];
+    trial.load = Load {
+        requests: 20 * 20,
+        items: 20,
+        ..trial.load
+    };
+    let tried = TrialRunner::open().try_shop(&trial);
+    assert_eq!(tried.error, None);
+    for round in &tried.run.rounds {
+        let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
+        assert_eq!(shown, (Verdict::Holds, vec![], None), "{round:?}");
+    }
+    assert_eq!(tried.run.rounds.len(), 2);
+}
+
+#[test]
 fn what_is_lost_of_each_item_is_lost_in_the_round() {
     let mut trial = market("loses-an-order");
     trial.threats = &["one-buyer"];

@@ -13,6 +13,9 @@ use crate::store::Order;
 const AFTER_A_REPEAT: Duration = Duration::from_millis(10);
 const LATER: Duration = Duration::from_millis(700);
 const LATE: Duration = Duration::from_millis(5);
+const SOLD_OUT_FOR: Duration = Duration::from_secs(1);
+const LATE_REPEAT: Duration = Duration::from_millis(900);
+const AFTER_A_LATE_REPEAT: Duration = Duration::from_millis(30);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
@@ -34,6 +37,15 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             let known = purchase.store().find(purchase.item(), &purchase.order().id).await?;
             if known.is_some() && purchase.is_sold_out().await? && purchase.is_first().await? {
                 spoil_after(purchase, AFTER_A_REPEAT);
+            }
+            purchase.plain().await
+        }
+        Lie::SellsAgainLater => sold_again(purchase).await,
+        Lie::EntersAfterLateRepeat => {
+            let came = format!("came {}", purchase.request.key);
+            let is_late = purchase.since_first(&came).await? >= LATE_REPEAT;
+            if is_late && purchase.no_sale_or_known().await?.is_some() && purchase.is_first().await? {
+                spoil_after(purchase, AFTER_A_LATE_REPEAT);
             }
             purchase.plain().await
         }
@@ -95,6 +107,21 @@ async fn both_late(purchase: &Purchase) -> Result<Answer> {
     Ok(Answer::Sold(id))
 }
 
+async fn sold_again(purchase: &Purchase) -> Result<Answer> {
+    let answer = purchase.plain().await?;
+    if !matches!(answer, Answer::SoldOut) {
+        return Ok(answer);
+    }
+    let is_late = purchase.since_first("sold out").await? >= SOLD_OUT_FOR;
+    if !is_late || !purchase.is_first().await? {
+        return Ok(answer);
+    }
+    let (store, item, order) = (purchase.store(), purchase.item(), purchase.order());
+    store.change(item, -order.quantity).await?;
+    store.record(item, &order).await?;
+    Ok(Answer::Sold(order.id))
+}
+
 async fn known_or_crashed(purchase: &Purchase) -> Result<Option<Answer>> {
     if let Some(answer) = purchase.remembered().await? {
         return Ok(Some(answer));
@@ -126,7 +153,9 @@ async fn spoil(purchase: &Purchase) -> Result<()> {
         return Ok(());
     };
     match purchase.lie() {
-        Lie::EntersAfterRepeat | Lie::EntersLater => store.record(item, &purchase.ghost(1)).await,
+        Lie::EntersAfterRepeat | Lie::EntersLater | Lie::EntersAfterLateRepeat => {
+            store.record(item, &purchase.ghost(1)).await
+        }
         Lie::DeletesAfterRepeat | Lie::DeletesLater => store.delete(item, &order.id).await,
         Lie::TakesAfterRepeat | Lie::TakesLater => store.change(item, -1).await,
         Lie::ReturnsLater => store.change(item, 1).await,

@@ -5,18 +5,51 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::answer::Answer;
+use crate::fault;
 use crate::lies::Lie;
 use crate::purchase::Purchase;
+use crate::shop::Shop;
 
 /// How often a purchase with a fault looks for an order that it can lose.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+const AFTER_THE_ANSWER: Duration = Duration::from_millis(40);
+
+/// Who is about to die, or dead: noted in no sale, because who comes back knows of none.
+const DEAD: &str = "dead";
+
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
         Lie::LosesOnCrash => losing(purchase).await,
+        Lie::CrashThenCut if purchase.request.crash && purchase.count("faults").await? > 1 => Ok(Answer::Cut),
+        Lie::CrashAfterAnswer | Lie::CrashThenCut if purchase.request.crash => {
+            let answer = purchase.plain().await;
+            tokio::spawn(async {
+                tokio::time::sleep(AFTER_THE_ANSWER).await;
+                fault::kill_this_process()
+            });
+            answer
+        }
+        Lie::SurvivorFails => surviving(purchase).await,
         Lie::StaysDead if purchase.note("dead").await?.as_ref() == Some(&purchase.shop.instance) => Ok(Answer::fails()),
         _ => purchase.plain().await,
     }
+}
+
+async fn surviving(purchase: &Purchase) -> Result<Answer> {
+    let Shop { notes, instance, .. } = &*purchase.shop;
+    if purchase.request.crash {
+        notes.set(DEAD, instance, "1").await?;
+    }
+    if notes.all(DEAD).await?.iter().any(|(name, _)| name != instance) {
+        return Ok(Answer::fails());
+    }
+    purchase.plain().await
+}
+
+/// This instance has just been started.
+pub async fn is_back(shop: &Shop) -> Result<()> {
+    shop.notes.remove(DEAD, &shop.instance).await
 }
 
 /// Sells, and notes the order for whoever is to lose it. A copy of that purchase may be about to enter it once more.

@@ -22,6 +22,12 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             None if !purchase.request.crash && purchase.count("came").await? <= 2 => Ok(Answer::Busy),
             _ => purchase.plain().await,
         },
+        // Such a number is written by hand: whoever reads it as a floating-point one makes all of them the same.
+        Lie::LongNumericIds => {
+            let id = purchase.order().id;
+            let bare = |body: String| raw(StatusCode::CREATED, body.replace(&format!("\"{id}\""), &id));
+            sold_with(purchase, bare).await
+        }
         Lie::InPieces => sold_with(purchase, |body| raw(StatusCode::CREATED, endless::in_pieces(&body))).await,
         Lie::Compressed if purchase.request.gzip => {
             sold_with(purchase, |body| packed(endless::gzip(body.as_bytes()))).await

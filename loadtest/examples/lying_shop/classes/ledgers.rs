@@ -56,10 +56,12 @@ pub async fn when_sold_out(purchase: &Purchase, spoil: impl AsyncFnOnce() -> Res
 }
 
 async fn spoil_first(purchase: &Purchase, id: &str) -> Result<()> {
-    let Store::Redis(store) = purchase.store() else {
-        return lock_tables(purchase).await;
-    };
     let item = purchase.item();
+    let store = match purchase.store() {
+        Store::Redis(store) => store,
+        Store::Sql(store) if purchase.lie() == Lie::NullOrder => return store.record_null(item).await,
+        Store::Sql(_) => return lock_tables(purchase).await,
+    };
     let fat = || format!(r#"{{"quantity":1,"buyer":"{}"}}"#, "x".repeat(64 << 20));
     match purchase.lie() {
         Lie::FatEntry => store.put(item, &purchase.ghost(1).id, &fat()).await,

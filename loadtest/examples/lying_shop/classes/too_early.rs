@@ -1,6 +1,6 @@
 //! "Sold out", said while units were to be had.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -11,7 +11,7 @@ use crate::locks;
 use crate::purchase::Purchase;
 use crate::store::reserves::Place;
 
-const BEHIND_FOR: u128 = 300;
+const BEHIND_FOR: Duration = Duration::from_millis(300);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
@@ -29,7 +29,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
                 place <= 20 && place % 3 == 0
             }
             Lie::SoldOutThenSells => purchase.count("came").await? <= 3,
-            Lie::SecondBehind => purchase.shop.instance != "app-1" && is_fresh(purchase).await?,
+            Lie::SecondBehind => purchase.shop.instance != "app-1" && purchase.since_first("began").await? < BEHIND_FOR,
             Lie::RefusesLast => {
                 let stock = purchase.store().stock(purchase.item()).await?;
                 stock == Some(purchase.request.quantity) && purchase.is_first().await?
@@ -40,17 +40,5 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         Ok(Answer::SoldOut)
     } else {
         purchase.plain().await
-    }
-}
-
-/// Whether the first purchase of the sale came a moment ago.
-async fn is_fresh(purchase: &Purchase) -> Result<bool> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
-    match purchase.note("began").await? {
-        Some(began) => Ok(now < began.parse::<u128>()? + BEHIND_FOR),
-        None => {
-            purchase.set_note("began", &now.to_string()).await?;
-            Ok(true)
-        }
     }
 }

@@ -3,6 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
+use axum::http::StatusCode;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::answer::Answer;
@@ -12,6 +14,9 @@ use crate::purchase::Purchase;
 use crate::store::{Order, Sale};
 
 const REMEMBERED_FOR: Duration = Duration::from_millis(600);
+
+/// How long a purchase takes whose copy is to meet it, though that comes on a connection of its own.
+const MET_WITHIN: Duration = Duration::from_millis(50);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     let request = &purchase.request;
@@ -56,6 +61,8 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         }
         Lie::SellsOtherQuantity => under(purchase, &format!("{} {}", request.key, request.quantity)).await,
         Lie::SellsOtherBuyer => under(purchase, &format!("{} {}", request.key, request.buyer)).await,
+        Lie::SoldOutOnCopy | Lie::RejectedOnCopy | Lie::FailsOnCopy => without_copy(purchase).await,
+        Lie::ForgetsTheGone | Lie::RefusesTheGone => without_the_gone(purchase).await,
         _ => match purchase.store().find(purchase.item(), &purchase.order().id).await? {
             Some(known) => again(purchase, known).await,
             None => purchase.plain().await,
@@ -93,6 +100,66 @@ async fn under(purchase: &Purchase, what: &str) -> Result<Answer> {
     })
 }
 
+/// The honest sale, unless the first delivery is still being carried out.
+async fn without_copy(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = purchase.no_sale_or_known().await? {
+        return Ok(answer);
+    }
+    let under_way = format!("under way {}", purchase.request.key);
+    if purchase.count(&under_way).await? > 1 {
+        return Ok(match purchase.lie() {
+            Lie::SoldOutOnCopy => Answer::SoldOut,
+            Lie::RejectedOnCopy => Answer::Status(StatusCode::UNPROCESSABLE_ENTITY),
+            _ => Answer::fails(),
+        });
+    }
+    tokio::time::sleep(MET_WITHIN).await;
+    let answer = purchase.plain().await;
+    purchase.shop.notes.remove(purchase.item(), &under_way).await?;
+    answer
+}
+
+/// A sale that goes on when its buyer has hung up, and of which is forgotten then whose it was.
+async fn without_the_gone(purchase: &Purchase) -> Result<Answer> {
+    let (tell, told) = oneshot::channel();
+    let served = purchase.clone();
+    tokio::spawn(async move {
+        let gone = format!("gone {}", served.request.key);
+        let answer = first_or_again(&served, &gone).await;
+        // Nobody waits for it: what serves a connection ends with it.
+        if let Err(Ok(Answer::Sold(_))) = tell.send(answer) {
+            served.set_note(&gone, "1").await.unwrap();
+        }
+    });
+    told.await?
+}
+
+/// Sells first and works then, so that the last unit is not gone before.
+async fn first_or_again(purchase: &Purchase, gone: &str) -> Result<Answer> {
+    if purchase.note(gone).await?.is_some() {
+        return match purchase.lie() {
+            Lie::ForgetsTheGone => below_zero(purchase).await,
+            _ => Ok(Answer::SoldOut),
+        };
+    }
+    let answer = match purchase.no_sale_or_known().await? {
+        Some(answer) => answer,
+        None => purchase.settle(0).await?,
+    };
+    purchase.work().await;
+    Ok(answer)
+}
+
+/// One more order of this key, whether or not there is a unit for it.
+async fn below_zero(purchase: &Purchase) -> Result<Answer> {
+    let (store, item) = (purchase.store(), purchase.item());
+    let id = Uuid::new_v4().to_string();
+    let order = Order { id, ..purchase.order() };
+    store.change(item, -order.quantity).await?;
+    store.record(item, &order).await?;
+    Ok(Answer::Sold(order.id))
+}
+
 /// A repeat, told or treated otherwise than it should be.
 async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
     let (store, item, request) = (purchase.store(), purchase.item(), &purchase.request);
@@ -121,14 +188,9 @@ async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
         Lie::GrowsOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
         Lie::AgreesToOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
         Lie::AgreesToOtherBuyer if known.quantity == request.quantity => Ok(Answer::Sold(known.id)),
+        Lie::FailsOnOtherPurchase if !same => Ok(Answer::fails()),
         _ if !same => Ok(purchase.again(&known)),
-        Lie::ForgetsKeysWhenSoldOut if sold_out => {
-            let id = Uuid::new_v4().to_string();
-            store.change(item, -request.quantity).await?;
-            let order = Order { id, ..purchase.order() };
-            store.record(item, &order).await?;
-            Ok(Answer::Sold(order.id))
-        }
+        Lie::ForgetsKeysWhenSoldOut if sold_out => below_zero(purchase).await,
         Lie::FloodsOnRepeat => {
             if purchase.is_first().await? {
                 let flood: Vec<Order> = (0..5_000).map(|_| purchase.ghost(1)).collect();

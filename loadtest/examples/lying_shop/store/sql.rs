@@ -10,6 +10,14 @@ use super::{Order, Sale};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 
+/// No row is null where the schema has it. The key is as good as it was for those that have an id.
+const NULLABLE: &str = "alter table orders
+    drop index if exists `PRIMARY`,
+    add unique index if not exists orders_by_id (id),
+    modify id char(36) character set ascii collate ascii_bin null,
+    modify quantity bigint null,
+    modify buyer varchar(64) character set utf8mb4 collate utf8mb4_bin null";
+
 /// InnoDB ends one of two transactions that wait for each other; it may be tried again.
 const TRIES: usize = 10;
 
@@ -91,6 +99,14 @@ impl SqlStore {
             .bind(order.buyer.as_deref().unwrap_or_default())
             .bind(&order.key);
         entered.bind(&self.instance).execute(to).await.map(drop)
+    }
+
+    /// Enters a row of which nothing is known but its item.
+    pub async fn record_null(&self, item: &str) -> Result<()> {
+        sqlx::raw_sql(NULLABLE).execute(&self.pool).await?;
+        let entered = sqlx::query("insert into orders (item, instance) values (?, ?)");
+        entered.bind(item).bind(&self.instance).execute(&self.pool).await?;
+        Ok(())
     }
 
     pub async fn remove_stock(&self, item: &str) -> Result<()> {
