@@ -95,11 +95,21 @@ impl Matching {
                 (None, _) => {}
             }
         }
-        // An order that matched nothing may still be that of a purchase whose answer never came.
+        // An order that matched nothing may still be that of a purchase whose answer never came, unless its buyer asked once
+        // more and was told that nothing was sold.
+        let mut refused: HashMap<&str, Instant> = HashMap::new();
+        for answer in told.answers().filter(|answer| answer.word == Word::SoldOut) {
+            let last = refused.entry(&answer.key).or_insert(answer.sent);
+            *last = answer.sent.max(*last);
+        }
+        let is_refused = |unknown: &&Answer| {
+            let last = refused.get(unknown.key.as_str());
+            last.is_some_and(|sent| *sent > unknown.ended)
+        };
         let unheard = told
             .answers()
             .chain(&told.altered)
-            .filter(|answer| answer.word == Word::Unknown);
+            .filter(|answer| answer.word == Word::Unknown && !is_refused(answer));
         let unheard: HashSet<(&str, &str, i64)> = unheard
             .map(|answer| (answer.key.as_str(), answer.buyer.as_str(), answer.quantity))
             .collect();

@@ -159,6 +159,16 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
                 })
             },
             violated(
+                "who was told sold out in the end has an order all the same",
+                &[("ghost", 1)],
+                |s| {
+                    untold(s, Word::Unknown);
+                    s.struck();
+                    let again = s.later(1, Word::SoldOut, None, 2);
+                    s.told.repeats.push(again);
+                },
+            ),
+            violated(
                 "a lost answer explains no more than was bought",
                 &[("ghost", 3), ("drift", -2)],
                 |s| {
