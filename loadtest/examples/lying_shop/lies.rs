@@ -142,6 +142,7 @@ lies! {
         SellsOneThenBusy Both "one unit is sold, then everybody is told to wait for 1 s"
         OneInstance      Both "all answers name the same instance"
         DeadBusy         Both "everybody is told to wait"
+        OneIsBusy        Both "the second instance tells everybody to wait"
         Dead500          Both "everybody is told that the server broke"
         Silent           Both "takes every purchase and cuts the connection"
         Hangs            Both "takes every purchase and never answers"

@@ -74,7 +74,7 @@ pub(super) fn doubts(expected: &Expectation, told: &Told, last: &Look) -> Vec<Do
         no_contention(expected, told).map(Doubt::of_crowd),
         (instances < expected.instances).then(|| {
             of_chance(format!(
-                "only {instances} of {} instances ever answered",
+                "only {instances} of {} instances ever sold or were sold out",
                 expected.instances
             ))
             .of_crowd()
@@ -174,14 +174,23 @@ fn is_last(told: &Told, answer: &Answer) -> bool {
     same.map(|other| other.ended).max() == Some(answer.ended)
 }
 
-/// How many instances took part: in the attack, and after a fault in all that came when everything was back.
+/// How many instances took part: in the attack, and after a fault in what came when everything was back. Which only ever
+/// tells its buyers to come again sells nothing, so nobody can meet there.
 fn instances(expected: &Expectation, told: &Told) -> usize {
-    let answers: Vec<&Answer> = match expected.fault {
-        Some(FaultSeen::Struck { healed, .. }) => told.answers().filter(|answer| answer.sent >= healed).collect(),
-        Some(FaultSeen::Missed) | None => told.attack.iter().collect(),
+    let healed = match expected.fault {
+        Some(FaultSeen::Struck { healed, .. }) => Some(healed),
+        Some(FaultSeen::Missed) | None => None,
     };
-    let names: HashSet<&str> = answers.iter().filter_map(|answer| answer.instance.as_deref()).collect();
-    names.len()
+    let counts = |answer: &&Answer| healed.is_none_or(|healed| answer.sent >= healed);
+    let decides = |answer: &&Answer| matches!(answer.word, Word::Sold | Word::SoldOut);
+    let deciding = told.answers().filter(counts).filter(decides);
+    let deciding: HashSet<&str> = deciding.filter_map(|answer| answer.instance.as_deref()).collect();
+    if healed.is_some() {
+        return deciding.len();
+    }
+    // Who was told to come again in the attack may have come later.
+    let attacked = told.attack.iter().filter_map(|answer| answer.instance.as_deref());
+    deciding.intersection(&attacked.collect()).count()
 }
 
 /// A sale that could still sell has not shown what it does when it cannot.

@@ -93,15 +93,19 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     s.told.attack.last_mut().unwrap().hung_up = true;
                 },
             ),
-            inconclusive("an instance stayed dead", "only 1 of 2 instances ever answered", |s| {
-                let healed = s.start + ANSWER * 2;
-                s.expected.fault = Some(FaultSeen::Struck {
-                    healed,
-                    excuses: Excuses::Ignorance,
-                });
-                let after = s.later(4, Word::SoldOut, None, 3);
-                s.told.attack.push(after);
-            }),
+            inconclusive(
+                "an instance stayed dead",
+                "only 1 of 2 instances ever sold or were sold out",
+                |s| {
+                    let healed = s.start + ANSWER * 2;
+                    s.expected.fault = Some(FaultSeen::Struck {
+                        healed,
+                        excuses: Excuses::Ignorance,
+                    });
+                    let after = s.later(4, Word::SoldOut, None, 3);
+                    s.told.attack.push(after);
+                },
+            ),
             inconclusive(
                 "silence without a fault",
                 "1 answers never came, though nothing was broken on purpose",
@@ -151,12 +155,37 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 one_after_the_other(s);
                 s.expected.contended = false;
             }),
-            inconclusive("one instance sold it all", "only 1 of 2 instances ever answered", |s| {
+            inconclusive(
+                "one instance sold it all",
+                "only 1 of 2 instances ever sold or were sold out",
+                |s| {
+                    s.told.attack[1].instance = Some("a".to_owned());
+                },
+            ),
+            inconclusive(
+                "one instance told everybody to come again",
+                "only 1 of 2 instances ever sold or were sold out",
+                |s| {
+                    s.told.attack[1].instance = Some("a".to_owned());
+                    s.say(3, Word::Busy);
+                    s.told.attack.last_mut().unwrap().instance = Some("b".to_owned());
+                },
+            ),
+            holds("one instance told everybody to come again, and sold to who came", |s| {
                 s.told.attack[1].instance = Some("a".to_owned());
+                s.say(3, Word::Busy);
+                s.last_buyer(Word::SoldOut);
+                let instance = Some("b".to_owned());
+                s.told.attack.last_mut().unwrap().instance.clone_from(&instance);
+                s.told.follow_up.last_mut().unwrap().instance = instance;
             }),
-            inconclusive("instances without names", "only 0 of 2 instances ever answered", |s| {
-                s.told.attack.iter_mut().for_each(|answer| answer.instance = None);
-            }),
+            inconclusive(
+                "instances without names",
+                "only 0 of 2 instances ever sold or were sold out",
+                |s| {
+                    s.told.attack.iter_mut().for_each(|answer| answer.instance = None);
+                },
+            ),
             inconclusive(
                 "nobody was refused, so nobody wanted more than there was",
                 "nobody was told in the end that the item is sold out",

@@ -96,6 +96,11 @@ pub const NO_TEST: &[Row] = &[
     ("sells-alone-only", CROWD, Doubted(" purchases ")),
     ("one-instance", CROWD, Doubted("the shop runs on 1 instances, not on 2")),
     ("dead-busy", CROWD, NOTHING),
+    (
+        "one-is-busy",
+        CROWD,
+        Doubted("only 1 of 2 instances ever sold or were sold out"),
+    ),
     ("dead-500", CROWD, NOTHING),
     ("silent", CROWD, NOTHING),
     ("hangs", CROWD, TooLong),
@@ -137,7 +142,7 @@ pub const FAULTS: &[Row] = &[
     (
         "names-only-one-after-crash",
         CRASH,
-        Doubted("only 1 of 2 instances ever answered"),
+        Doubted("only 1 of 2 instances ever sold or were sold out"),
     ),
 ];
 

@@ -19,6 +19,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     let (store, item) = (purchase.store(), purchase.item());
     match purchase.lie() {
         Lie::DeadBusy => Ok(Answer::Busy),
+        Lie::OneIsBusy if purchase.shop.instance == "app-2" => Ok(Answer::Busy),
         Lie::Dead500 => Ok(Answer::fails()),
         Lie::Silent => Ok(Answer::Cut),
         Lie::Hangs => Ok(never().await),
