@@ -12,12 +12,13 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use futures_util::future::try_join_all;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 use uuid::Uuid;
 
 use super::answers::ToldShare;
@@ -33,6 +34,9 @@ const COME_WITHIN: Duration = Duration::from_secs(120);
 
 /// How long a share may take.
 const BACK_WITHIN: Duration = Duration::from_secs(600);
+
+/// How much longer than twice the time of the first worker the others may take: all shares are of one size.
+const AFTER_THE_FIRST: Duration = Duration::from_secs(30);
 
 /// How long workers may take to hear that the run is over.
 const GONE_WITHIN: Duration = Duration::from_secs(3);
@@ -135,10 +139,15 @@ impl Desk {
         for (worker, share) in asking.into_iter().zip(shares) {
             worker.send(share).ok().context("a worker left when it was its turn")?;
         }
-        let back = timeout(BACK_WITHIN, try_join_all(reports)).await;
-        let back = back.with_context(|| format!("not every worker came back within {BACK_WITHIN:?}"))??;
+        let mut missing: FuturesUnordered<_> = reports.into_iter().collect();
+        let mut deadline = begun + BACK_WITHIN;
         let mut told = Told::default();
-        for (share, back) in back {
+        while let Some(report) = timeout_at(deadline.into(), missing.next())
+            .await
+            .with_context(|| not_back(missing.len(), begun))?
+        {
+            let (share, back) = report?;
+            deadline = deadline.min(back + begun.elapsed() + AFTER_THE_FIRST);
             let share = share.told(begun, back);
             told.apart = told.apart.max(share.apart);
             told.attack.extend(share.attack);
@@ -167,6 +176,13 @@ impl Desk {
             asked.await;
         }
     }
+}
+
+fn not_back(workers: usize, begun: Instant) -> String {
+    format!(
+        "{workers} workers did not come back within {} s",
+        begun.elapsed().as_secs()
+    )
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

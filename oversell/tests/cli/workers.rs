@@ -1,6 +1,7 @@
 //! Load that comes from several processes, as it would from several machines.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
@@ -13,11 +14,7 @@ const TOKEN: &str = "known to all of them";
 fn run(workers: usize) -> Value {
     let results = tempfile::tempdir().unwrap();
     let folder = results.path().to_str().unwrap();
-    let at = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string();
+    let at = free_address().to_string();
     let line = "run --json --strategy none@redis,lua@redis --threat second-instance --instances 2 --repeat 1 --buyers 12 --requests 181 \
                 --stock 45 --items 2";
     let mut arguments: Vec<&str> = line.split_whitespace().collect();
@@ -45,6 +42,56 @@ fn run(workers: usize) -> Value {
         assert_eq!(worker.wait().unwrap().code(), Some(0));
     }
     serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// Asks the run for a share, as a worker does, as soon as somebody listens there; whether it was given one.
+fn takes_a_share(at: SocketAddr) -> bool {
+    let mut run = loop {
+        match TcpStream::connect(at) {
+            Ok(run) => break run,
+            Err(_) => std::thread::yield_now(),
+        }
+    };
+    let head =
+        format!("POST /shares HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 0\r\n\r\n");
+    run.write_all(head.as_bytes()).unwrap();
+    let mut status = [0; 12];
+    run.read_exact(&mut status).unwrap();
+    status == *b"HTTP/1.1 200"
+}
+
+#[test]
+fn a_run_does_not_wait_long_for_a_worker_that_took_its_share_and_died() {
+    let results = tempfile::tempdir().unwrap();
+    let at = free_address();
+    let mut run = oversell(&[
+        "run",
+        "--strategy",
+        "lua@redis",
+        "--threat",
+        "second-instance",
+        "--instances",
+        "2",
+    ]);
+    run.args(["--repeat", "1", "--workers", "2", "--workers-listen", &at.to_string()]);
+    run.arg("--results")
+        .arg(results.path())
+        .env("OVERSELL_ADMIN_TOKEN", TOKEN);
+    let run = run.stderr(Stdio::piped()).spawn().unwrap();
+    let mut other = oversell(&["run", "--load-only", &format!("http://{at}")]);
+    let mut other = other.env("OVERSELL_ADMIN_TOKEN", TOKEN).spawn().unwrap();
+    assert!(takes_a_share(at));
+    let ran = run.wait_with_output().unwrap();
+    other.wait().unwrap();
+    assert!(
+        stderr(&ran).contains("1 workers did not come back within 3"),
+        "{}",
+        stderr(&ran)
+    );
 }
 
 #[test]
