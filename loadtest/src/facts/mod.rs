@@ -50,6 +50,11 @@ trait Ledger: Send + Sync {
 
     /// The version of the server.
     async fn version(&self) -> Result<String>;
+
+    /// Whether the server finds what it keeps in order, as far as it can say so.
+    async fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// An order as the ledger holds it.
@@ -192,6 +197,19 @@ impl LedgerReader {
             versions.insert(*store, one_line(&version, MAX_NAME));
         }
         Ok(versions)
+    }
+
+    /// Whether each store finds what it keeps in order. What a store itself has spoiled is no fault of a shop.
+    ///
+    /// # Errors
+    /// When one does not, or does not answer.
+    pub async fn check(&self) -> Result<()> {
+        for (store, ledger) in &self.0 {
+            let check = timeout(READ_WITHIN, ledger.check()).await;
+            let check = check.context("no answer").flatten();
+            check.with_context(|| format!("the store {store} has spoiled what it kept"))?;
+        }
+        Ok(())
     }
 
     fn ledger(&self, store: &str) -> Result<&dyn Ledger> {

@@ -1,6 +1,6 @@
 //! Facts from MariaDB, by the one statement of `sql/facts.sql`.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlRow};
 use sqlx::{ConnectOptions, Row};
@@ -57,6 +57,18 @@ impl Ledger for Sql {
         let Some(setting) = setting else { return Ok(version) };
         let (name, value): (String, String) = (setting.try_get(0)?, setting.try_get(1)?);
         Ok(format!("{version}, {name} {value}"))
+    }
+
+    async fn check(&self) -> Result<()> {
+        let mut connection = self.options.connect().await?;
+        let rows = sqlx::raw_sql("check table store, orders")
+            .fetch_all(&mut connection)
+            .await?;
+        for row in rows {
+            let (table, kind, words): (String, String, String) = (row.try_get(0)?, row.try_get(2)?, row.try_get(3)?);
+            ensure!(kind == "note" || words == "OK", "{table}: {words}");
+        }
+        Ok(())
     }
 }
 

@@ -60,7 +60,12 @@ impl Deed for SqlRestart {
 
     async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
         let has_begun = restart::sales_begun(scene).await;
-        Ok(has_begun && hang_up::at_every_step(scene, &mut Restart).await?)
+        let has_struck = has_begun && hang_up::at_every_step(scene, &mut Restart).await?;
+        // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
+        if let Some(sale) = scene.attack.sale.sales.first() {
+            sale.reader.check().await?;
+        }
+        Ok(has_struck)
     }
 }
 

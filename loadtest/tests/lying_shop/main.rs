@@ -12,3 +12,4 @@ mod runner;
 mod schema;
 mod second_sql;
 mod segments;
+mod spoiled;
