@@ -174,7 +174,7 @@ fn is_last(told: &Told, answer: &Answer) -> bool {
     same.map(|other| other.ended).max() == Some(answer.ended)
 }
 
-/// How many instances took part: in the attack, and after a fault in what came when everything was back. Which only ever
+/// How many instances took part: in the attack, and after a fault in what came when everything was back. One that only ever
 /// tells its buyers to come again sells nothing, so nobody can meet there.
 fn instances(expected: &Expectation, told: &Told) -> usize {
     let healed = match expected.fault {
