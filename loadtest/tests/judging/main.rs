@@ -12,6 +12,7 @@ mod fixture;
 mod folders;
 mod forged;
 mod inconclusive;
+mod known_again;
 mod market;
 mod matrix;
 mod pending;
