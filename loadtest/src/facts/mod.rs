@@ -207,7 +207,7 @@ impl LedgerReader {
         for (store, ledger) in &self.0 {
             let check = timeout(READ_WITHIN, ledger.check()).await;
             let check = check.context("no answer").flatten();
-            check.with_context(|| format!("the store {store} has spoiled what it kept"))?;
+            check.with_context(|| format!("the store {store} did not pass its own check"))?;
         }
         Ok(())
     }

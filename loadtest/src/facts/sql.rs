@@ -66,7 +66,7 @@ impl Ledger for Sql {
             .await?;
         for row in rows {
             let (table, kind, words): (String, String, String) = (row.try_get(0)?, row.try_get(2)?, row.try_get(3)?);
-            ensure!(kind == "note" || words == "OK", "{table}: {words}");
+            ensure!(kind == "note" || words == "OK", "{table} is spoiled: {words}");
         }
         Ok(())
     }
