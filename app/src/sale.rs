@@ -130,6 +130,14 @@ pub enum Error {
         /// What was in the way.
         why: String,
     },
+    /// It does not let this program in, so nothing was sent: the key is not the one that it was set up with.
+    #[error("{service} refuses the key: {why}")]
+    Refused {
+        /// Which service.
+        service: &'static str,
+        /// What it said.
+        why: String,
+    },
     /// The store gave the attempt up, and nothing was written.
     #[error("{service} gave up: {why}")]
     GivenUp {
@@ -165,6 +173,11 @@ impl Error {
         Self::NoConnection { service, why }
     }
 
+    pub(crate) fn refused(service: &'static str, why: &dyn fmt::Display) -> Self {
+        let why = why.to_string();
+        Self::Refused { service, why }
+    }
+
     pub(crate) fn given_up(service: &'static str, why: &dyn fmt::Display) -> Self {
         let why = why.to_string();
         Self::GivenUp { service, why }
@@ -177,7 +190,10 @@ impl Error {
 
     /// Whether the attempt is known to have changed nothing.
     pub fn changed_nothing(&self) -> bool {
-        matches!(self, Self::NoConnection { .. } | Self::GivenUp { .. })
+        matches!(
+            self,
+            Self::NoConnection { .. } | Self::Refused { .. } | Self::GivenUp { .. }
+        )
     }
 }
 

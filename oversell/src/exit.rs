@@ -14,7 +14,7 @@ pub const INCONCLUSIVE: u8 = 2;
 pub const USAGE: u8 = 64;
 /// A part that is needed cannot be reached, found or started.
 pub const UNREACHABLE: u8 = 69;
-/// A store holds what this version cannot read.
+/// A store holds what this version cannot read, or was set up with another key.
 pub const OTHERS_DATA: u8 = 78;
 /// Ctrl-C, or another request to stop.
 pub const INTERRUPTED: u8 = 130;
@@ -27,7 +27,7 @@ Exit status:
   2    inconclusive: some rounds were no test
   64   the command line is wrong
   69   a part that is needed cannot be found, started or reached
-  78   a store holds what this version cannot read
+  78   a store holds what this version cannot read, or was set up with another key
   130  interrupted";
 
 /// A mistake in the command line that shows only later.

@@ -37,7 +37,7 @@ pub fn serve(options: ServeOptions) -> Result<u8> {
         let public = bind(listen).await?;
         let admin = bind(admin_listen).await?;
         let shop = match Shop::open(settings(options)?).await {
-            Err(CannotOpen::Store(error @ Error::Corrupt { .. })) => {
+            Err(CannotOpen::Store(error @ (Error::Corrupt { .. } | Error::Refused { .. }))) => {
                 say::aside(format_args!("oversell: the shop cannot open: {error}"));
                 return Ok(OTHERS_DATA);
             }

@@ -29,6 +29,7 @@ mod observed;
 mod older_schema;
 mod one_buyer;
 mod openapi;
+mod others_data;
 mod outbox;
 mod queues;
 mod received;

@@ -4,10 +4,7 @@ use futures_util::future::join_all;
 use sqlx::{AssertSqlSafe, Executor, MySqlPool, Row, raw_sql};
 use stack::Stores;
 
-use app::sale::{Error, Name};
-use app::stores::{Connect, Sql, Store};
-
-use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own};
+use crate::harness::{Instance, PurchaseRequest, stores_of_its_own};
 
 /// The schema as the first version had it.
 const FIRST: &str = "
@@ -96,25 +93,4 @@ async fn an_instance_that_opens_on_tables_of_today_waits_for_no_purchase() {
     update.execute(&mut *open).await.unwrap();
     // It would be refused by MariaDB in the end, and panic.
     Instance::on(stores, |_| {}).await;
-}
-
-#[tokio::test]
-async fn tables_that_somebody_else_made_are_refused_and_left_alone() {
-    let stores = stores_of_its_own();
-    drop(Instance::on(stores.clone(), |_| {}).await);
-    let sql = MySqlPool::connect(stores.sql_url()).await.unwrap();
-    let others = "drop table orders; create table orders (number int primary key); insert into orders values (7)";
-    raw_sql(others).execute(&sql).await.unwrap();
-    let to = Connect {
-        url: stores.sql_url(),
-        instance: &Name::parse("app-1").unwrap(),
-        wait: LONG,
-    };
-    let refused = Sql::connect(to).await.err();
-    assert!(matches!(refused, Some(Error::Corrupt { .. })), "{refused:?}");
-    let left: i64 = sqlx::query_scalar("select number from orders")
-        .fetch_one(&sql)
-        .await
-        .unwrap();
-    assert_eq!(left, 7);
 }

@@ -7,10 +7,11 @@ mod answer;
 mod connections;
 mod entry;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use redis::{RedisError, Script, ScriptInvocation, pipe};
+use redis::{ErrorKind, RedisError, Script, ScriptInvocation, ServerError, pipe};
 
 pub use self::answer::Answer;
 pub use self::connections::Connection;
@@ -23,6 +24,9 @@ use crate::sale::{Error, Fence, Name, Outcome, Purchase};
 pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
 const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
 const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
+
+/// What Redis says where a key holds another kind of value than a command is about.
+const WRONG_TYPE: &str = "WRONGTYPE";
 
 /// One instance's connections to Redis, and what stock and orders look like there.
 pub struct Redis {
@@ -205,8 +209,18 @@ impl Stock for Redis {
         let mut open = pipe();
         open.atomic()
             .set_nx(Self::stock_key(item), stock)
-            .set_nx(Self::opened_key(item), stock);
-        self.operate(&open).await
+            .ignore()
+            .set_nx(Self::opened_key(item), stock)
+            .ignore();
+        // What is there has to be of the kind that is relied upon; to ask for it costs the same however large it is.
+        open.get(Self::stock_key(item))
+            .get(Self::opened_key(item))
+            .get(Self::fence_key(item))
+            .hlen(Self::orders_key(item))
+            .hlen(Self::segments_key(item));
+        type Kept = (i64, i64, Option<u64>, u64, u64);
+        let kept: Result<Kept, Error> = self.operate(&open).await;
+        kept.map(drop).map_err(unfit)
     }
 
     async fn close(&self, item: &Name) -> Result<(), Error> {
@@ -248,8 +262,30 @@ impl Stock for Redis {
     }
 }
 
+/// What it means that a key is there, and not as it is relied upon.
+fn unfit(error: Error) -> Error {
+    let Error::Failed { source, .. } = &error else {
+        return error;
+    };
+    let is_unfit = |refused: &&RedisError| {
+        let of_pipeline = (*refused).clone().into_server_errors();
+        let is_wrong = |errors: Arc<[(usize, ServerError)]>| errors.iter().any(|(_, error)| error.code() == WRONG_TYPE);
+        refused.kind() == ErrorKind::Parse || of_pipeline.is_some_and(is_wrong)
+    };
+    match source.downcast_ref::<RedisError>().filter(is_unfit) {
+        Some(refused) => Error::Corrupt {
+            store: Redis::NAME,
+            what: refused.to_string(),
+        },
+        None => error,
+    }
+}
+
 impl From<RedisError> for Error {
     fn from(error: RedisError) -> Self {
-        Self::failed(Redis::NAME, error)
+        match error.kind() {
+            ErrorKind::AuthenticationFailed => Self::refused(Redis::NAME, &error),
+            _ => Self::failed(Redis::NAME, error),
+        }
     }
 }

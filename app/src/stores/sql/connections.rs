@@ -1,5 +1,6 @@
 //! The connections to MariaDB. What they send they hand out as commands, so that only the seam can send it.
 
+use deadpool::managed::PoolError;
 use sqlx::mysql::{MySqlArguments, MySqlRow};
 use sqlx::query::Query;
 use sqlx::{MySql, Row};
@@ -24,8 +25,11 @@ impl Sql {
 
     /// For what an operator asks, which is no step of a purchase.
     pub(super) async fn lend(&self) -> Result<Lent, Error> {
-        let lent = self.connections.get().await;
-        Ok(Lent::new(lent.map_err(|error| Error::no_connection("sql", &error))?))
+        match self.connections.get().await {
+            Ok(lent) => Ok(Lent::new(lent)),
+            Err(PoolError::Backend(refused @ Error::Refused { .. })) => Err(refused),
+            Err(other) => Err(Error::no_connection("sql", &other)),
+        }
     }
 
     /// Lays tables. It may be done more than once.

@@ -1,5 +1,6 @@
 //! What MariaDB's errors mean to a purchase.
 
+use sqlx::error::DatabaseError;
 use sqlx::mysql::MySqlDatabaseError;
 
 use super::Sql;
@@ -22,6 +23,12 @@ const UNKNOWN_XID: u16 = 1397;
 /// What SQL calls it where a table or a column is not as a statement has it.
 const UNFIT: &str = "42S";
 
+/// Under the name of a table there is something else, such as a view.
+const NO_TABLE: u16 = 1347;
+
+/// The server knows no user of that name and password.
+const ACCESS_DENIED: u16 = 1045;
+
 /// The number of a refusal by MariaDB.
 pub(super) fn number(error: &sqlx::Error) -> Option<u16> {
     let refused = error.as_database_error()?;
@@ -42,11 +49,13 @@ pub(super) fn unfit(error: Error) -> Error {
         return error;
     };
     let refused = source.downcast_ref().and_then(sqlx::Error::as_database_error);
-    let is_unfit = refused
-        .and_then(|refused| refused.code())
-        .is_some_and(|code| code.starts_with(UNFIT));
+    let is_unfit = |refused: &dyn DatabaseError| {
+        let number = refused.try_downcast_ref::<MySqlDatabaseError>();
+        refused.code().is_some_and(|code| code.starts_with(UNFIT))
+            || number.map(MySqlDatabaseError::number) == Some(NO_TABLE)
+    };
     match refused {
-        Some(refused) if is_unfit => Error::Corrupt {
+        Some(refused) if is_unfit(refused) => Error::Corrupt {
             store: Sql::NAME,
             what: refused.message().to_owned(),
         },
@@ -59,6 +68,7 @@ impl From<sqlx::Error> for Error {
         match number(&error) {
             Some(DUPLICATE_ENTRY) => Self::Duplicate,
             Some(number) if GIVEN_UP.contains(&number) => Self::given_up(Sql::NAME, &error),
+            Some(ACCESS_DENIED) => Self::refused(Sql::NAME, &error),
             _ => Self::failed(Sql::NAME, error),
         }
     }

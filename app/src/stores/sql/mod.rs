@@ -23,6 +23,7 @@ use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name, Order, Purchase};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
+const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");
 
 /// Waits for a free connection.
 pub const CONNECT: Step = Step::local("connect");
@@ -132,6 +133,7 @@ impl Store for Sql {
             instance: to.instance.clone(),
         };
         sql.lay(SCHEMA).await?;
+        sql.lay(RELIED_UPON).await?;
         Ok(sql)
     }
 }
