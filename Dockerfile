@@ -1,17 +1,20 @@
 # Two images: the program, for an instance, for the load test and for what compose needs besides; and the proxy before it.
 # No base image is of one architecture, and nothing below asks for one.
 #
-# What the source does not know of itself is said by who builds: its commit, and when that was (from BuildKit 0.11 on):
+# No file bears the time at which it was built. What the source does not know of itself is said by who builds: its commit, and
+# when that was.
 #
 #   docker build --label org.opencontainers.image.revision=$(git rev-parse HEAD) \
 #     --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) .
 ARG REGISTRY_PREFIX=
 ARG VERSION=0.1.0
+ARG SOURCE_DATE_EPOCH=0
 
-# Modes are set here: those of a checkout are its owner's umask.
+# Modes and times are set here: those of a checkout are its owner's umask, and when it was made.
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS sources
+ARG SOURCE_DATE_EPOCH
 COPY . /src
-RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/*
+RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/* && find /src -exec touch -hd @$SOURCE_DATE_EPOCH {} +
 
 FROM ${REGISTRY_PREFIX:-}rust:1.95-slim-bookworm AS build
 ARG TARGETARCH
@@ -35,28 +38,39 @@ RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/re
     && rm -r app/src baton/src bench/src loadtest/src oversell/src stack/src
 COPY --from=sources /src .
 RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
-    cargo build --release --locked && install -D -s -m 755 -t /out target/release/oversell
+    cargo build --release --locked && install -D -s -m 755 -t /program target/release/oversell
+
+# What an image has beyond its base is put together in a stage before it, and comes in one layer: a command in the image itself
+# would leave the time at which it was run. Nobody in there becomes anybody else by a file.
+FROM ${REGISTRY_PREFIX:-}nginx:1.28 AS proxy-files
+ARG SOURCE_DATE_EPOCH
+COPY --from=sources /src/nginx /out/etc/oversell
+RUN find / -xdev -path /out -prune -o -type f -perm /6000 -exec cp -a --parents -t /out {} + \
+    && find /out -perm /6000 -exec chmod a-s {} + && find /out -exec touch -hd @$SOURCE_DATE_EPOCH {} +
 
 FROM ${REGISTRY_PREFIX:-}nginx:1.28 AS proxy
 ARG VERSION
 LABEL org.opencontainers.image.title="Oversell proxy" \
     org.opencontainers.image.version="$VERSION" \
     org.opencontainers.image.licenses="MIT"
-# Nobody in here becomes anybody else by a file, nor in the image below.
-RUN find / -xdev -perm /6000 -type f -exec chmod a-s {} +
-COPY --from=sources /src/nginx /etc/oversell
+COPY --from=proxy-files /out /
+
+FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS program-files
+ARG SOURCE_DATE_EPOCH
+COPY --from=sources /src/docker /out/usr/local/bin
+COPY --from=build /program /out/usr/local/bin
+# The HTTP client wants to know whom to trust, also where it speaks plain HTTP only.
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
+# A volume that is mounted at the folder for results for the first time belongs to whom that belongs to.
+RUN install -d -o 10001 -g 10001 /out/srv/results \
+    && find / -xdev -path /out -prune -o -type f -perm /6000 -exec cp -a --parents -t /out {} + \
+    && find /out -perm /6000 -exec chmod a-s {} + && find /out -exec touch -hd @$SOURCE_DATE_EPOCH {} +
 
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim
 ARG VERSION
 LABEL org.opencontainers.image.title="Oversell" \
     org.opencontainers.image.version="$VERSION" \
     org.opencontainers.image.licenses="MIT"
-RUN find / -xdev -perm /6000 -type f -exec chmod a-s {} +
-# The HTTP client wants to know whom to trust, also where it speaks plain HTTP only.
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=sources /src/docker /usr/local/bin
-COPY --from=build /out /usr/local/bin
-# A volume that is mounted here for the first time belongs to whom this belongs to.
-RUN install -d -o 10001 -g 10001 /srv/results
+COPY --from=program-files /out /
 USER 10001:10001
 ENTRYPOINT ["oversell"]
