@@ -141,18 +141,19 @@ impl OpenConnections {
                 .header_read_timeout(HEADER_WITHIN)
                 .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes))
         );
-        let ended = async {
-            tokio::select! {
-                ended = connection.as_mut() => return ended,
-                () = self.stopping.cancelled() => connection.as_mut().graceful_shutdown(),
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            // Nobody is cut before.
+            () = self.stopping.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                tokio::select! {
+                    ended = connection => ended,
+                    () = self.cut.cancelled() => return,
+                }
             }
-            connection.await
         };
-        tokio::select! {
-            ended = ended => if let Err(error) = ended {
-                tracing::debug!(%error, "a connection broke off");
-            },
-            () = self.cut.cancelled() => {}
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection broke off");
         }
     }
 
