@@ -18,6 +18,8 @@ RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/* && find /src -exec touc
 
 FROM ${REGISTRY_PREFIX:-}rust:1.95-slim-bookworm AS build
 ARG TARGETARCH
+# C compilers write it where a library asks for the time of its compilation.
+ENV SOURCE_DATE_EPOCH=0
 WORKDIR /src
 # What others wrote is a layer that the manifests decide. Of our own crates nothing is kept: cargo goes by the times of files,
 # and would take what another checkout made of them for fresh.
