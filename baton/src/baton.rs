@@ -82,8 +82,9 @@ impl Baton {
     /// Connects, and listens before anybody can wait.
     ///
     /// # Errors
-    /// When Redis cannot be reached.
+    /// When the settings are outside their bounds, or Redis cannot be reached.
     pub async fn connect(client: Client, settings: Settings) -> Result<Self, Error> {
+        settings.check()?;
         let grace = settings.grace.min(settings.lease);
         let shared = Arc::new(Shared {
             wire: Wire::connect(client, settings.answer_within).await?,

@@ -118,15 +118,9 @@ impl Desk {
         self.held.remove(token);
     }
 
-    /// What is to be renewed now. What has ended is told so, and held no longer.
+    /// What is to be renewed now. What has ended is held no longer.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Arc<Lease>> {
-        self.held.retain(|_, lease| {
-            let is_held = !lease.is_lost();
-            if !is_held {
-                lease.lose();
-            }
-            is_held
-        });
+        self.held.retain(|_, lease| !lease.is_lost());
         let due = self.held.values().filter(|lease| lease.is_due(now));
         due.cloned().collect()
     }

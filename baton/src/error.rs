@@ -8,4 +8,7 @@ pub enum Error {
     /// Redis does not answer or refuses.
     #[error(transparent)]
     Redis(#[from] RedisError),
+    /// It cannot work with these settings.
+    #[error("{0}")]
+    Setting(String),
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// The lease of one lock. It never ends later here than it ends in Redis, as long as both clocks run equally fast.
@@ -40,9 +40,11 @@ impl Lease {
         }
     }
 
-    /// Renewed by a command that was sent at `sent`.
+    /// Renewed by a command that was sent at `sent`. What was lost before its answer came stays so.
     pub(crate) fn prolong(&self, sent: Instant, lease: Duration) {
-        *self.times() = Times::of(sent, lease);
+        if !self.is_lost() {
+            *self.times() = Times::of(sent, lease);
+        }
     }
 
     pub(crate) fn is_due(&self, now: Instant) -> bool {
@@ -58,11 +60,38 @@ impl Lease {
         self.lost.is_cancelled() || self.times().ends <= Instant::now()
     }
 
+    /// Comes back as soon as it is lost, also where nobody renews it or looks after it any more.
     pub(crate) async fn lost(&self) {
-        self.lost.cancelled().await;
+        while !self.is_lost() {
+            let ends = self.times().ends;
+            // It may have been renewed by then.
+            let _ = timeout_at(ends, self.lost.cancelled()).await;
+        }
     }
 
     fn times(&self) -> MutexGuard<'_, Times> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loss_is_told_when_the_lease_ends_and_not_before() {
+        let began = Instant::now();
+        let lease = Lease::new("lock".to_owned(), "p:1:1".to_owned(), began, GRACE);
+        let renewed = async {
+            tokio::time::sleep(GRACE / 2).await;
+            lease.prolong(Instant::now(), GRACE);
+        };
+        tokio::join!(lease.lost(), renewed);
+        // The timer may round up by a millisecond.
+        assert_eq!(began.elapsed().as_millis() / 10, 150);
+        lease.prolong(Instant::now(), GRACE);
+        assert!(lease.is_lost(), "too late");
     }
 }

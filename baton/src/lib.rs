@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! For one Redis, also one that fails over; not for Redis Cluster, where PUBLISH does not say who listens at another node.
+//! For one Redis from version 6.0.6, also one that fails over; not for Redis Cluster, where PUBLISH does not say who listens at another node.
 //!
 //! # Layout
 //!

@@ -15,7 +15,7 @@ const AT_ONCE: usize = 100;
 /// Ticks in one grace: a lease that is due after a third of it is renewed before the half.
 const TICKS: u32 = 6;
 
-/// Renews what is due, and tells who holds what ended. The ticks go on while Redis is silent: a loss is told in time.
+/// Renews what is due.
 pub(crate) async fn renew(shared: Arc<Shared>) {
     let mut ticks = interval(shared.grace() / TICKS);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);

@@ -131,7 +131,9 @@ impl Around for Seam {
 
 impl From<baton::Error> for Error {
     fn from(error: baton::Error) -> Self {
-        let baton::Error::Redis(error) = error;
-        error.into()
+        match error {
+            baton::Error::Redis(error) => error.into(),
+            baton::Error::Setting(_) => Error::failed(Redis::NAME, error),
+        }
     }
 }
