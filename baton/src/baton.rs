@@ -22,6 +22,9 @@ use crate::ticket::Ticket;
 use crate::wire::Wire;
 use crate::{listener, renewal};
 
+/// How often Redis is told that something is given back for which nobody waits: the first time may find the connection dead.
+const RELEASES: usize = 3;
+
 /// What the ends of all locks have in common.
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
@@ -58,13 +61,18 @@ impl Shared {
         carry(around, Act::Release, name, self.wire.run(&call), words).await
     }
 
-    /// The same, by nobody who could wait for it. Where Redis does not hear it the lock ends with its lease; a place in the
-    /// queue comes to its turn, which nobody wants then.
+    /// The same, by nobody who could wait for it. Where Redis never hears it the lock ends with its lease; a place in the queue
+    /// comes to its turn, which nobody wants then.
     pub(crate) fn release_unseen(self: &Arc<Self>, name: String, token: String) {
         self.desk().leave(&token);
         let shared = self.clone();
         self.runtime.spawn(async move {
-            let _ = shared.release(&name, &token, shared.settings.around.as_deref()).await;
+            for _ in 0..RELEASES {
+                let around = shared.settings.around.as_deref();
+                if shared.release(&name, &token, around).await.is_ok() {
+                    return;
+                }
+            }
         });
     }
 }

@@ -32,9 +32,9 @@ impl Hold {
     pub(crate) async fn release(mut self, around: Option<&dyn Around>) -> Result<bool, Error> {
         // Renewed no longer, whatever comes of it.
         self.shared.desk().leave(&self.lease.token);
-        let released = self.shared.release(&self.lease.name, &self.lease.token, around).await;
+        let was_owner = self.shared.release(&self.lease.name, &self.lease.token, around).await?;
         self.is_released = true;
-        released
+        Ok(was_owner)
     }
 }
 
@@ -96,7 +96,8 @@ impl Held {
     /// Gives the lock to the next waiter.
     ///
     /// # Errors
-    /// When Redis does not answer: the lock then stays until its lease ends.
+    /// When Redis does not answer. It is then told a few times more, without anybody waiting for it; where it does not hear that
+    /// either, the lock stays until its lease ends.
     pub async fn release(self) -> Result<Released, Error> {
         self.release_within(None).await
     }

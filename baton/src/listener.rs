@@ -58,19 +58,13 @@ async fn receive(shared: &Arc<Shared>, mut subscription: PubSub) {
             Ok(None) => return,
             Err(_) => {
                 let words = |answer: &Result<(), Error>| in_words(answer, |()| "alive");
-                let answer = carry(around, Act::Ping, &channel, ping(shared, &mut subscription), words).await;
+                let answer = carry(around, Act::Ping, &channel, shared.wire.ping(&mut subscription), words).await;
                 if answer.is_err() {
                     return;
                 }
             }
         }
     }
-}
-
-async fn ping(shared: &Shared, subscription: &mut PubSub) -> Result<(), Error> {
-    let answer = timeout(shared.settings.answer_within, subscription.ping::<redis::Value>()).await;
-    let answer = answer.map_err(|_| redis::RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut)))?;
-    Ok(answer.map(drop)?)
 }
 
 fn deliver(shared: &Arc<Shared>, message: &Msg) {

@@ -30,11 +30,13 @@ pub(crate) async fn renew(shared: Arc<Shared>) {
 }
 
 async fn renew_all(shared: Arc<Shared>, due: Vec<Arc<Lease>>) {
+    // So that there is time for another connection where this one is dead.
+    let within = shared.settings.answer_within.min(shared.settings.lease / 3);
     for leases in due.chunks(AT_ONCE) {
         let sent = Instant::now();
         let held = leases.iter().map(|lease| (lease.name.as_str(), lease.token.as_str()));
         let call = shared.scripts.renew(held, shared.settings.lease);
-        let answer = shared.wire.run(&call);
+        let answer = shared.wire.run_within(within, &call);
         let around = shared.settings.around.as_deref();
         let words = |answer: &Result<Vec<bool>, Error>| in_words(answer, |renewed| format!("{renewed:?}"));
         // What cannot be renewed now is tried again at the next tick, until its lease ends.

@@ -1,10 +1,12 @@
 //! The connections to Redis.
 
+use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
-use redis::{Client, FromRedisValue, ScriptInvocation};
+use redis::{Client, FromRedisValue, RedisResult, ScriptInvocation};
+use tokio::time::timeout;
 
 use crate::error::Error;
 
@@ -32,8 +34,17 @@ impl Wire {
 
     /// Runs a script; one that Redis has forgotten is loaded again.
     pub(crate) async fn run<T: FromRedisValue>(&self, call: &ScriptInvocation<'_>) -> Result<T, Error> {
+        self.run_within(self.answer_within, call).await
+    }
+
+    /// The same, for what has less time.
+    pub(crate) async fn run_within<T: FromRedisValue>(
+        &self,
+        within: Duration,
+        call: &ScriptInvocation<'_>,
+    ) -> Result<T, Error> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let answer = call.invoke_async(&mut shared).await;
+        let answer = in_time(within, call.invoke_async(&mut shared)).await;
         if answer.as_ref().is_err_and(redis::RedisError::is_timeout) {
             // The client makes a connection anew that was closed, not one that went silent.
             let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
@@ -44,15 +55,31 @@ impl Wire {
 
     /// A connection of its own that hears what is said on `channel`.
     pub(crate) async fn listen(&self, channel: &str) -> Result<PubSub, Error> {
-        let mut subscriber = self.client.get_async_pubsub().await?;
-        subscriber.subscribe(channel).await?;
-        Ok(subscriber)
+        let listening = async {
+            let mut subscriber = self.client.get_async_pubsub().await?;
+            subscriber.subscribe(channel).await?;
+            Ok(subscriber)
+        };
+        Ok(in_time(self.answer_within, listening).await?)
     }
+
+    /// Whether a subscription still lives.
+    pub(crate) async fn ping(&self, subscription: &mut PubSub) -> Result<(), Error> {
+        let answer = in_time(self.answer_within, subscription.ping::<redis::Value>()).await;
+        Ok(answer.map(drop)?)
+    }
+}
+
+/// What comes of `asked`, if it comes in time.
+async fn in_time<T>(within: Duration, asked: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+    let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    timeout(within, asked).await.unwrap_or_else(late)
 }
 
 fn limits(answer_within: Duration) -> ConnectionManagerConfig {
     ConnectionManagerConfig::new()
-        .set_response_timeout(Some(answer_within))
+        // Each command has a limit of its own.
+        .set_response_timeout(None)
         .set_connection_timeout(Some(answer_within))
         .set_number_of_retries(RECONNECTS)
         .set_max_delay(MAX_PAUSE)

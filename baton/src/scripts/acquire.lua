@@ -2,7 +2,10 @@
 -- the answer, or the message that told of the lock, may have been lost. {1, fence} or {0, place, lease ms, now}.
 local held_by = redis.call('get', owner)
 if held_by == token then
-    redis.call('pexpire', owner, grace_ms)
+    -- A question that was long on its way comes after a renewal.
+    if redis.call('pttl', owner) < tonumber(grace_ms) then
+        redis.call('pexpire', owner, grace_ms)
+    end
     return {1, next_fence(token)}
 end
 if not held_by and redis.call('llen', queue) == 0 then

@@ -7,7 +7,7 @@ use baton::{Act, Around, Going, Settings};
 use crate::world::{LOCK, LONG, World, patient};
 
 #[derive(Default)]
-struct Seen(Mutex<Vec<(Act, String)>>);
+pub struct Seen(Mutex<Vec<(Act, String)>>);
 
 impl Around for Seen {
     fn carry<'a>(&'a self, act: Act, _key: &'a str, going: Going<'a>) -> Going<'a> {
@@ -20,7 +20,7 @@ impl Around for Seen {
 }
 
 impl Seen {
-    fn acts(&self) -> Vec<Act> {
+    pub fn acts(&self) -> Vec<Act> {
         self.0.lock().unwrap().iter().map(|(act, _)| *act).collect()
     }
 }

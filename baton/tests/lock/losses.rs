@@ -6,7 +6,7 @@ use baton::{Baton, Released, Settings};
 use redis::AsyncCommands;
 use tokio::time::timeout;
 
-use crate::world::{LOCK, LONG, World, lock, patient, waiting};
+use crate::world::{LOCK, LONG, World, lock, lock_again, patient, waiting};
 
 #[tokio::test]
 async fn a_holder_whose_lock_is_gone_is_told() {
@@ -43,19 +43,8 @@ async fn a_held_lock_is_renewed_beyond_its_lease() {
     };
     let process = world.process(settings).await;
     let held = lock(&process).await;
-    let [owner, ..] = Baton::keys(LOCK);
-    // Each time that more of the lease is left than before it was renewed.
     for _ in 0..2 {
-        let mut left: i64 = world.redis.pttl(&owner).await.unwrap();
-        loop {
-            let now: i64 = world.redis.pttl(&owner).await.unwrap();
-            assert!(now > 0, "it ended");
-            if now > left {
-                break;
-            }
-            left = now;
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        world.renewed().await;
     }
     assert!(!held.is_lost());
 }
@@ -116,14 +105,6 @@ async fn a_redis_that_was_restarted_is_used_again() {
     lock(&process).await.release().await.unwrap();
     let redis = world.stores.redis().unwrap();
     redis.restart().unwrap();
-    // The first ones are told that the connection is gone.
-    let again = async {
-        loop {
-            if let Ok(held) = process.lock(LOCK).await {
-                return held.release().await;
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    assert_eq!(timeout(LONG, again).await.unwrap().unwrap(), Released::InTime);
+    let held = lock_again(&process).await;
+    assert_eq!(held.release().await.unwrap(), Released::InTime);
 }

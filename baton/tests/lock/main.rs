@@ -6,4 +6,5 @@ mod crowd;
 mod hand_over;
 mod leaving;
 mod losses;
+mod silence;
 mod world;

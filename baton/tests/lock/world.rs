@@ -61,6 +61,21 @@ impl World {
         );
     }
 
+    /// Comes back when more of the lease is left than a moment ago.
+    pub async fn renewed(&mut self) {
+        let [owner, ..] = Baton::keys(LOCK);
+        let mut left: i64 = self.redis.pttl(&owner).await.unwrap();
+        loop {
+            let now: i64 = self.redis.pttl(&owner).await.unwrap();
+            assert!(now > 0, "it ended");
+            if now > left {
+                return;
+            }
+            left = now;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
     /// Comes back when nobody holds the lock.
     pub async fn free(&mut self) {
         let [owner, ..] = Baton::keys(LOCK);
@@ -77,6 +92,19 @@ impl World {
 pub async fn lock(baton: &Baton) -> Held {
     let held = timeout(LONG, baton.lock(LOCK)).await;
     held.expect("the lock was not to be had").unwrap()
+}
+
+/// The same, after connections were lost: the first who ask are told so.
+pub async fn lock_again(baton: &Baton) -> Held {
+    let again = async {
+        loop {
+            if let Ok(held) = baton.lock(LOCK).await {
+                return held;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(LONG, again).await.expect("the lock was not to be had")
 }
 
 /// Waits for it in a task of its own.
