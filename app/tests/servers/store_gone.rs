@@ -235,10 +235,27 @@ async fn a_way_to_mariadb_that_goes_silent_makes_one_purchase_wait_and_the_next_
     assert_eq!(answer.status, 201, "{}", answer.text);
 }
 
-/// Were the subscription not asked whether it lives, nobody would wake the waiter before the end of a lease that the test
-/// does not have.
+/// Were the subscription not asked whether it lives, or a new one waited for without end, nobody would wake the waiter before the
+/// end of a lease that the test does not have.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiter_is_woken_after_the_subscription_went_silent() {
+    a_waiter_is_woken_after(async |_, _| ()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiter_is_woken_after_a_new_subscription_went_silent() {
+    a_waiter_is_woken_after(async |instance, relay| {
+        relay.silence();
+        relay.cut();
+        // The first command finds its connection dead; the second one waits for another, as the subscription does.
+        for _ in 0..2 {
+            assert_ne!(ready(instance).await.status, 200);
+        }
+    })
+    .await;
+}
+
+async fn a_waiter_is_woken_after(before: impl AsyncFnOnce(&Instance, &Relay)) {
     let folder = Folder::new().unwrap();
     let timeouts = Timeouts {
         wait: 10 * LONG,
@@ -246,8 +263,11 @@ async fn a_waiter_is_woken_after_the_subscription_went_silent() {
     };
     let (instance, relay) = relayed(&folder, true, timeouts).await;
     let elsewhere = Instance::open(|settings| settings.timeouts = timeouts).await;
-    let item = instance.sale(2).await;
+    let item = instance.sale(3).await;
     let request = PurchaseRequest::of(&item).by("watchdog@redis");
+    let opened = instance.buy(&request).await;
+    assert_eq!(opened.status, 201, "{}", opened.text);
+    before(&instance, &relay).await;
     relay.silence_open();
     // The shared connection is silent too, until a command has found it out.
     until("commands come through again", async || {

@@ -150,9 +150,12 @@ impl Redis {
     /// A new connection that hears every message on the channels of `pattern`.
     pub fn subscribe(&self, pattern: &'static str) -> Command<impl Future<Output = Result<Subscription, Error>>> {
         Command::new(async move {
-            let mut subscriber = self.connections.client.get_async_pubsub().await?;
-            subscriber.psubscribe(pattern).await?;
-            Ok(Subscription(subscriber))
+            let listening = async {
+                let mut subscriber = self.connections.client.get_async_pubsub().await?;
+                subscriber.psubscribe(pattern).await?;
+                Ok(Subscription(subscriber))
+            };
+            Ok(in_time(listening).await?)
         })
     }
 }
@@ -169,11 +172,16 @@ impl Subscription {
     /// Whether the other side is still there. It says who asks, so that Redis' own log can tell it from other pings.
     pub fn ping(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
         Command::new(async {
-            let answered = timeout(CONNECT_WITHIN, self.0.ping_message::<redis::Value>("listener")).await;
-            let answered = answered.map_err(|_| RedisError::from(io::Error::from(io::ErrorKind::TimedOut)))?;
+            let answered = in_time(self.0.ping_message::<redis::Value>("listener")).await;
             Ok(answered.map(drop)?)
         })
     }
+}
+
+/// The client sets no limit to what a subscriber does.
+async fn in_time<T>(asked: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+    let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    timeout(CONNECT_WITHIN, asked).await.unwrap_or_else(late)
 }
 
 /// A connection that nobody else uses meanwhile. It goes back to the others when dropped, unless it failed.
