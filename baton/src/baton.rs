@@ -56,6 +56,17 @@ impl Shared {
 
     /// Gives the lock or the place in its queue back. Whether it was the lock.
     pub(crate) async fn release(&self, name: &str, token: &str, around: Option<&dyn Around>) -> Result<bool, Error> {
+        match self.release_once(name, token, around).await {
+            Err(error) if error.is_cut() => match self.release_once(name, token, around).await? {
+                true => Ok(true),
+                // Whether the first time did it is not known.
+                false => Err(error),
+            },
+            answer => answer,
+        }
+    }
+
+    async fn release_once(&self, name: &str, token: &str, around: Option<&dyn Around>) -> Result<bool, Error> {
         let call = self.scripts.release(name, token, self.grace());
         let words = |answer: &Result<bool, Error>| in_words(answer, |had| if *had { "released" } else { "not held" });
         carry(around, Act::Release, name, self.wire.run(&call), words).await

@@ -12,3 +12,10 @@ pub enum Error {
     #[error("{0}")]
     Setting(String),
 }
+
+impl Error {
+    /// Whether the connection was lost, and whether the command came through is unknown: the next one goes over another.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, Self::Redis(error) if error.is_connection_dropped())
+    }
+}

@@ -80,8 +80,15 @@ impl Ticket {
         }
     }
 
-    /// The lock, or when to look again.
+    /// The lock, or when to look again. Over another connection where this one was lost: what came through is not done twice.
     async fn ask(&mut self, is_again: bool, around: Option<&dyn Around>) -> Result<Result<Had, Instant>, Error> {
+        match self.ask_once(is_again, around).await {
+            Err(error) if error.is_cut() => self.ask_once(true, around).await,
+            answer => answer,
+        }
+    }
+
+    async fn ask_once(&mut self, is_again: bool, around: Option<&dyn Around>) -> Result<Result<Had, Instant>, Error> {
         self.listening.mark_unchanged();
         let sent = Instant::now();
         let call = self

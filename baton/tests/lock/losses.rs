@@ -6,7 +6,7 @@ use baton::{Baton, Released, Settings};
 use redis::AsyncCommands;
 use tokio::time::timeout;
 
-use crate::world::{LOCK, LONG, World, lock, lock_again, patient, waiting};
+use crate::world::{LOCK, LONG, World, lock, patient, waiting};
 
 #[tokio::test]
 async fn a_holder_whose_lock_is_gone_is_told() {
@@ -78,6 +78,26 @@ async fn a_waiter_that_could_not_be_told_comes_into_the_queue_again() {
 }
 
 #[tokio::test]
+async fn who_holds_and_who_waits_outlive_connections_that_are_cut() {
+    let mut world = World::start().await;
+    let (process, other) = (world.process(patient()).await, world.process(patient()).await);
+    let held = lock(&process).await;
+    let waiter = waiting(&other);
+    world.queued(1).await;
+    for kind in ["normal", "pubsub"] {
+        let mut kill = redis::cmd("CLIENT");
+        let _: usize = kill
+            .arg(&["KILL", "TYPE", kind])
+            .query_async(&mut world.redis)
+            .await
+            .unwrap();
+    }
+    assert_eq!(held.release().await.unwrap(), Released::InTime);
+    waiter.await.unwrap().release().await.unwrap();
+    world.free().await;
+}
+
+#[tokio::test]
 async fn a_queue_that_redis_lost_comes_into_being_again() {
     let mut world = World::start().await;
     let settings = Settings {
@@ -105,6 +125,6 @@ async fn a_redis_that_was_restarted_is_used_again() {
     lock(&process).await.release().await.unwrap();
     let redis = world.stores.redis().unwrap();
     redis.restart().unwrap();
-    let held = lock_again(&process).await;
+    let held = lock(&process).await;
     assert_eq!(held.release().await.unwrap(), Released::InTime);
 }

@@ -10,7 +10,7 @@ use stack::{Folder, Relay};
 use tokio::time::timeout;
 
 use crate::around::Seen;
-use crate::world::{LOCK, LONG, World, lock, lock_again, patient, waiting};
+use crate::world::{LOCK, LONG, World, lock, patient, waiting};
 
 /// A process, and the way to Redis that it alone takes.
 struct Relayed {
@@ -118,7 +118,7 @@ async fn a_subscription_that_is_not_answered_is_tried_again() {
     };
     assert!(timeout(LONG, trying).await.is_ok(), "it waits for an answer");
     relay.pass();
-    lock_again(&process).await.release().await.unwrap();
+    lock(&process).await.release().await.unwrap();
     let other = world.process(endless()).await;
     let held = lock(&other).await;
     let waiter = waiting(&process);

@@ -94,19 +94,6 @@ pub async fn lock(baton: &Baton) -> Held {
     held.expect("the lock was not to be had").unwrap()
 }
 
-/// The same, after connections were lost: the first who ask are told so.
-pub async fn lock_again(baton: &Baton) -> Held {
-    let again = async {
-        loop {
-            if let Ok(held) = baton.lock(LOCK).await {
-                return held;
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    timeout(LONG, again).await.expect("the lock was not to be had")
-}
-
 /// Waits for it in a task of its own.
 pub fn waiting(baton: &Arc<Baton>) -> JoinHandle<Held> {
     let baton = baton.clone();
