@@ -14,9 +14,10 @@ use uuid::Uuid;
 use crate::around::{Act, Around, carry, in_words};
 use crate::desk::Desk;
 use crate::error::Error;
-use crate::held::Held;
+use crate::held::{Held, Hold};
+use crate::lease::Lease;
 use crate::local_queue::LocalQueues;
-use crate::scripts::{Scripts, keys};
+use crate::scripts::{Scripts, Turn, keys};
 use crate::settings::Settings;
 use crate::ticket::Ticket;
 use crate::wire::Wire;
@@ -54,10 +55,36 @@ impl Shared {
         self.settings.grace.min(self.settings.lease)
     }
 
-    /// Gives the lock or the place in its queue back. Whether it was the lock.
-    pub(crate) async fn release(&self, name: &str, token: &str, around: Option<&dyn Around>) -> Result<bool, Error> {
-        match self.release_once(name, token, around).await {
-            Err(error) if error.is_cut() => match self.release_once(name, token, around).await? {
+    /// Redis gave this process a lock, after `asked` if that is known.
+    pub(crate) fn own(self: &Arc<Self>, turn: &Turn<'_>, asked: Option<Instant>) {
+        let lease = self.desk().own(turn, asked);
+        if let Some(lease) = lease
+            && !self.pass_on(&lease)
+        {
+            self.release_unseen(lease.name.clone(), lease.owner.clone());
+        }
+    }
+
+    /// Lets the next one of this process have a lock that Redis gave it. Whether there is one.
+    pub(crate) fn pass_on(self: &Arc<Self>, lease: &Lease) -> bool {
+        let next = self.desk().next(&lease.owner);
+        let Some((lease, heir)) = next else {
+            return false;
+        };
+        // Who has gone meanwhile drops it, by which it is passed on.
+        let _ = heir.turn.send(Hold::new(self.clone(), lease, heir.fence));
+        true
+    }
+
+    /// Gives the lock of an owner back, or the place that a token has in its queue. Whether it was the lock.
+    pub(crate) async fn release(
+        &self,
+        name: &str,
+        owner_or_token: &str,
+        around: Option<&dyn Around>,
+    ) -> Result<bool, Error> {
+        match self.release_once(name, owner_or_token, around).await {
+            Err(error) if error.is_cut() => match self.release_once(name, owner_or_token, around).await? {
                 true => Ok(true),
                 // Whether the first time did it is not known.
                 false => Err(error),
@@ -66,21 +93,20 @@ impl Shared {
         }
     }
 
-    async fn release_once(&self, name: &str, token: &str, around: Option<&dyn Around>) -> Result<bool, Error> {
-        let call = self.scripts.release(name, token, self.grace());
+    async fn release_once(&self, name: &str, owner_or_token: &str, around: Option<&dyn Around>) -> Result<bool, Error> {
+        let call = self.scripts.release(name, owner_or_token, self.grace());
         let words = |answer: &Result<bool, Error>| in_words(answer, |had| if *had { "released" } else { "not held" });
         carry(around, Act::Release, name, self.wire.run(&call), words).await
     }
 
     /// The same, by nobody who could wait for it. Where Redis never hears it the lock ends with its lease; a place in the queue
     /// comes to its turn, which nobody wants then.
-    pub(crate) fn release_unseen(self: &Arc<Self>, name: String, token: String) {
-        self.desk().leave(&token);
+    pub(crate) fn release_unseen(self: &Arc<Self>, name: String, owner_or_token: String) {
         let shared = self.clone();
         self.runtime.spawn(async move {
             for _ in 0..RELEASES {
                 let around = shared.settings.around.as_deref();
-                if shared.release(&name, &token, around).await.is_ok() {
+                if shared.release(&name, &owner_or_token, around).await.is_ok() {
                     return;
                 }
             }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use crate::around::Around;
 use crate::baton::Shared;
-use crate::desk::Had;
 use crate::error::Error;
 use crate::lease::Lease;
 use crate::local_queue::Turn;
 
-/// The lock as Redis knows it: one token's.
+/// The lock, and the right to say who has it next.
 pub(crate) struct Hold {
     shared: Arc<Shared>,
     pub(crate) lease: Arc<Lease>,
@@ -19,20 +18,19 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    pub(crate) fn new(shared: Arc<Shared>, had: Had) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, lease: Arc<Lease>, fence: u64) -> Self {
         Self {
             shared,
-            lease: had.lease,
-            fence: had.fence,
+            lease,
+            fence,
             is_released: false,
         }
     }
 
     /// Whether it was ours until now.
     pub(crate) async fn release(mut self, around: Option<&dyn Around>) -> Result<bool, Error> {
-        // Renewed no longer, whatever comes of it.
-        self.shared.desk().leave(&self.lease.token);
-        let was_owner = self.shared.release(&self.lease.name, &self.lease.token, around).await?;
+        let was_owner = self.shared.pass_on(&self.lease)
+            || self.shared.release(&self.lease.name, &self.lease.owner, around).await?;
         self.is_released = true;
         Ok(was_owner)
     }
@@ -40,9 +38,9 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if !self.is_released {
+        if !self.is_released && !self.shared.pass_on(&self.lease) {
             self.shared
-                .release_unseen(self.lease.name.clone(), self.lease.token.clone());
+                .release_unseen(self.lease.name.clone(), self.lease.owner.clone());
         }
     }
 }

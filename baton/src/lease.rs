@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 /// The lease of one lock. It never ends later here than it ends in Redis, as long as both clocks run equally fast.
 pub(crate) struct Lease {
     pub(crate) name: String,
-    pub(crate) token: String,
+    /// What stands in Redis for whom it belongs to.
+    pub(crate) owner: String,
     times: Mutex<Times>,
     lost: CancellationToken,
 }
@@ -31,10 +32,10 @@ impl Times {
 }
 
 impl Lease {
-    pub(crate) fn new(name: String, token: String, began: Instant, grace: Duration) -> Self {
+    pub(crate) fn new(name: String, owner: String, began: Instant, grace: Duration) -> Self {
         Self {
             name,
-            token,
+            owner,
             times: Mutex::new(Times::of(began, grace)),
             lost: CancellationToken::new(),
         }

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Who releases says in the same script who is next, so a hand-over costs one round trip, and nobody races. The queue is
-//! first come, first served over all processes. A waiter whose process listens no more is skipped in that script. A lock lives
-//! for a short grace at first; the first renewal, which a dead process does not send, gives it the whole lease.
+//! first come, first served over all processes. Waiters of one process that stand next to each other in it are given the lock
+//! together, and have it one after the other without Redis. A waiter whose process listens no more is skipped in that script.
+//! A lock lives for a short grace at first; the first renewal, which a dead process does not send, gives it the whole lease.
 //!
 //! **A lease is not mutual exclusion.** A process that is stopped for longer than its lease goes on as if it held the lock. Give
 //! [`Held::fence`] to what you write to, and let that refuse a fence below one that it has seen.

@@ -11,7 +11,6 @@ use tokio::time::{sleep, timeout};
 
 use crate::around::{Act, carry, in_words};
 use crate::baton::Shared;
-use crate::desk::Delivered;
 use crate::error::Error;
 use crate::scripts::{Turn, channel};
 
@@ -74,9 +73,7 @@ fn deliver(shared: &Arc<Shared>, message: &Msg) {
     let Some(turn) = Turn::parse(message) else {
         return;
     };
-    if shared.desk().deliver(&turn) == Delivered::No {
-        shared.release_unseen(turn.name.to_owned(), turn.token.to_owned());
-    }
+    shared.own(&turn, None);
 }
 
 fn heard_in_words(heard: &Result<Option<Msg>, Elapsed>) -> &'static str {

@@ -34,7 +34,7 @@ async fn renew_all(shared: Arc<Shared>, due: Vec<Arc<Lease>>) {
     let within = shared.settings.answer_within.min(shared.settings.lease / 3);
     for leases in due.chunks(AT_ONCE) {
         let sent = Instant::now();
-        let held = leases.iter().map(|lease| (lease.name.as_str(), lease.token.as_str()));
+        let held = leases.iter().map(|lease| (lease.name.as_str(), lease.owner.as_str()));
         let call = shared.scripts.renew(held, shared.settings.lease);
         let answer = shared.wire.run_within(within, &call);
         let around = shared.settings.around.as_deref();

@@ -47,9 +47,9 @@ impl Scripts {
         call
     }
 
-    pub(crate) fn release(&self, name: &str, token: &str, grace: Duration) -> ScriptInvocation<'_> {
+    pub(crate) fn release(&self, name: &str, owner_or_token: &str, grace: Duration) -> ScriptInvocation<'_> {
         let mut call = self.release.key(&keys(name));
-        call.arg(token).arg(grace.as_millis() as u64);
+        call.arg(owner_or_token).arg(grace.as_millis() as u64);
         call
     }
 
@@ -60,17 +60,20 @@ impl Scripts {
     ) -> ScriptInvocation<'_> {
         let mut call = self.renew.prepare_invoke();
         call.arg(lease.as_millis() as u64);
-        for (name, token) in held {
-            call.key(owner_key(name)).arg(token);
+        for (name, owner) in held {
+            call.key(owner_key(name)).arg(owner);
         }
         call
     }
 }
 
 /// What came of asking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Place {
     Owner {
+        /// The token, or several of this process, that have it one after the other.
+        owner: String,
+        /// Of the first of them.
         fence: u64,
     },
     Waiting {
@@ -86,7 +89,7 @@ pub(crate) enum Place {
 impl Place {
     pub(crate) fn in_words(&self) -> String {
         match self {
-            Self::Owner { fence } => format!("taken, fence {fence}"),
+            Self::Owner { fence, .. } => format!("taken, fence {fence}"),
             Self::Waiting { place, lease, .. } => format!("place {place}, lease {} ms", lease.as_millis()),
         }
     }
@@ -94,23 +97,28 @@ impl Place {
 
 impl FromRedisValue for Place {
     fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
-        match *Vec::<i64>::from_redis_value(value)? {
-            [1, fence] => Ok(Self::Owner { fence: fence as u64 }),
-            [0, place, lease_ms, now_us] => Ok(Self::Waiting {
-                place: place as u64,
-                // Negative where there is none.
-                lease: Duration::from_millis(lease_ms.max(0) as u64),
-                now_us: now_us as u64,
-            }),
-            _ => Err("neither a lock nor a place".into()),
+        if let Value::Array(parts) = &value
+            && parts.len() == 2
+        {
+            let (owner, fence) = FromRedisValue::from_redis_value(value)?;
+            return Ok(Self::Owner { owner, fence });
         }
+        let (place, lease_ms, now_us): (u64, i64, u64) = FromRedisValue::from_redis_value(value)?;
+        Ok(Self::Waiting {
+            place,
+            // Negative where there is none.
+            lease: Duration::from_millis(lease_ms.max(0) as u64),
+            now_us,
+        })
     }
 }
 
 /// A turn, as it is told over the channel.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Turn<'a> {
-    pub(crate) token: &'a str,
+    /// The token, or several with commas, that have it one after the other.
+    pub(crate) owner: &'a str,
+    /// Of the first of them.
     pub(crate) fence: u64,
     /// When it was given, by Redis' clock.
     pub(crate) at_us: u64,
@@ -122,10 +130,20 @@ impl<'a> Turn<'a> {
     pub(crate) fn parse(message: &'a str) -> Option<Self> {
         let mut words = message.splitn(4, ' ');
         Some(Self {
-            token: words.next()?,
+            owner: words.next()?,
             fence: words.next()?.parse().ok()?,
             at_us: words.next()?.parse().ok()?,
             name: name_of(words.next()?)?,
+        })
+    }
+
+    /// The tokens in their order, each with the first of its fences.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = (&'a str, u64)> {
+        self.owner.split(',').scan(self.fence, |next, token| {
+            let fence = *next;
+            let fences = token.rsplit(':').next().and_then(|count| count.parse().ok());
+            *next = next.saturating_add(fences.unwrap_or(1));
+            Some((token, fence))
         })
     }
 }
@@ -137,12 +155,13 @@ mod tests {
     #[test]
     fn a_message_is_a_turn_or_nothing() {
         let turn = Turn {
-            token: "p:1:8",
+            owner: "p:1:8,p:2:8",
             fence: 7,
             at_us: 9,
             name: "a lock",
         };
-        assert_eq!(Turn::parse("p:1:8 7 9 baton:{a lock}"), Some(turn));
+        assert_eq!(turn.tokens().collect::<Vec<_>>(), [("p:1:8", 7), ("p:2:8", 15)]);
+        assert_eq!(Turn::parse("p:1:8,p:2:8 7 9 baton:{a lock}"), Some(turn));
         for no_turn in ["", "p:1:8 7 9", "p:1:8 x 9 baton:{a}", "p:1:8 7 9 lock:{a}"] {
             assert_eq!(Turn::parse(no_turn), None, "{no_turn}");
         }

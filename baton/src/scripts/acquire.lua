@@ -1,15 +1,15 @@
 -- Takes the lock, or a place at the end of the queue. Asked once more with ARGV[3] = 1 it changes nothing that holds already:
--- the answer, or the message that told of the lock, may have been lost. {1, fence} or {0, place, lease ms, now}.
+-- the answer, or the message that told of the lock, may have been lost. {owner, fence} or {place, lease ms, now}.
 local held_by = redis.call('get', owner)
-if held_by == token then
+if is_among(token, held_by) then
     -- A question that was long on its way comes after a renewal.
     if redis.call('pttl', owner) < tonumber(grace_ms) then
         redis.call('pexpire', owner, grace_ms)
     end
-    return {1, next_fence(token)}
+    return {held_by, next_fence(held_by)}
 end
 if not held_by and redis.call('llen', queue) == 0 then
-    return {1, grant(token)}
+    return {token, grant(token)}
 end
 local place = ARGV[3] == '1' and redis.call('lpos', queue, token)
 if not place then
@@ -18,9 +18,6 @@ if not place then
 end
 -- The lease of an owner ended, and nobody gave the lock on.
 if not held_by then
-    local to, fence = hand_over()
-    if to == token then
-        return {1, fence}
-    end
+    hand_over()
 end
-return {0, place, redis.call('pttl', owner), now_us()}
+return {place, redis.call('pttl', owner), now_us()}

@@ -68,6 +68,35 @@ async fn a_batch_is_passed_on_inside_the_process_and_then_the_others_have_their_
 }
 
 #[tokio::test]
+async fn neighbours_in_the_queue_have_it_in_a_row_and_redis_is_asked_once() {
+    let mut world = World::start().await;
+    let (here, there) = (world.process(patient()).await, world.process(patient()).await);
+    // The scripts are loaded by the first.
+    lock(&here).await.release().await.unwrap();
+    let held = lock(&there).await;
+    let mut waiters = Vec::new();
+    for (came, process) in [&here, &here, &here, &there, &here].into_iter().enumerate() {
+        waiters.push(waiting(process));
+        world.queued(came + 1).await;
+    }
+    let before = calls(&world).await;
+    let mut last = held.fence();
+    held.release().await.unwrap();
+    for waiter in waiters {
+        let held = waiter.await.unwrap();
+        assert!(held.fence() > last, "{} after {last}", held.fence());
+        last = held.fence();
+        assert_eq!(held.release().await.unwrap(), Released::InTime);
+    }
+    assert_eq!(
+        calls(&world).await - before,
+        4,
+        "of the first one, of a row of three, and of two alone"
+    );
+    world.free().await;
+}
+
+#[tokio::test]
 async fn an_uncontended_lock_costs_two_commands() {
     let world = World::start().await;
     let process = world.process(patient()).await;

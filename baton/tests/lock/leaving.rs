@@ -87,3 +87,30 @@ async fn a_lock_that_was_left_to_a_waiter_here_who_went_is_given_back() {
     drop(gone);
     world.free().await;
 }
+
+#[tokio::test]
+async fn neighbours_who_went_before_their_turn_or_as_it_came_are_passed_over() {
+    let mut world = World::start().await;
+    let (process, other) = (world.process(patient()).await, world.process(patient()).await);
+    let held = lock(&other).await;
+    let mut neighbours = Vec::new();
+    for came in 0..5 {
+        neighbours.push(waiting(&process));
+        world.queued(came + 1).await;
+    }
+    let next = waiting(&other);
+    world.queued(6).await;
+    held.release().await.unwrap();
+    let mut neighbours = neighbours.into_iter();
+    let held = neighbours.next().unwrap().await.unwrap();
+    world.queued(1).await;
+    let (second, third) = (neighbours.next().unwrap(), neighbours.next().unwrap());
+    second.abort();
+    assert!(second.await.is_err());
+    drop(held);
+    drop(third.await.unwrap());
+    for gone in neighbours {
+        gone.abort();
+    }
+    assert!(!next.await.unwrap().is_lost());
+}

@@ -78,6 +78,50 @@ async fn a_waiter_that_could_not_be_told_comes_into_the_queue_again() {
 }
 
 #[tokio::test]
+async fn neighbours_whose_lock_is_gone_take_it_anew() {
+    let mut world = World::start().await;
+    let grace = Duration::from_millis(60);
+    let settings = || Settings { grace, ..patient() };
+    let (process, other) = (world.process(settings()).await, world.process(settings()).await);
+    let held = lock(&other).await;
+    let waiters = [waiting(&process), waiting(&process), waiting(&process)];
+    world.queued(3).await;
+    held.release().await.unwrap();
+    let mut waiters = waiters.into_iter();
+    let first = waiters.next().unwrap().await.unwrap();
+    let _: usize = world.redis.del(&Baton::keys(LOCK)[0]).await.unwrap();
+    for waiter in waiters {
+        let held = waiter.await.unwrap();
+        assert!(held.fence() > first.fence());
+        assert!(first.is_lost());
+        drop(held);
+    }
+}
+
+#[tokio::test]
+async fn neighbours_whose_turn_was_not_heard_ask_for_it() {
+    let mut world = World::start().await;
+    let (process, other) = (world.process(patient()).await, world.process(patient()).await);
+    let held = lock(&other).await;
+    let waiters = [waiting(&process), waiting(&process)];
+    world.queued(2).await;
+    let [owner, queue, _] = Baton::keys(LOCK);
+    let tokens: Vec<String> = world.redis.lpop(&queue, std::num::NonZero::new(2)).await.unwrap();
+    let _: () = world.redis.pset_ex(&owner, tokens.join(","), 30_000).await.unwrap();
+    let mut kill = redis::cmd("CLIENT");
+    let _: usize = kill
+        .arg(&["KILL", "TYPE", "pubsub"])
+        .query_async(&mut world.redis)
+        .await
+        .unwrap();
+    for waiter in waiters {
+        assert_eq!(waiter.await.unwrap().release().await.unwrap(), Released::InTime);
+    }
+    world.free().await;
+    drop(held);
+}
+
+#[tokio::test]
 async fn who_holds_and_who_waits_outlive_connections_that_are_cut() {
     let mut world = World::start().await;
     let (process, other) = (world.process(patient()).await, world.process(patient()).await);
