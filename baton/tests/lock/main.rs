@@ -3,6 +3,7 @@
 
 mod around;
 mod crowd;
+mod cuts;
 mod hand_over;
 mod leaving;
 mod losses;
