@@ -1,5 +1,6 @@
 //! Prometheus metrics. Labels are bounded by the catalogue and the kinds of outcome, never by what buyers send.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -11,18 +12,31 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::sale::{Error, Outcome};
 use crate::shop::Shop;
+use crate::strategies::Listed;
 
 type Labels = [(&'static str, String); 2];
+
+/// What can come of a purchase, as the label says it.
+const OUTCOMES: [&str; 6] = ["sold", "repeated", "sold_out", "busy", "unknown_item", "failed"];
 
 pub(super) struct Metrics {
     registry: Registry,
     purchases: Family<Labels, Counter>,
     seconds: Family<Labels, Histogram>,
     in_progress: Gauge,
+    /// Of each strategy and each outcome, once there was one: to look for labels costs more than to count.
+    kept: Vec<[OnceLock<Kept>; OUTCOMES.len()]>,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+/// What is kept of one outcome of one strategy.
+struct Kept {
+    purchases: Counter,
+    seconds: Histogram,
+}
+
+impl Metrics {
+    /// Of so many strategies.
+    pub(super) fn of(strategies: usize) -> Self {
         let mut registry = Registry::with_prefix("oversell");
         let purchases = Family::<Labels, Counter>::default();
         // 0.2 ms to 6.5 s
@@ -50,23 +64,29 @@ impl Default for Metrics {
             purchases,
             seconds,
             in_progress,
+            kept: (0..strategies).map(|_| Default::default()).collect(),
         }
     }
-}
 
-impl Metrics {
-    pub(super) fn purchase(&self, strategy: &str, outcome: &Result<Outcome, Error>, took: Duration) {
+    pub(super) fn purchase(&self, strategy: &Listed, outcome: &Result<Outcome, Error>, took: Duration) {
         let outcome = match outcome {
-            Ok(Outcome::Sold { .. }) => "sold",
-            Ok(Outcome::Repeated(_)) => "repeated",
-            Ok(Outcome::SoldOut) => "sold_out",
-            Ok(Outcome::Busy) => "busy",
-            Ok(Outcome::UnknownItem) => "unknown_item",
-            Err(_) => "failed",
+            Ok(Outcome::Sold { .. }) => 0,
+            Ok(Outcome::Repeated(_)) => 1,
+            Ok(Outcome::SoldOut) => 2,
+            Ok(Outcome::Busy) => 3,
+            Ok(Outcome::UnknownItem) => 4,
+            Err(_) => 5,
         };
-        let labels = [("strategy", strategy.to_owned()), ("outcome", outcome.to_owned())];
-        self.seconds.get_or_create(&labels).observe(took.as_secs_f64());
-        self.purchases.get_or_create(&labels).inc();
+        let kept = self.kept[strategy.number][outcome].get_or_init(|| {
+            let strategy = strategy.entry.name.clone();
+            let labels = [("strategy", strategy), ("outcome", OUTCOMES[outcome].to_owned())];
+            Kept {
+                purchases: self.purchases.get_or_create_owned(&labels),
+                seconds: self.seconds.get_or_create_owned(&labels),
+            }
+        });
+        kept.seconds.observe(took.as_secs_f64());
+        kept.purchases.inc();
     }
 
     pub(super) fn encode(&self, shop: &Shop) -> String {

@@ -56,8 +56,8 @@ struct App {
 pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
     let name = shop.instance.as_str().parse();
     let app = App {
+        metrics: Arc::new(Metrics::of(shop.catalogue.iter().count())),
         shop,
-        metrics: Arc::default(),
         name: name.expect("a name is plain ASCII, which every header can hold"),
     };
     let named = |routes: Router| routes.layer(map_response_with_state(app.clone(), name_instance));

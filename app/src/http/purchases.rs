@@ -82,7 +82,7 @@ async fn sell(app: &App, purchase: Purchase, service: Service) -> Result<Respons
     let strategy = service.strategy.clone();
     let start = Instant::now();
     let outcome = app.shop.sell(purchase.clone(), service).await;
-    app.metrics.purchase(&strategy.entry.name, &outcome, start.elapsed());
+    app.metrics.purchase(&strategy, &outcome, start.elapsed());
     match outcome? {
         Outcome::Sold { remaining } => Ok(sold(app, &purchase, Some(remaining)).into_response()),
         Outcome::Repeated(order) => {

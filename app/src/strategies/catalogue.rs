@@ -149,6 +149,8 @@ fn servers(store: &'static str) -> Vec<&'static str> {
 pub struct Listed {
     /// What it is.
     pub entry: Entry,
+    /// Which of the catalogue, from 0.
+    pub number: usize,
     opened: OnceCell<Arc<dyn Strategy>>,
 }
 
@@ -173,13 +175,14 @@ pub struct Catalogue(Vec<Arc<Listed>>);
 impl Catalogue {
     /// Nothing of it is open yet.
     pub fn new() -> Self {
-        let listed = |entry| {
+        let listed = |(number, entry)| {
             Arc::new(Listed {
                 entry,
+                number,
                 opened: OnceCell::new(),
             })
         };
-        Self(Entry::all().into_iter().map(listed).collect())
+        Self(Entry::all().into_iter().enumerate().map(listed).collect())
     }
 
     /// All of them, in the order of the lessons.

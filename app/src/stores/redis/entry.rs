@@ -3,31 +3,32 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::Redis;
 use crate::sale::{Error, Name, Order, Purchase};
 use crate::stores::Store;
 
 /// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Entry<'a> {
     quantity: u32,
     buyer: Cow<'a, str>,
     idempotency_key: Option<Cow<'a, str>>,
-    instance: Cow<'a, str>,
+    #[serde(rename = "instance")]
+    _instance: IgnoredAny,
 }
 
 impl Redis {
-    /// The ledger entry of a purchase made through this instance.
+    /// The ledger entry of a purchase made through this instance. Names stand in JSON as they are.
     pub fn entry(&self, purchase: &Purchase) -> String {
-        let entry = Entry {
-            quantity: purchase.quantity,
-            buyer: purchase.buyer.as_str().into(),
-            idempotency_key: purchase.key.as_ref().map(|key| key.as_str().into()),
-            instance: self.instance.as_str().into(),
+        let (quantity, buyer, instance) = (purchase.quantity, &purchase.buyer, &self.instance);
+        let key = match &purchase.key {
+            Some(key) => format!("\"{key}\""),
+            None => "null".to_owned(),
         };
-        serde_json::to_string(&entry).expect("a number and texts can be written as JSON")
+        format!(r#"{{"quantity":{quantity},"buyer":"{buyer}","idempotency_key":{key},"instance":"{instance}"}}"#)
     }
 
     /// The purchase that an entry is of.
