@@ -68,7 +68,8 @@ pub struct Purchase {
 
 impl Purchase {
     /// A purchase whose order id follows from its idempotency key, where it has one: the same key can then only ever
-    /// name the same order, and each ledger refuses the second one by its own primary key.
+    /// name the same order, and each ledger refuses the second one by its own primary key. Without one it is random, which a
+    /// ledger can tell by the version of the id: 4, and not 5.
     pub fn new(item: Name, quantity: u32, buyer: Name, key: Option<Name>) -> Self {
         let order = match &key {
             Some(key) => Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{item}/{key}").as_bytes()),

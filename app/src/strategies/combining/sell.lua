@@ -1,27 +1,41 @@
 -- Sells to each who can be served, in order: KEYS[1] is the counter, KEYS[2] the ledger. Of each purchase ARGV has the order
 -- id, the quantity and the ledger entry. Answers for each how many are left, or why it is not sold to.
 local opened = tonumber(redis.call('get', KEYS[1]))
-local ids = {}
+
+-- The id of a purchase without a key is random, which its version says, the 15th character: no order can have it.
+local RANDOM = string.byte('4')
+local may_be_there = {}
 for at = 1, #ARGV, 3 do
-    ids[#ids + 1] = ARGV[at]
+    if string.byte(ARGV[at], 15) ~= RANDOM then
+        may_be_there[#may_be_there + 1] = ARGV[at]
+    end
 end
-local found = redis.call('hmget', KEYS[2], unpack(ids))
-local left, made, record, answers = opened, {}, {}, {}
-for n, id in ipairs(ids) do
-    local quantity, entry = tonumber(ARGV[3 * n - 1]), found[n] or made[id]
+local entries = {}
+if #may_be_there > 0 then
+    local found = redis.call('hmget', KEYS[2], unpack(may_be_there))
+    for n, id in ipairs(may_be_there) do
+        entries[id] = found[n]
+    end
+end
+
+local left, record, answers = opened, {}, {}
+for at = 1, #ARGV, 3 do
+    local id, quantity = ARGV[at], tonumber(ARGV[at + 1])
+    local answer
     if left == nil then
-        answers[n] = {'unknown'}
-    elseif entry then
-        answers[n] = {'repeated', entry}
+        answer = {'unknown'}
+    elseif entries[id] then
+        answer = {'repeated', entries[id]}
     elseif left < quantity then
-        answers[n] = {'sold out'}
+        answer = {'sold out'}
     else
         left = left - quantity
-        made[id] = ARGV[3 * n]
+        entries[id] = ARGV[at + 2]
         record[#record + 1] = id
-        record[#record + 1] = made[id]
-        answers[n] = left
+        record[#record + 1] = ARGV[at + 2]
+        answer = left
     end
+    answers[#answers + 1] = answer
 end
 if #record > 0 then
     redis.call('hset', KEYS[2], unpack(record))
