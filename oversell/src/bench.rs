@@ -12,6 +12,7 @@ use chrono::Utc;
 use loadtest::environment::Environment;
 use loadtest::facts::LedgerReader;
 use serde::Serialize;
+use tokio::runtime::Builder;
 
 use crate::exit::{AS_DESIGNED, INTERRUPTED};
 use crate::options::{BenchOptions, MeasureOptions, What};
@@ -22,12 +23,12 @@ use crate::{command_line, deployment, interrupt, run_folder, say};
 /// Measures, keeps the result and prints its table.
 pub fn bench(options: BenchOptions) -> Result<u8> {
     match options.what {
-        What::Lock(options) => kept("lock", options, Vec::new(), |setting| async move {
+        What::Lock(options) => kept("lock", options, one_thread(), Vec::new(), |setting| async move {
             let rows = lock::measure(&setting).await?;
             let table = lock::table(&rows);
             Ok((rows, table))
         }),
-        What::Scale(options) => kept("scale", options, Vec::new(), |setting| async move {
+        What::Scale(options) => kept("scale", options, one_thread(), Vec::new(), |setting| async move {
             let rows = scale::measure(&setting).await?;
             let table = lock::table(&rows);
             Ok((rows, table))
@@ -37,7 +38,8 @@ pub fn bench(options: BenchOptions) -> Result<u8> {
             let mut needs: Vec<_> = chosen.iter().flat_map(|entry| entry.needs.iter().copied()).collect();
             needs.sort_unstable();
             needs.dedup();
-            kept("path", options.measure, needs, |setting| async move {
+            let threads = Builder::new_multi_thread();
+            kept("path", options.measure, threads, needs, |setting| async move {
                 let names: Vec<_> = chosen.into_iter().map(|entry| entry.name).collect();
                 let rows = path::measure(setting, &names).await?;
                 let table = path::table(&rows);
@@ -45,6 +47,12 @@ pub fn bench(options: BenchOptions) -> Result<u8> {
             })
         }
     }
+}
+
+/// For the tasks that contend for locks: as many as an instance of the shop has. Where they have two, Redis has to share one
+/// of two processors with them.
+fn one_thread() -> Builder {
+    Builder::new_current_thread()
 }
 
 /// The strategies that the names mean; without any, all that are safe.
@@ -61,11 +69,12 @@ fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
     Ok(all)
 }
 
-/// Keeps the rows that `measure` gives as `name`.json in a folder of their own, and prints its table. What is in `needs` is
-/// started where it can be.
+/// Keeps the rows that `measure` gives on `threads` as `name`.json in a folder of their own, and prints its table. What is in
+/// `needs` is started where it can be.
 fn kept<P, F, M>(
     name: &str,
     options: MeasureOptions,
+    threads: Builder,
     needs: Vec<&'static str>,
     measure: impl FnOnce(Setting) -> M + Send + 'static,
 ) -> Result<u8>
@@ -77,7 +86,7 @@ where
     // Before anything is measured that could not be kept.
     let folder = run_folder::new(&options.results, &run_folder::id(Utc::now()))?;
     let quiet = options.quiet;
-    let measuring = interrupt::unless_interrupted(|stop| async move {
+    let measuring = interrupt::unless_interrupted_on(threads, |stop| async move {
         tokio::select! {
             measured = measured(options, needs, measure) => measured,
             _ = stop.wait() => bail!("interrupted"),

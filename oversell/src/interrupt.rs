@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 use tokio::sync::{Notify, SetOnce};
 use tokio::time::timeout;
 
@@ -27,11 +27,21 @@ where
     T: Send + 'static,
     C: Future<Output = T> + Send + 'static,
 {
+    unless_interrupted_on(Builder::new_multi_thread(), command)
+}
+
+/// The same, on threads as they are chosen.
+pub fn unless_interrupted_on<T, C>(mut threads: Builder, command: impl FnOnce(Stop) -> C) -> Option<T>
+where
+    T: Send + 'static,
+    C: Future<Output = T> + Send + 'static,
+{
     // No other thread runs yet: those to come inherit it.
     SigSet::from_iter(ASKED_TO_STOP)
         .thread_block()
         .expect("three signals that can be blocked");
-    let runtime = Runtime::new().expect("the operating system gives threads to a program that has just started");
+    let runtime = threads.enable_all().build();
+    let runtime = runtime.expect("the operating system gives threads to a program that has just started");
     let result = runtime.block_on(async {
         let stop = Stop::default();
         let mut command = tokio::spawn(command(stop.clone()));
