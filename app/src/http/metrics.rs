@@ -69,6 +69,7 @@ impl Metrics {
     }
 
     pub(super) fn purchase(&self, strategy: &Listed, outcome: &Result<Outcome, Error>, took: Duration) {
+        // Its place in OUTCOMES.
         let outcome = match outcome {
             Ok(Outcome::Sold { .. }) => 0,
             Ok(Outcome::Repeated(_)) => 1,
