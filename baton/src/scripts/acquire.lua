@@ -13,7 +13,7 @@ if is_again and held_by and string.find(',' .. held_by .. ',', ',' .. token .. '
 end
 if not held_by and redis.call('llen', queue) == 0 then
     local fence = grant(token, token, 1)
-    in_use()
+    redis.call('expire', last_fence, KEPT)
     return {token, fence}
 end
 local place = is_again and redis.call('lpos', queue, token)

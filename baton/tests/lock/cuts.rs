@@ -29,14 +29,6 @@ async fn had(process: &Baton) -> Option<Held> {
     }
 }
 
-async fn cut_all(world: &mut World) {
-    for kind in ["pubsub", "normal"] {
-        let mut kill = redis::cmd("CLIENT");
-        kill.arg(&["KILL", "TYPE", kind, "SKIPME", "yes"]);
-        let _: usize = kill.query_async(&mut world.redis).await.unwrap();
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn nobody_comes_in_beside_a_holder_who_has_not_lost_the_lock_and_nobody_waits_for_ever() {
     let mut world = World::start().await;
@@ -71,7 +63,8 @@ async fn nobody_comes_in_beside_a_holder_who_has_not_lost_the_lock_and_nobody_wa
             }
         }
         while tasks.iter().any(|task| !task.is_finished()) {
-            cut_all(&mut world).await;
+            world.cut("pubsub").await;
+            world.cut("normal").await;
             sleep(Duration::from_millis(SOON_MS)).await;
         }
         for task in tasks {

@@ -66,12 +66,7 @@ async fn a_waiter_that_could_not_be_told_comes_into_the_queue_again() {
     let held = lock(&process).await;
     let waiter = waiting(&other);
     world.queued(1).await;
-    let mut kill = redis::cmd("CLIENT");
-    let _: usize = kill
-        .arg(&["KILL", "TYPE", "pubsub"])
-        .query_async(&mut world.redis)
-        .await
-        .unwrap();
+    world.cut("pubsub").await;
     // Whether its turn comes before it listens again, or after.
     held.release().await.unwrap();
     assert!(!waiter.await.unwrap().is_lost());
@@ -108,12 +103,7 @@ async fn neighbours_whose_turn_was_not_heard_ask_for_it() {
     let [owner, queue, _] = Baton::keys(LOCK);
     let tokens: Vec<String> = world.redis.lpop(&queue, std::num::NonZero::new(2)).await.unwrap();
     let _: () = world.redis.pset_ex(&owner, tokens.join(","), 30_000).await.unwrap();
-    let mut kill = redis::cmd("CLIENT");
-    let _: usize = kill
-        .arg(&["KILL", "TYPE", "pubsub"])
-        .query_async(&mut world.redis)
-        .await
-        .unwrap();
+    world.cut("pubsub").await;
     for waiter in waiters {
         assert_eq!(waiter.await.unwrap().release().await.unwrap(), Released::InTime);
     }
@@ -129,12 +119,7 @@ async fn who_holds_and_who_waits_outlive_connections_that_are_cut() {
     let waiter = waiting(&other);
     world.queued(1).await;
     for kind in ["normal", "pubsub"] {
-        let mut kill = redis::cmd("CLIENT");
-        let _: usize = kill
-            .arg(&["KILL", "TYPE", kind])
-            .query_async(&mut world.redis)
-            .await
-            .unwrap();
+        world.cut(kind).await;
     }
     assert_eq!(held.release().await.unwrap(), Released::InTime);
     waiter.await.unwrap().release().await.unwrap();

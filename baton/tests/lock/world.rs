@@ -47,6 +47,13 @@ impl World {
         Arc::new(Baton::connect(client, settings).await.unwrap())
     }
 
+    /// Cuts every connection of this kind, `normal` or `pubsub`, but for the one that looks behind the backs.
+    pub async fn cut(&mut self, kind: &str) {
+        let mut kill = redis::cmd("CLIENT");
+        kill.arg(&["KILL", "TYPE", kind, "SKIPME", "yes"]);
+        let _: usize = kill.query_async(&mut self.redis).await.unwrap();
+    }
+
     /// Comes back when so many stand in the queue.
     pub async fn queued(&mut self, waiters: usize) {
         let [_, queue, _] = Baton::keys(LOCK);
