@@ -23,12 +23,22 @@ struct Entry<'a> {
 impl Redis {
     /// The ledger entry of a purchase made through this instance. Names stand in JSON as they are.
     pub fn entry(&self, purchase: &Purchase) -> String {
-        let (quantity, buyer, instance) = (purchase.quantity, &purchase.buyer, &self.instance);
-        let key = match &purchase.key {
-            Some(key) => format!("\"{key}\""),
-            None => "null".to_owned(),
-        };
-        format!(r#"{{"quantity":{quantity},"buyer":"{buyer}","idempotency_key":{key},"instance":"{instance}"}}"#)
+        let quantity = purchase.quantity.to_string();
+        let (quote, key) = purchase.key.as_ref().map_or(("", "null"), |key| ("\"", key.as_str()));
+        [
+            r#"{"quantity":"#,
+            &quantity,
+            r#","buyer":""#,
+            purchase.buyer.as_str(),
+            r#"","idempotency_key":"#,
+            quote,
+            key,
+            quote,
+            r#","instance":""#,
+            self.instance.as_str(),
+            r#""}"#,
+        ]
+        .concat()
     }
 
     /// The purchase that an entry is of.

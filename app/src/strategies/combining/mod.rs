@@ -9,7 +9,8 @@
 //!
 //! Instances meet in the store alone: a script runs while Redis does nothing else, and a transaction holds the row's lock from
 //! its first read to its commit. Inside, purchases are served in the order in which they came, each with an order of its own.
-//! Who comes alone waits for nobody. Cost: one round trip (redis), six round trips (sql), shared by all of a batch.
+//! Who comes alone waits for nobody. At Redis eight who wait do not wait for the batch before them: a second one may be on its way.
+//! Cost: one round trip (redis), six round trips (sql), shared by all of a batch.
 
 mod batch;
 mod queue;
@@ -52,6 +53,8 @@ pub(super) const SQL: NativeEntry = sql::ENTRY;
 trait Ledger: Send + Sync {
     /// The store's name.
     const NAME: &'static str;
+    /// How many batches of an item may be on their way at once: so many are left without knowing by a store that falls silent.
+    const BATCHES: usize;
 
     /// Gathers the batch at the last moment, and puts it through: all of it or nothing. Answers what came of each purchase, in
     /// the order of the batch.
@@ -70,7 +73,7 @@ struct Combining<L> {
 
 impl<L: Ledger> Combining<L> {
     fn new(ledger: L, wait: Duration) -> Self {
-        let queues = Arc::default();
+        let queues = Queues::new(L::BATCHES);
         Self { queues, ledger, wait }
     }
 }

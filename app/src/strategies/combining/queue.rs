@@ -1,6 +1,7 @@
-//! Who waits at this instance, item by item. At most one purchase of an item leads, and those who come meanwhile wait for it.
+//! Who waits at this instance, item by item. One purchase leads a batch, and those who come meanwhile wait for the next one.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,9 +14,41 @@ use crate::sale::{Error, Name, Outcome, Purchase};
 /// The most purchases of one item that wait. Who comes past that is told to come again: a longer queue helps nobody.
 pub(super) const MAX_WAITING: usize = 1_024;
 
-/// An item is in here for as long as one of its purchases leads.
+/// So many who wait need no answer to the batch before theirs, where the store takes a further one. Fewer do wait for it: small
+/// batches cost the store more than they gain.
+const FULL: usize = 8;
+
+type Items = HashMap<Name, Item>;
+
+/// The queues of an instance.
+pub(super) struct Queues {
+    items: Mutex<Items>,
+    /// How many batches of an item may be on their way at once.
+    batches: usize,
+}
+
+/// The queue of an item, kept for as long as one of its purchases leads.
 #[derive(Default)]
-pub(super) struct Queues(Mutex<HashMap<Name, VecDeque<Place>>>);
+struct Item {
+    waiting: VecDeque<Place>,
+    /// Whether somebody leads whose batch is not sent yet, and will take in who waits then.
+    is_gathering: bool,
+    /// Batches on their way.
+    sent: usize,
+}
+
+impl Item {
+    /// Who is to lead the next batch, if it may begin.
+    fn next(&mut self, batches: usize) -> Option<Place> {
+        let may_be_beside = self.sent < batches && self.waiting.len() >= FULL;
+        if self.is_gathering || self.sent > 0 && !may_be_beside {
+            return None;
+        }
+        let next = self.waiting.pop_front();
+        self.is_gathering = next.is_some();
+        next
+    }
+}
 
 /// A purchase that waits to be put through.
 pub(super) struct Place {
@@ -40,25 +73,35 @@ pub(super) enum Joined {
 }
 
 impl Queues {
+    /// Of nobody yet.
+    pub(super) fn new(batches: usize) -> Arc<Self> {
+        let items = Mutex::default();
+        Arc::new(Self { items, batches })
+    }
+
     /// Leads where nobody does, and waits for whoever does otherwise.
     pub(super) fn join(self: &Arc<Self>, purchase: &Purchase, probe: &Probe) -> Joined {
         let mut items = self.items();
-        let Some(queue) = items.get_mut(&purchase.item) else {
-            items.insert(purchase.item.clone(), VecDeque::new());
-            return Joined::Leads(Lead {
-                queues: self.clone(),
-                item: purchase.item.clone(),
-            });
+        let Some(item) = items.get_mut(&purchase.item) else {
+            let first = Item {
+                is_gathering: true,
+                ..Item::default()
+            };
+            items.insert(purchase.item.clone(), first);
+            return Joined::Leads(Lead::of(self, &purchase.item));
         };
-        if queue.len() >= MAX_WAITING {
+        if item.waiting.len() >= MAX_WAITING {
             return Joined::Full;
         }
         let (tell, told) = oneshot::channel();
-        queue.push_back(Place {
+        item.waiting.push_back(Place {
             purchase: purchase.clone(),
             probe: probe.clone(),
             tell,
         });
+        let next = item.next(self.batches);
+        drop(items);
+        self.lead(next, &purchase.item);
         Joined::Waits(Waiting {
             queues: self.clone(),
             item: purchase.item.clone(),
@@ -68,8 +111,16 @@ impl Queues {
         })
     }
 
-    fn items(&self) -> MutexGuard<'_, HashMap<Name, VecDeque<Place>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets somebody lead, if anybody is to.
+    fn lead(self: &Arc<Self>, next: Option<Place>, item: &Name) {
+        if let Some(next) = next {
+            // Whoever has gone drops it, and so hands it on.
+            let _ = next.tell.send(Word::Lead(Lead::of(self, item)));
+        }
+    }
+
+    fn items(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,38 +131,56 @@ impl Place {
     }
 }
 
-/// The right to put an item's purchases through. When it is dropped, however that comes, the first who waits has it.
+/// The right to put a batch of an item through. When it is dropped, however that comes, the next one may begin.
 pub(super) struct Lead {
     queues: Arc<Queues>,
     item: Name,
+    is_sent: bool,
 }
 
 impl Lead {
-    /// Takes those who wait out of the queue, at most so many, first come first.
-    pub(super) fn take(&self, most: usize) -> Vec<Place> {
+    fn of(queues: &Arc<Queues>, item: &Name) -> Self {
+        Self {
+            queues: queues.clone(),
+            item: item.clone(),
+            is_sent: false,
+        }
+    }
+
+    /// Takes those who wait out of the queue, at most so many, first come first. The batch is on its way then.
+    pub(super) fn take(&mut self, most: usize) -> Vec<Place> {
         let mut items = self.queues.items();
-        let Some(queue) = items.get_mut(&self.item) else {
+        let Some(item) = items.get_mut(&self.item) else {
             return Vec::new();
         };
-        let most = most.min(queue.len());
-        queue.drain(..most).collect()
+        let most = most.min(item.waiting.len());
+        let taken = item.waiting.drain(..most).collect();
+        if !mem::replace(&mut self.is_sent, true) {
+            item.is_gathering = false;
+            item.sent += 1;
+        }
+        let next = item.next(self.queues.batches);
+        drop(items);
+        self.queues.lead(next, &self.item);
+        taken
     }
 }
 
 impl Drop for Lead {
     fn drop(&mut self) {
         let mut items = self.queues.items();
-        let Some(next) = items.get_mut(&self.item).and_then(VecDeque::pop_front) else {
+        let Some(item) = items.get_mut(&self.item) else { return };
+        match self.is_sent {
+            true => item.sent -= 1,
+            false => item.is_gathering = false,
+        }
+        if item.sent == 0 && item.waiting.is_empty() && !item.is_gathering {
             items.remove(&self.item);
             return;
-        };
+        }
+        let next = item.next(self.queues.batches);
         drop(items);
-        let lead = Self {
-            queues: self.queues.clone(),
-            item: self.item.clone(),
-        };
-        // Whoever has gone drops it, and so hands it on.
-        let _ = next.tell.send(Word::Lead(lead));
+        self.queues.lead(next, &self.item);
     }
 }
 
@@ -140,13 +209,13 @@ impl Waiting {
     /// Whether it was still in the queue.
     fn leave(&self) -> bool {
         let mut items = self.queues.items();
-        let Some(queue) = items.get_mut(&self.item) else {
+        let Some(Item { waiting, .. }) = items.get_mut(&self.item) else {
             return false;
         };
-        let at = queue
+        let at = waiting
             .iter()
             .position(|place| place.probe.actor().number() == self.number);
-        at.and_then(|at| queue.remove(at)).is_some()
+        at.and_then(|at| waiting.remove(at)).is_some()
     }
 }
 
@@ -188,11 +257,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_lead_goes_to_the_first_who_still_waits_and_the_item_with_the_last() {
-        let queues = Arc::<Queues>::default();
+        let queues = Queues::new(1);
         let (first, gone, next, last) = (leads(&queues), waits(&queues), waits(&queues), waits(&queues));
         drop(gone);
         drop(first);
-        let Word::Lead(lead) = next.told(LONG, "redis").await else {
+        let Word::Lead(mut lead) = next.told(LONG, "redis").await else {
             panic!("it was to lead")
         };
         assert_eq!(lead.take(9).len(), 1);
@@ -206,7 +275,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_lead_that_was_given_to_somebody_who_never_took_it_goes_on_to_the_next() {
-        let queues = Arc::<Queues>::default();
+        let queues = Queues::new(1);
         let (first, gone, next) = (leads(&queues), waits(&queues), waits(&queues));
         drop(first);
         drop(gone);
@@ -216,8 +285,8 @@ mod tests {
 
     #[tokio::test]
     async fn who_was_taken_out_of_the_queue_waits_for_its_outcome_and_who_was_not_is_told_to_come_again() {
-        let queues = Arc::<Queues>::default();
-        let (lead, taken, left) = (leads(&queues), waits(&queues), waits(&queues));
+        let queues = Queues::new(1);
+        let (mut lead, taken, left) = (leads(&queues), waits(&queues), waits(&queues));
         let mut places = lead.take(1);
         let soon = Duration::from_millis(1);
         let tells = async {
@@ -231,9 +300,33 @@ mod tests {
         assert_eq!(lead.take(9).len(), 0, "who has given up is not put through");
     }
 
+    #[tokio::test]
+    async fn a_full_batch_goes_beside_one_that_is_on_its_way_and_no_third_does() {
+        let queues = Queues::new(2);
+        let mut lead = leads(&queues);
+        let first: Vec<_> = (0..FULL).map(|_| waits(&queues)).collect();
+        assert_eq!(
+            lead.take(FULL).len(),
+            FULL,
+            "whoever comes before a batch is sent is in it"
+        );
+        let mut second: Vec<_> = (1..FULL).map(|_| waits(&queues)).collect();
+        assert!(second[0].told.try_recv().is_err(), "one is missing");
+        second.push(waits(&queues));
+        let Word::Lead(mut next) = second.remove(0).told(LONG, "redis").await else {
+            panic!("it was to lead")
+        };
+        assert_eq!(next.take(FULL).len(), FULL - 1);
+        let mut third: Vec<_> = (0..FULL).map(|_| waits(&queues)).collect();
+        assert!(third[0].told.try_recv().is_err(), "two are on their way");
+        drop(lead);
+        assert!(matches!(third.remove(0).told(LONG, "redis").await, Word::Lead(_)));
+        drop((first, next));
+    }
+
     #[test]
     fn who_comes_when_the_queue_is_full_does_not_wait() {
-        let queues = Arc::<Queues>::default();
+        let queues = Queues::new(1);
         let _lead = leads(&queues);
         let _waiting: Vec<_> = (0..MAX_WAITING).map(|_| waits(&queues)).collect();
         assert!(matches!(join(&queues), Joined::Full));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::Script;
 use tokio::task::yield_now;
+use uuid::Uuid;
 
 use super::batch::Batch;
 use super::{Combining, Ledger, MECHANISM, WAIT};
@@ -39,6 +40,8 @@ struct BatchScript {
 #[async_trait]
 impl Ledger for BatchScript {
     const NAME: &'static str = Redis::NAME;
+    /// While Redis works on one, the instance makes the next.
+    const BATCHES: usize = 2;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
         // Those whose requests are read at this moment come along.
@@ -48,7 +51,8 @@ impl Ledger for BatchScript {
         let mut sell = self.sell.key(Redis::stock_key(item));
         sell.key(Redis::orders_key(item));
         for purchase in batch.purchases() {
-            sell.arg(purchase.order.to_string())
+            let mut order = Uuid::encode_buffer();
+            sell.arg(&*purchase.order.hyphenated().encode_lower(&mut order))
                 .arg(purchase.quantity)
                 .arg(self.redis.entry(purchase));
         }
