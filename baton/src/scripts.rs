@@ -31,19 +31,36 @@ pub(crate) struct Scripts {
     renew: Script,
 }
 
+/// Those that end early are before what they do not need then: Redis makes each function anew in each run.
+macro_rules! script {
+    ($($part:literal),+) => {
+        Script::new(concat!($(include_str!(concat!("scripts/", $part))),+))
+    };
+}
+
 impl Scripts {
     pub(crate) fn new() -> Self {
-        let hand_over = |then: &str| Script::new(&format!("{}\n{then}", include_str!("scripts/hand_over.lua")));
         Self {
-            acquire: hand_over(include_str!("scripts/acquire.lua")),
-            release: hand_over(include_str!("scripts/release.lua")),
-            renew: Script::new(include_str!("scripts/renew.lua")),
+            acquire: script!("keys.lua", "fences.lua", "take.lua", "hand_over.lua", "acquire.lua"),
+            release: script!("keys.lua", "release.lua", "fences.lua", "hand_over.lua", "hand_on.lua"),
+            renew: script!("renew.lua"),
         }
     }
 
-    pub(crate) fn acquire(&self, name: &str, token: &str, grace: Duration, again: bool) -> ScriptInvocation<'_> {
+    /// For a waiter that needs `fences`.
+    pub(crate) fn acquire(
+        &self,
+        name: &str,
+        token: &str,
+        grace: Duration,
+        again: bool,
+        fences: u32,
+    ) -> ScriptInvocation<'_> {
         let mut call = self.acquire.key(&keys(name));
-        call.arg(token).arg(grace.as_millis() as u64).arg(u8::from(again));
+        call.arg(token)
+            .arg(grace.as_millis() as u64)
+            .arg(u8::from(again))
+            .arg(fences);
         call
     }
 
@@ -70,6 +87,11 @@ impl Scripts {
 /// What came of asking.
 #[derive(Debug)]
 pub(crate) enum Place {
+    /// It was free.
+    Taken {
+        /// The first of the waiter's.
+        fence: u64,
+    },
     Owner {
         /// The token, or several of this process, that have it one after the other.
         owner: String,
@@ -89,7 +111,7 @@ pub(crate) enum Place {
 impl Place {
     pub(crate) fn in_words(&self) -> String {
         match self {
-            Self::Owner { fence, .. } => format!("taken, fence {fence}"),
+            Self::Taken { fence } | Self::Owner { fence, .. } => format!("taken, fence {fence}"),
             Self::Waiting { place, lease, .. } => format!("place {place}, lease {} ms", lease.as_millis()),
         }
     }
@@ -97,6 +119,10 @@ impl Place {
 
 impl FromRedisValue for Place {
     fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
+        if let Value::Int(_) = value {
+            let fence = FromRedisValue::from_redis_value(value)?;
+            return Ok(Self::Taken { fence });
+        }
         if let Value::Array(parts) = &value
             && parts.len() == 2
         {

@@ -107,30 +107,32 @@ impl Ticket {
     async fn ask_once(&mut self, is_again: bool, around: Option<&dyn Around>) -> Result<Option<Instant>, Error> {
         self.listening.mark_unchanged();
         let sent = Instant::now();
-        let call = self
-            .shared
-            .scripts
-            .acquire(&self.name, &self.token, self.shared.grace(), is_again);
+        let (scripts, grace, batch) = (&self.shared.scripts, self.shared.grace(), self.shared.settings.batch);
+        let call = scripts.acquire(&self.name, &self.token, grace, is_again, batch);
         let answer = self.shared.wire.run(&call);
         let words = |answer: &Result<Place, Error>| in_words(answer, Place::in_words);
         let place = carry(around, Act::Acquire, &self.name, answer, words).await?;
-        Ok(match place {
-            Place::Owner { owner, fence } => {
-                let turn = Turn {
-                    owner: &owner,
-                    fence,
-                    at_us: 0,
-                    name: &self.name,
-                };
-                self.shared.own(&turn, Some(sent));
-                None
-            }
+        match place {
+            Place::Taken { fence } => self.own(&self.token, fence, sent),
+            Place::Owner { owner, fence } => self.own(&owner, fence, sent),
             Place::Waiting { place, lease, now_us } => {
                 self.shared.desk().wait_on(&self.token, sent, now_us);
                 let place = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
-                Some(Instant::now() + lease + EACH_LOOKS_LATER.saturating_mul(place))
+                return Ok(Some(Instant::now() + lease + EACH_LOOKS_LATER.saturating_mul(place)));
             }
-        })
+        }
+        Ok(None)
+    }
+
+    /// Redis answered that the lock belongs to `owner`.
+    fn own(&self, owner: &str, fence: u64, sent: Instant) {
+        let turn = Turn {
+            owner,
+            fence,
+            at_us: 0,
+            name: &self.name,
+        };
+        self.shared.own(&turn, Some(sent));
     }
 
     async fn woken(&mut self, until: Option<Instant>) -> Woken {

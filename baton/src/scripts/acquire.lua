@@ -1,5 +1,5 @@
--- Takes the lock, or a place at the end of the queue. Asked once more with ARGV[3] = 1 it changes nothing that holds already:
--- the answer, or the message that told of the lock, may have been lost. {owner, fence} or {place, lease ms, now}.
+-- Takes a place at the end of the queue. Asked once more with ARGV[3] = 1 it changes nothing that holds already: the answer, or the
+-- message that told of the lock, may have been lost. {owner, fence} or {place, lease ms, now}.
 local is_again = ARGV[3] == '1'
 local held_by = redis.call('get', owner)
 -- By the waiter, or by others of its process together with it.
@@ -9,12 +9,7 @@ if is_again and held_by and string.find(',' .. held_by .. ',', ',' .. token .. '
         redis.call('pexpire', owner, grace_ms)
     end
     local _, commas = string.gsub(held_by, ',', ',')
-    return {held_by, next_fence(token, commas + 1)}
-end
-if not held_by and redis.call('llen', queue) == 0 then
-    local fence = grant(token, token, 1)
-    redis.call('expire', last_fence, KEPT)
-    return {token, fence}
+    return {held_by, next_fence((commas + 1) * ARGV[4])}
 end
 local place = is_again and redis.call('lpos', queue, token)
 if not place then

@@ -1,7 +1,8 @@
--- Gives the lock to the next waiter, or, without having it, the place in the queue up. Whether it was the lock.
-if redis.call('get', owner) == token then
-    hand_over()
-    return 1
+-- Gives the lock back where nobody waits for it, or, without having it, the place in the queue up. Whether it was the lock.
+if redis.call('get', owner) ~= token then
+    redis.call('lrem', queue, 1, token)
+    return 0
 end
-redis.call('lrem', queue, 1, token)
-return 0
+if redis.call('exists', queue) == 0 then
+    return redis.call('del', owner)
+end

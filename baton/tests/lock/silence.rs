@@ -135,13 +135,16 @@ async fn a_question_that_comes_late_shortens_no_lease() {
     let keys = Baton::keys(LOCK);
     let token: String = world.redis.get(&keys[0]).await.unwrap();
     let acquire = redis::Script::new(concat!(
+        include_str!("../../src/scripts/keys.lua"),
+        include_str!("../../src/scripts/fences.lua"),
+        include_str!("../../src/scripts/take.lua"),
         include_str!("../../src/scripts/hand_over.lua"),
-        "\n",
         include_str!("../../src/scripts/acquire.lua")
     ));
     let mut late = acquire.key(&keys);
     let (owner, _): (String, u64) = late
         .arg(&token)
+        .arg(1)
         .arg(1)
         .arg(1)
         .invoke_async(&mut world.redis)
