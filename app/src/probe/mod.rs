@@ -36,6 +36,14 @@ impl<F: Future> Command<F> {
     pub(crate) fn new(round_trip: F) -> Self {
         Self(round_trip)
     }
+
+    /// Calls `sent` as it is sent, when nothing holds it up any more.
+    pub fn on_send(self, sent: impl FnOnce()) -> Command<impl Future<Output = F::Output>> {
+        Command(async {
+            sent();
+            self.0.await
+        })
+    }
 }
 
 /// One actor's way through the seam.

@@ -38,6 +38,11 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Lets another batch go beside this one, which is on its way.
+    pub(super) fn sent(&self) {
+        self.lead.sent();
+    }
+
     /// The purchase that leads.
     pub(super) fn first(&self) -> &Purchase {
         self.own.0

@@ -53,8 +53,6 @@ pub(super) const SQL: NativeEntry = sql::ENTRY;
 trait Ledger: Send + Sync {
     /// The store's name.
     const NAME: &'static str;
-    /// How many batches of an item may be on their way at once: so many are left without knowing by a store that falls silent.
-    const BATCHES: usize;
 
     /// Gathers the batch at the last moment, and puts it through: all of it or nothing. Answers what came of each purchase, in
     /// the order of the batch.
@@ -73,7 +71,7 @@ struct Combining<L> {
 
 impl<L: Ledger> Combining<L> {
     fn new(ledger: L, wait: Duration) -> Self {
-        let queues = Queues::new(L::BATCHES);
+        let queues = Arc::default();
         Self { queues, ledger, wait }
     }
 }

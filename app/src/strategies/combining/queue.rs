@@ -1,7 +1,7 @@
 //! Who waits at this instance, item by item. One purchase leads a batch, and those who come meanwhile wait for the next one.
 
 use std::collections::{HashMap, VecDeque};
-use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::sale::{Error, Name, Outcome, Purchase};
 /// The most purchases of one item that wait. Who comes past that is told to come again: a longer queue helps nobody.
 pub(super) const MAX_WAITING: usize = 1_024;
 
-/// So many who wait need no answer to the batch before theirs, where the store takes a further one. Fewer do wait for it: small
-/// batches cost the store more than they gain.
+/// So many who wait go beside a batch that is on its way. Fewer wait for its answer: small batches cost the store more than they
+/// gain.
 const FULL: usize = 8;
+
+/// The most batches of an item that are on their way at once: so many are left without knowing by a store that falls silent.
+const MAX_SENT: usize = 2;
 
 type Items = HashMap<Name, Item>;
 
-/// The queues of an instance.
-pub(super) struct Queues {
-    items: Mutex<Items>,
-    /// How many batches of an item may be on their way at once.
-    batches: usize,
-}
+/// The queues of an instance, item by item.
+#[derive(Default)]
+pub(super) struct Queues(Mutex<Items>);
 
 /// The queue of an item, kept for as long as one of its purchases leads.
 #[derive(Default)]
@@ -39,9 +39,9 @@ struct Item {
 
 impl Item {
     /// Who is to lead the next batch, if it may begin.
-    fn next(&mut self, batches: usize) -> Option<Place> {
-        let may_be_beside = self.sent < batches && self.waiting.len() >= FULL;
-        if self.is_gathering || self.sent > 0 && !may_be_beside {
+    fn next(&mut self) -> Option<Place> {
+        let goes_beside = self.sent < MAX_SENT && self.waiting.len() >= FULL;
+        if self.is_gathering || self.sent > 0 && !goes_beside {
             return None;
         }
         let next = self.waiting.pop_front();
@@ -73,12 +73,6 @@ pub(super) enum Joined {
 }
 
 impl Queues {
-    /// Of nobody yet.
-    pub(super) fn new(batches: usize) -> Arc<Self> {
-        let items = Mutex::default();
-        Arc::new(Self { items, batches })
-    }
-
     /// Leads where nobody does, and waits for whoever does otherwise.
     pub(super) fn join(self: &Arc<Self>, purchase: &Purchase, probe: &Probe) -> Joined {
         let mut items = self.items();
@@ -99,7 +93,7 @@ impl Queues {
             probe: probe.clone(),
             tell,
         });
-        let next = item.next(self.batches);
+        let next = item.next();
         drop(items);
         self.lead(next, &purchase.item);
         Joined::Waits(Waiting {
@@ -120,7 +114,7 @@ impl Queues {
     }
 
     fn items(&self) -> MutexGuard<'_, Items> {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,7 +129,7 @@ impl Place {
 pub(super) struct Lead {
     queues: Arc<Queues>,
     item: Name,
-    is_sent: bool,
+    is_sent: AtomicBool,
 }
 
 impl Lead {
@@ -143,44 +137,50 @@ impl Lead {
         Self {
             queues: queues.clone(),
             item: item.clone(),
-            is_sent: false,
+            is_sent: AtomicBool::new(false),
         }
     }
 
-    /// Takes those who wait out of the queue, at most so many, first come first. The batch is on its way then.
-    pub(super) fn take(&mut self, most: usize) -> Vec<Place> {
+    /// Takes those who wait out of the queue, at most so many, first come first.
+    pub(super) fn take(&self, most: usize) -> Vec<Place> {
         let mut items = self.queues.items();
         let Some(item) = items.get_mut(&self.item) else {
             return Vec::new();
         };
         let most = most.min(item.waiting.len());
-        let taken = item.waiting.drain(..most).collect();
-        if !mem::replace(&mut self.is_sent, true) {
+        item.waiting.drain(..most).collect()
+    }
+
+    /// The batch is on its way now, and nobody who comes later can overtake it.
+    pub(super) fn sent(&self) {
+        self.is_sent.store(true, Ordering::Relaxed);
+        self.go_on(|item| {
             item.is_gathering = false;
             item.sent += 1;
+        });
+    }
+
+    /// Lets the next one lead, if it may after `change`.
+    fn go_on(&self, change: impl FnOnce(&mut Item)) {
+        let mut items = self.queues.items();
+        let Some(item) = items.get_mut(&self.item) else { return };
+        change(item);
+        let next = item.next();
+        if item.sent == 0 && !item.is_gathering {
+            items.remove(&self.item);
         }
-        let next = item.next(self.queues.batches);
         drop(items);
         self.queues.lead(next, &self.item);
-        taken
     }
 }
 
 impl Drop for Lead {
     fn drop(&mut self) {
-        let mut items = self.queues.items();
-        let Some(item) = items.get_mut(&self.item) else { return };
-        match self.is_sent {
+        let is_sent = self.is_sent.load(Ordering::Relaxed);
+        self.go_on(|item| match is_sent {
             true => item.sent -= 1,
             false => item.is_gathering = false,
-        }
-        if item.sent == 0 && item.waiting.is_empty() && !item.is_gathering {
-            items.remove(&self.item);
-            return;
-        }
-        let next = item.next(self.queues.batches);
-        drop(items);
-        self.queues.lead(next, &self.item);
+        });
     }
 }
 
@@ -257,11 +257,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_lead_goes_to_the_first_who_still_waits_and_the_item_with_the_last() {
-        let queues = Queues::new(1);
+        let queues = Arc::<Queues>::default();
         let (first, gone, next, last) = (leads(&queues), waits(&queues), waits(&queues), waits(&queues));
         drop(gone);
         drop(first);
-        let Word::Lead(mut lead) = next.told(LONG, "redis").await else {
+        let Word::Lead(lead) = next.told(LONG, "redis").await else {
             panic!("it was to lead")
         };
         assert_eq!(lead.take(9).len(), 1);
@@ -275,7 +275,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_lead_that_was_given_to_somebody_who_never_took_it_goes_on_to_the_next() {
-        let queues = Queues::new(1);
+        let queues = Arc::<Queues>::default();
         let (first, gone, next) = (leads(&queues), waits(&queues), waits(&queues));
         drop(first);
         drop(gone);
@@ -285,8 +285,8 @@ mod tests {
 
     #[tokio::test]
     async fn who_was_taken_out_of_the_queue_waits_for_its_outcome_and_who_was_not_is_told_to_come_again() {
-        let queues = Queues::new(1);
-        let (mut lead, taken, left) = (leads(&queues), waits(&queues), waits(&queues));
+        let queues = Arc::<Queues>::default();
+        let (lead, taken, left) = (leads(&queues), waits(&queues), waits(&queues));
         let mut places = lead.take(1);
         let soon = Duration::from_millis(1);
         let tells = async {
@@ -302,21 +302,25 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_batch_goes_beside_one_that_is_on_its_way_and_no_third_does() {
-        let queues = Queues::new(2);
-        let mut lead = leads(&queues);
+        let queues = Arc::<Queues>::default();
+        let lead = leads(&queues);
         let first: Vec<_> = (0..FULL).map(|_| waits(&queues)).collect();
         assert_eq!(
             lead.take(FULL).len(),
             FULL,
             "whoever comes before a batch is sent is in it"
         );
-        let mut second: Vec<_> = (1..FULL).map(|_| waits(&queues)).collect();
+        let mut second: Vec<_> = (0..FULL).map(|_| waits(&queues)).collect();
+        assert!(second[0].told.try_recv().is_err(), "the first one is not sent");
+        drop(second.pop());
+        lead.sent();
         assert!(second[0].told.try_recv().is_err(), "one is missing");
         second.push(waits(&queues));
-        let Word::Lead(mut next) = second.remove(0).told(LONG, "redis").await else {
+        let Word::Lead(next) = second.remove(0).told(LONG, "redis").await else {
             panic!("it was to lead")
         };
         assert_eq!(next.take(FULL).len(), FULL - 1);
+        next.sent();
         let mut third: Vec<_> = (0..FULL).map(|_| waits(&queues)).collect();
         assert!(third[0].told.try_recv().is_err(), "two are on their way");
         drop(lead);
@@ -326,7 +330,7 @@ mod tests {
 
     #[test]
     fn who_comes_when_the_queue_is_full_does_not_wait() {
-        let queues = Queues::new(1);
+        let queues = Arc::<Queues>::default();
         let _lead = leads(&queues);
         let _waiting: Vec<_> = (0..MAX_WAITING).map(|_| waits(&queues)).collect();
         assert!(matches!(join(&queues), Joined::Full));

@@ -40,8 +40,6 @@ struct BatchScript {
 #[async_trait]
 impl Ledger for BatchScript {
     const NAME: &'static str = Redis::NAME;
-    /// While Redis works on one, the instance makes the next.
-    const BATCHES: usize = 2;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
         // Those whose requests are read at this moment come along.
@@ -56,7 +54,8 @@ impl Ledger for BatchScript {
                 .arg(purchase.quantity)
                 .arg(self.redis.entry(purchase));
         }
-        let run = self.redis.run(&sell);
+        // While Redis works on it, the instance makes the next one.
+        let run = self.redis.run(&sell).on_send(|| batch.sent());
         let answers: Vec<Answer> = batch
             .probe()
             .step(&SELL, item, run, |answers: &Vec<_>| in_words(answers))

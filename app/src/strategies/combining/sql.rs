@@ -39,8 +39,6 @@ struct BatchTransaction {
 #[async_trait]
 impl Ledger for BatchTransaction {
     const NAME: &'static str = Sql::NAME;
-    /// A second one would only wait for the lock of the row.
-    const BATCHES: usize = 1;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
         for _ in 0..TRIES {
