@@ -31,7 +31,8 @@ pub(crate) struct Scripts {
     renew: Script,
 }
 
-/// Those that end early are before what they do not need then: Redis makes each function anew in each run.
+/// A script of these parts. One that may end it stands before the functions that are not needed then: Redis makes each of them anew
+/// in each run.
 macro_rules! script {
     ($($part:literal),+) => {
         Script::new(concat!($(include_str!(concat!("scripts/", $part))),+))

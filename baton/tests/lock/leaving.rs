@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton::Settings;
+use baton::{Baton, Settings};
 use futures_util::FutureExt;
 use redis::AsyncCommands;
 
@@ -113,4 +113,18 @@ async fn neighbours_who_went_before_their_turn_or_as_it_came_are_passed_over() {
         gone.abort();
     }
     assert!(!next.await.unwrap().is_lost());
+}
+
+#[tokio::test]
+async fn what_a_lock_leaves_in_redis_is_not_kept_for_ever() {
+    let mut world = World::start().await;
+    let process = world.process(patient()).await;
+    let held = lock(&process).await;
+    let waiter = waiting(&process);
+    world.queued(1).await;
+    for key in Baton::keys(LOCK) {
+        assert!(world.redis.pttl::<_, i64>(&key).await.unwrap() > 0, "{key}");
+    }
+    held.release().await.unwrap();
+    waiter.await.unwrap().release().await.unwrap();
 }
