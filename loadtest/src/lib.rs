@@ -18,6 +18,7 @@
 //! - [`experiment`], [`market`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
 //! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
 //! - [`summary`], [`compare`]: what became of each strategy; two runs side by side
+//! - [`check`]: the contract point by point, and single requests to a shop
 //! - [`demo`]: the smallest crowd there is, told step by step
 //! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
 //! - [`pictures`]: what a document shows of it, one file each in one list
@@ -28,6 +29,7 @@ pub mod audit;
 pub mod busy;
 pub mod catalogue;
 pub mod cell;
+pub mod check;
 pub mod compare;
 mod deeds;
 pub mod demo;

@@ -1,4 +1,4 @@
-//! `oversell bench`: what things cost, as ratios within one run.
+//! `oversell bench`: costs, as ratios within one run.
 
 use std::fs;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::exit::{AS_DESIGNED, INTERRUPTED};
 use crate::options::{BenchOptions, MeasureOptions, What};
 use crate::progress::Progress;
 use crate::selection::select;
-use crate::{command_line, deployment, interrupt, run_folder, say};
+use crate::{command_line, console, deployment, interrupt, run_folder};
 
 /// Measures, keeps the result and prints its table.
 pub fn bench(options: BenchOptions) -> Result<u8> {
@@ -49,13 +49,13 @@ pub fn bench(options: BenchOptions) -> Result<u8> {
     }
 }
 
-/// For the tasks that contend for locks: as many as an instance of the shop has. Where they have two, Redis has to share one
-/// of two processors with them.
+/// Builds a runtime with as many threads as an instance has. With two of them, Redis would have to share one of two
+/// processors.
 fn one_thread() -> Builder {
     Builder::new_current_thread()
 }
 
-/// The strategies that the names mean; without any, all that are safe.
+/// Returns the strategies that the names mean; without names, all safe ones.
 fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
     let mut all = Entry::all();
     if asked.is_empty() {
@@ -69,8 +69,8 @@ fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
     Ok(all)
 }
 
-/// Keeps the rows that `measure` gives on `threads` as `name`.json in a folder of their own, and prints its table. What is in
-/// `needs` is started where it can be.
+/// Measures on `threads`, keeps the rows as `name`.json in a folder of their own and prints their table. The services in
+/// `needs` are started where they can be.
 fn kept<P, F, M>(
     name: &str,
     options: MeasureOptions,
@@ -83,7 +83,7 @@ where
     F: Serialize + Send + 'static,
     M: Future<Output = Result<(Vec<Row<P, F>>, String)>> + Send,
 {
-    // Before anything is measured that could not be kept.
+    // A measurement that cannot be kept should not begin.
     let folder = run_folder::new(&options.results, &run_folder::id(Utc::now()))?;
     let quiet = options.quiet;
     let measuring = interrupt::unless_interrupted_on(threads, |stop| async move {
@@ -94,11 +94,11 @@ where
     });
     let measured = measuring.transpose();
     if !matches!(measured, Ok(Some(_))) {
-        // Nothing is in it.
+        // The folder is empty.
         let _ = fs::remove_dir(&folder);
     }
     let Some((environment, (rows, table))) = measured? else {
-        say::aside("interrupted: nothing was kept");
+        console::note("interrupted: nothing was kept");
         return Ok(INTERRUPTED);
     };
     let result = Measured {
@@ -107,14 +107,14 @@ where
         rows,
     };
     let path = write(&result, &folder, name)?;
-    say::result(&format!("{table}\n"))?;
+    console::print(&format!("{table}\n"))?;
     if !quiet {
-        say::aside(format_args!("kept in {}", path.display()));
+        console::note(format_args!("kept in {}", path.display()));
     }
     Ok(AS_DESIGNED)
 }
 
-/// Starts what it is measured on, and stops it again.
+/// Starts the servers, measures on them, and stops them.
 async fn measured<T, M>(
     options: MeasureOptions,
     needs: Vec<&'static str>,
@@ -136,7 +136,7 @@ where
         begins: Box::new(move |done, all, line, what| teller.begins(done, all, line, what.to_owned())),
         says: Box::new(move |line| {
             if !quiet {
-                say::aside(line);
+                console::note(line);
             }
         }),
     };

@@ -1,4 +1,4 @@
-//! `oversell run`: the main job.
+//! `oversell run`: puts strategies on trial.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ use stack::ServerKind;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::Stop;
 use crate::options::{RunOptions, StackOptions};
-use crate::report::{Form, shown};
+use crate::report::{self, Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
 use crate::stdout::Terminal;
-use crate::{command_line, deployment, interrupt, plan, run_folder, say, stdout};
+use crate::{command_line, console, deployment, interrupt, plan, run_folder, stdout};
 
-/// Puts strategies on trial, prints the tables; the status says whether all was as designed.
+/// Puts strategies on trial and prints the result. The status says whether all is as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
     if let Some(run) = &options.load_only {
-        return load(run, options.foreign.admin_token.as_deref().unwrap_or_default());
+        return load(run, options.remote.operator.admin_token.as_deref().unwrap_or_default());
     }
     if let Some(contradiction) = contradiction(&options) {
         return Err(contradiction.into());
     }
-    // Before anything is started for nothing.
+    // A wrong name should be refused before anything is started.
     select("threat", &options.threat, &threats::names())?;
     let began = Utc::now();
     let writer = Arc::new(ResultWriter::new(
@@ -47,19 +47,23 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
         match writer.folder().exists() {
-            true => say::aside(format_args!(
-                "interrupted: the rounds that were over are in {}",
-                writer.folder().display()
-            )),
-            false => say::aside("interrupted before any round was over"),
+            true => {
+                let folder = writer.folder();
+                console::note(format_args!(
+                    "interrupted: the rounds that were over are in {}\n",
+                    folder.display()
+                ));
+                console::note(report::of_interrupted(folder)?.trim_end());
+            }
+            false => console::note("interrupted before any round was over"),
         }
         return Ok(INTERRUPTED);
     };
     writer.clear();
     let run = result?;
-    say::result_to(&mut stdout, &shown(&run, form, writer.folder()))?;
+    console::print_to(&mut stdout, &shown(&run, form, writer.folder()))?;
     if !quiet {
-        say::aside(format_args!("kept in {}", writer.folder().display()));
+        console::note(format_args!("kept in {}", writer.folder().display()));
     }
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,
@@ -68,7 +72,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     })
 }
 
-/// Sends load for a run elsewhere until that is over.
+/// Sends load for a run on another machine until that run is over.
 fn load(run: &str, token: &str) -> Result<u8> {
     let _stdout = stdout::keep_aside().context("stdout cannot be kept aside")?;
     let (run, token) = (run.trim_end_matches('/').to_owned(), token.to_owned());
@@ -82,7 +86,7 @@ fn load(run: &str, token: &str) -> Result<u8> {
     })
 }
 
-/// What two options that are right alone say together.
+/// Finds two options that contradict each other.
 fn contradiction(options: &RunOptions) -> Option<Usage> {
     let RunOptions {
         quantity,
@@ -98,12 +102,12 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
     }
     if items > requests {
         return Some(Usage(format!(
-            "--items {items} is more than --requests {requests}: nobody would ask for some of them; add --requests {items}"
+            "--items {items} is more than --requests {requests}: some items would have no buyer; add --requests {items}"
         )));
     }
     let buyers = options.buyers.filter(|buyers| *buyers > requests)?;
     Some(Usage(format!(
-        "--buyers {buyers} is more than --requests {requests}: some would have nothing to ask for; add --requests {buyers}"
+        "--buyers {buyers} is more than --requests {requests}: some buyers would have nothing to ask for; add --requests {buyers}"
     )))
 }
 
@@ -118,7 +122,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     if let Some(Soak { seed, .. }) = soak
         && !options.quiet
     {
-        say::aside(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
+        console::note(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
     }
     let versions = world.reader.versions().await?;
     let nginx = match &world.deployment {
@@ -155,9 +159,9 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     Ok(run)
 }
 
-/// Where workers come to, if there are any.
+/// Opens the listener of the workers, if the run has workers.
 async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
-    let (Some(workers), Some(token)) = (options.workers, options.foreign.admin_token.clone()) else {
+    let (Some(workers), Some(token)) = (options.workers, options.remote.operator.admin_token.clone()) else {
         return Ok(None);
     };
     let listening = Listening {
@@ -169,8 +173,8 @@ async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
 }
 
 async fn open_world(options: &RunOptions) -> Result<World> {
-    match deployment::foreign(&options.foreign, &options.stack).await? {
-        Some(foreign) => World::of(foreign).await,
+    match deployment::remote(&options.remote, &options.stack.stores).await? {
+        Some(remote) => World::of(remote).await,
         None => local_world(options.stack.clone(), plan::needs(options)).await,
     }
 }
@@ -180,9 +184,9 @@ async fn local_world(stack: StackOptions, needs: Vec<&'static str>) -> Result<Wo
     World::of(Deployment::Local(Box::new(local))).await
 }
 
-/// Where everything is started here, it can be started more than once.
+/// Returns how to start further stores and shops: only where everything is started here.
 fn further_worlds(options: &RunOptions) -> Option<Box<MakeWorld>> {
-    if options.foreign.host.is_some() || !options.stack.urls().is_empty() {
+    if options.remote.host.is_some() || !options.stack.stores.urls().is_empty() {
         return None;
     }
     let (stack, needs) = (options.stack.clone(), plan::needs(options));

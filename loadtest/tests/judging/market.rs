@@ -206,8 +206,11 @@ fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
     let [long, short] = rendered(&market);
     assert!(long.contains("| second-instance, 2 instances, 50 items |"), "{long}");
     assert!(long.contains("8 buyers at once ask for 24 of 50 x 12 units"), "{long}");
-    assert!(short.contains("8 buyers ask for 24 of 50 x 12 units"), "{short}");
-    assert!(screen(&market, false).contains("oversold: 607 of 600"));
+    assert!(
+        short.contains("8 buyers ask for 24 units of a stock of 50 x 12:"),
+        "{short}"
+    );
+    assert!(screen(&market, false, 80).contains("oversold by 7 (stock 600)"));
     let one = run(vec![round("lua@redis", "second-instance", 2)]);
     assert!(rendered(&one).iter().all(|text| !text.contains("items")));
     let compared = compare::compare(&one, &market).text;

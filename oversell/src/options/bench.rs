@@ -1,20 +1,20 @@
-//! What to measure, and how often.
+//! The options of a measurement.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::shop::StackOptions;
+use super::target::StackOptions;
 use crate::values::between;
 
-/// What to measure.
+/// A measurement.
 #[derive(Args)]
 pub struct BenchOptions {
     #[command(subcommand)]
     pub what: What,
 }
 
-/// What can be measured.
+/// The measurements.
 #[derive(Subcommand)]
 pub enum What {
     /// How fast and how fairly locks change hands, and what that costs
@@ -45,10 +45,10 @@ pub struct MeasureOptions {
     /// How often each figure is measured, one lock after the other; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: u32,
-    /// Where results are written, in a folder of their own
+    /// Write the results into a folder of their own, below this one
     #[arg(long, value_name = "DIR", default_value = "results/bench")]
     pub results: PathBuf,
-    /// Say nothing on stderr while it goes on
+    /// Print no progress on stderr
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]

@@ -35,7 +35,7 @@ fn free_ports() -> String {
 }
 
 /// Types the commands of the README into a shell, after the line that `up` prints for it, with a shorter run.
-fn typed(export: &str, results: &Path) -> Output {
+fn typed(settings: &str, results: &Path) -> Output {
     let [first, rest @ ..] = &commands()[..] else {
         panic!("the README has no commands");
     };
@@ -48,7 +48,7 @@ fn typed(export: &str, results: &Path) -> Output {
     let rest = rest.concat().replace("cargo run --release -- run ", &run);
     // With `set -m`, as in a terminal, `kill %1` reaches a whole job, and so does the trap when the run fails.
     let trap = "trap 'for job in $(jobs -p); do kill -- -$job; done 2> /dev/null' EXIT";
-    let script = format!("set -m; {trap}\n{export}\n{}", rest.replace(PORTS, &free_ports()));
+    let script = format!("set -m; {trap}\n{settings}\n{}", rest.replace(PORTS, &free_ports()));
     let script = script.replace("\nkill %1 %2", "\nstatus=$?\nkill %1 %2; exit $status");
     let mut bash = Command::new("bash");
     bash.args(["-c", &script]).current_dir(root());
@@ -72,12 +72,9 @@ fn the_readme_of_the_shop_in_python_puts_it_on_trial() {
         "there is no python3 here, and the shop in examples/python is tried with it: install python3"
     );
     let (mut shop, said) = up(&[]);
-    let export = said
-        .iter()
-        .find(|line| line.trim_start().starts_with("export "))
-        .unwrap();
+    let settings = said.iter().find(|line| line.trim_start().starts_with(". ")).unwrap();
     let results = tempfile::tempdir().unwrap();
-    let ran = typed(export, results.path());
+    let ran = typed(settings, results.path());
     interrupt(&shop);
     shop.wait().unwrap();
 

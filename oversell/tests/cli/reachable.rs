@@ -1,35 +1,18 @@
-//! A wrong URL is said at once, by the name of its option, and never with a password.
+//! A wrong URL is named at once by its option, and never with a password.
 
-use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use crate::harness::{interrupt, output, stderr, up};
-
-/// The base URL of a server that knows none of our routes.
-fn some_other_server() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        }
-    });
-    format!("http://{address}")
-}
+use crate::harness::{answering, interrupt, output, stderr, up, word};
 
 #[test]
 fn a_wrong_url_of_a_shop_that_runs_is_named_by_its_option() {
     let (mut child, said) = up(&["--instances", "1"]);
-    let word = |of: &str| {
-        let line = said.iter().find(|line| line.starts_with(of)).unwrap();
-        line.split_whitespace().nth(1).unwrap().to_owned()
-    };
+    let word = |of: &str| word(&said, of);
     let (host, admin) = (word("shop"), word("app-1"));
     // It is taken by the system, and nobody answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = silent.local_addr().unwrap();
-    let other = some_other_server();
+    let other = answering("501 Not Implemented");
     let at = |url: &str| url.replace("http://", "");
     for (option, value, status, why) in [
         ("--host", at(&host), 64, "--host must be a URL such as http://"),
@@ -40,7 +23,7 @@ fn a_wrong_url_of_a_shop_that_runs_is_named_by_its_option() {
             "--admin",
             "http://127.0.0.1:9".to_owned(),
             69,
-            "--admin: there is no shop at",
+            "--admin: there is no admin listener at",
         ),
         (
             "--admin",
