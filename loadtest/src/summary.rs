@@ -140,15 +140,17 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
         && run.soak.is_none()
     {
         lines.push(format!(
-            "On {} instances {} buyers ask for {} units of a stock of {}: at most {} are oversold.",
+            "On {} instances {} buyers ask for {} units, and the stock is {}.",
             round.instances,
             round.buyers,
             round.demand,
             round.stock_in_words(),
+        ));
+        lines.push("sales/s and ms (the median time of a sale) are of these rounds.".to_owned());
+        lines.push(format!(
+            "At most {} units can be oversold there. A round with a fault sells fewer.",
             round.demand.saturating_sub(round.all_stock()).max(0)
         ));
-        lines.push("sales/s and the median time of a sale (ms) are of these rounds.".to_owned());
-        lines.push("Rounds with a fault have a smaller stock.".to_owned());
     }
     let again = run.rounds.iter().filter(|round| !round.inconclusive_before.is_empty());
     match again.count() {
@@ -175,10 +177,14 @@ fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
         return None;
     }
     let percent = upper_bound_95(rounds) * 100.0;
+    let clean = match rounds {
+        1 => "1 clean round does".to_owned(),
+        many => format!("{many} clean rounds do"),
+    };
     Some(match run.soak {
         None => {
-            format!("{rounds} clean rounds do not exclude a failure in up to {percent:.0} % of rounds.")
+            format!("{clean} not exclude a failure in up to {percent:.0} % of rounds.")
         }
-        Some(_) => format!("{rounds} clean rounds do not exclude a failure in up to {percent:.1} % of rounds."),
+        Some(_) => format!("{clean} not exclude a failure in up to {percent:.1} % of rounds."),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, stdout};
 
-use textwrap::{Options, fill, termwidth};
+use textwrap::{Options, WordSplitter, fill, termwidth};
 
 /// The longest line of running text: longer ones are hard to read, however wide the terminal is.
 const WIDEST: usize = 100;
@@ -43,6 +43,7 @@ fn options<'a>(width: usize, first: &'a str, others: &'a str) -> Options<'a> {
         .initial_indent(first)
         .subsequent_indent(others)
         .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation)
 }
 
 /// Keeps each line whole where `width` allows it. Where a line is too wide, the indent goes first, then the second column

@@ -207,7 +207,7 @@ fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
     assert!(long.contains("| second-instance, 2 instances, 50 items |"), "{long}");
     assert!(long.contains("8 buyers at once ask for 24 of 50 x 12 units"), "{long}");
     assert!(
-        short.contains("8 buyers ask for 24 units of a stock of 50 x 12:"),
+        short.contains("8 buyers ask for 24 units, and the stock is 50 x 12."),
         "{short}"
     );
     assert!(screen(&market, false, 80).contains("oversold by 7 (stock 600)"));

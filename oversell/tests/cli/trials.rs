@@ -240,7 +240,7 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     assert_eq!(run["as_designed"], serde_json::Value::Null);
     let said = String::from_utf8(ended.stderr).unwrap();
     assert!(said.contains("The run ended early: it decides nothing."), "{said}");
-    assert!(said.contains("ok lua@redis  holds in all "), "{said}");
+    assert!(said.contains("ok lua@redis holds in all "), "{said}");
     assert!(
         said.lines().last().unwrap().contains(" report "),
         "the next command: {said}"

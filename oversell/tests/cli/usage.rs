@@ -80,7 +80,7 @@ fn help_documents_every_exit_status_of_every_command_that_can_end_with_one() {
 #[test]
 fn the_help_of_run_names_every_threat() {
     let help = stdout(&output(&["run", "--help"]));
-    let words: Vec<&str> = help.split([' ', ',', '\n']).collect();
+    let words: Vec<&str> = help.split([' ', ',', '.', '\n']).collect();
     for name in loadtest::threats::names() {
         assert!(words.contains(&name), "{name}: {help}");
     }
