@@ -5,7 +5,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{Clock, Launch, Ready, ServerKind, Service, ShopOptions};
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
+use crate::shop_options::ShopOptions;
 
 /// The two addresses of an instance, which it keeps over a restart.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::{Clock, Program};
+use crate::clock::Clock;
+use crate::program::Program;
 
 /// A command line that can be run any number of times. It has no `Debug`: the environment may hold secrets.
 #[derive(Clone)]

@@ -8,7 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use nix::unistd::geteuid;
 
-use crate::{Clock, Launch, Program, Ready, Service};
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::service::Service;
 
 /// It takes a fifth of a second; this is for a slow disk.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_secs(30);

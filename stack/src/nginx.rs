@@ -6,7 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::{Launch, Program, Ready, ServerKind, Service};
+use crate::launch::Launch;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 const TEMPLATE: &str = include_str!("../../nginx/nginx.conf");
 

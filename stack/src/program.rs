@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::ServerKind;
+use crate::server_kind::ServerKind;
 
 /// Where a program came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Origin {
     Path,
     /// Unpacked from the distribution's package into the private cache.
     Fetched,
+    /// Its jars were unpacked into the private cache; the Java that runs them is installed.
+    FetchedJars,
 }
 
 /// A binary together with what it needs to run.
@@ -47,14 +49,17 @@ impl Program {
     }
 
     pub(crate) fn unpacked(kind: ServerKind, path: PathBuf, root: &Path) -> Program {
-        let library_path = library_folders(root);
+        let origin = match path.starts_with(root) {
+            true => Origin::Fetched,
+            false => Origin::FetchedJars,
+        };
         Program {
             kind,
             path,
-            library_path,
+            library_path: library_folders(root),
             class_path: class_path(kind, root),
             root: Some(root.to_owned()),
-            origin: Origin::Fetched,
+            origin,
         }
     }
 
@@ -123,6 +128,14 @@ impl Program {
     }
 }
 
+/// The folders in which installed programs lie.
+pub(crate) fn folders_of_programs() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Servers live in sbin, which is not on the PATH of an ordinary user.
+    let sbin = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(sbin).collect()
+}
+
 fn version_in(kind: ServerKind, said: &str) -> Option<&str> {
     let (before, after) = match kind {
         ServerKind::Redis => (" v=", " "),
@@ -159,6 +172,14 @@ fn library_folders(root: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_installed_java_that_runs_fetched_jars_is_not_in_the_cache() {
+        let root = Path::new("/cache/packages-zookeeper");
+        let origin = |path: &str| Program::unpacked(ServerKind::ZooKeeper, path.into(), root).origin;
+        assert_eq!(origin("/usr/bin/java"), Origin::FetchedJars);
+        assert_eq!(origin("/cache/packages-zookeeper/usr/bin/java"), Origin::Fetched);
+    }
 
     #[test]
     fn each_program_s_own_way_to_say_its_version_is_understood() {

@@ -11,7 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::{Clock, Launch, Log, Ready, spawner};
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::log::Log;
+use crate::ready::Ready;
+use crate::spawner;
 
 /// Between two questions; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);

@@ -7,9 +7,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::address;
+use crate::folder;
+use crate::folder::Folder;
+use crate::local_shop::{Shop, StoreAccess};
+use crate::locate::locate;
+use crate::mariadb;
+use crate::redis;
 use crate::redis::{Failover, RedisReplica};
+use crate::server_kind::ServerKind;
+use crate::service::Service;
+use crate::service_location::ServiceLocation;
 use crate::services::{self, Running};
-use crate::{Folder, Place, ServerKind, Service, Shop, ShopOptions, address, folder, locate, mariadb, redis};
+use crate::shop_options::ShopOptions;
 
 /// A cold start takes tenths of a second; this is for a machine that is busy with something else.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -97,9 +107,9 @@ impl Stores {
     /// When no service of that name can be started here, its program is missing (see [`locate()`]), or it does not start.
     pub fn start_service(&mut self, name: &str, fetch: bool) -> Result<&[String]> {
         let kind = services::find(name)?;
-        let place = match self.further.entry(kind.name) {
+        let entry = match self.further.entry(kind.name) {
             Entry::Occupied(running) => return Ok(&running.into_mut().urls),
-            Entry::Vacant(place) => place,
+            Entry::Vacant(entry) => entry,
         };
         let running = (kind.start)(fetch, self.folder.path())?;
         for service in &running.services {
@@ -107,7 +117,7 @@ impl Stores {
                 .wait_ready(START_LIMIT)
                 .with_context(|| format!("could not start {}", service.name()))?;
         }
-        Ok(&place.insert(running).urls)
+        Ok(&entry.insert(running).urls)
     }
 
     /// Where the services are that were started by [`Stores::start_service`], by name.
@@ -126,12 +136,22 @@ impl Stores {
     ///
     /// When nginx is missing, the port asked for is taken, or something does not start; see [`ShopOptions`].
     pub fn shop(&self, options: &ShopOptions) -> Result<Shop> {
-        Shop::start(options, self, &self.folder)
+        let stores = StoreAccess {
+            urls: [
+                (ServerKind::Redis, self.redis_url.clone()),
+                (ServerKind::MariaDb, self.sql_url.clone()),
+            ],
+            locations: ServerKind::ALL
+                .into_iter()
+                .filter_map(|kind| Some((kind, self.location(kind)?)))
+                .collect(),
+        };
+        Shop::start(options, &stores, &self.folder)
     }
 
     /// Where a server listens, if it was started here.
-    pub(crate) fn place(&self, kind: ServerKind) -> Option<Place> {
-        let own = |service: &Option<Service>, socket| service.is_some().then_some(Place::Socket(socket));
+    fn location(&self, kind: ServerKind) -> Option<ServiceLocation> {
+        let own = |service: &Option<Service>, socket| service.is_some().then_some(ServiceLocation::Socket(socket));
         match kind {
             ServerKind::Redis => own(&self.redis, redis::socket(self.folder.path(), redis::NAME)),
             ServerKind::MariaDb => own(&self.mariadb, mariadb::socket(self.folder.path(), mariadb::NAME)),
@@ -141,9 +161,9 @@ impl Stores {
         }
     }
 
-    fn port(&self, service: &str) -> Option<Place> {
+    fn port(&self, service: &str) -> Option<ServiceLocation> {
         let (_, address) = self.further.get(service)?.urls.first()?.split_once("://")?;
-        address.parse().ok().map(Place::Port)
+        address.parse().ok().map(ServiceLocation::Port)
     }
 
     /// How to reach Redis: `redis+unix:///path`, or the URL that was given.

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::ServerKind;
+use crate::server_kind::ServerKind;
 
 pub(super) fn is_here() -> bool {
     ["apt-get", "dpkg"].iter().all(|tool| {

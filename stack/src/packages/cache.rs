@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-use crate::locate::folders_of_programs;
-use crate::{Program, ServerKind};
+use crate::program::Program;
+use crate::program::folders_of_programs;
+use crate::server_kind::ServerKind;
 
 const STAGING: &str = ".fetch-";
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::ServerKind;
+use crate::server_kind::ServerKind;
 pub(crate) use cache::{Cache, caches};
 
 /// Brings the wanted servers, which share one root, into the first cache that can be written, all at once, and returns that
@@ -21,7 +21,7 @@ pub(crate) use cache::{Cache, caches};
 /// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be had.
 pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'a Cache> {
     let root = |cache: &Cache| root_of(cache, wanted);
-    place(caches, wanted)?;
+    target_folder(caches, wanted)?;
     let (cache, lock) = first_writable(caches)?;
     lock.lock()
         .with_context(|| format!("could not lock the cache beside {}", root(cache).display()))?;
@@ -55,7 +55,7 @@ pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'
 /// # Errors
 ///
 /// When nothing can be fetched here.
-pub(crate) fn place(caches: &[Cache], wanted: &[ServerKind]) -> Result<PathBuf> {
+pub(crate) fn target_folder(caches: &[Cache], wanted: &[ServerKind]) -> Result<PathBuf> {
     if !apt::is_here() {
         bail!("packages are fetched with apt-get and dpkg, and these are not here");
     }

@@ -14,7 +14,12 @@ use anyhow::{Context, Result, bail};
 
 pub(crate) use self::disk::keep_on_disk;
 pub use self::replica::{Failover, RedisReplica};
-use crate::{Clock, Launch, Program, Ready, Service, address};
+use crate::address;
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::service::Service;
 
 /// The one that every shop sells from.
 pub(crate) const NAME: &str = "redis";

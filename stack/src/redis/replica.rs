@@ -7,7 +7,9 @@ use anyhow::{Context, Result};
 
 use super::link::Link;
 use super::{LIMIT, NAME, Operator, configure, data, socket, start, until};
-use crate::{ServerKind, Service, locate};
+use crate::locate::locate;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 /// What it is called until it takes the place of its primary.
 pub(super) const REPLICA: &str = "replica";

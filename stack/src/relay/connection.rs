@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::alarm::Alarm;
 use super::treatment::{Direction, Fate, Treatment};
-use crate::place::{Place, Stream};
+use crate::service_location::{ServiceLocation, Stream};
 
 /// The most bytes of one piece.
 const PIECE: usize = 16 * 1024;
@@ -21,7 +21,7 @@ const WAITING: usize = 64;
 /// From the client to the store and back.
 #[derive(Clone)]
 pub(super) struct Line {
-    pub(super) target: Place,
+    pub(super) target: ServiceLocation,
     /// Which connection it is, counted from 0.
     pub(super) number: u64,
     pub(super) treatment: watch::Receiver<Treatment>,

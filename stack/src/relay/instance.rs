@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::Relay;
-use crate::{ServerKind, Stores, address};
+use crate::address;
+use crate::server_kind::ServerKind;
+use crate::service_location::ServiceLocation;
 
 /// One relay for each of the servers named.
 pub(crate) struct InstanceRelays(Vec<(ServerKind, Relay)>);
@@ -16,12 +18,16 @@ impl InstanceRelays {
     /// # Errors
     ///
     /// When a server was not started here, or a relay cannot listen.
-    pub(crate) fn start(kinds: &[ServerKind], stores: &Stores, folder: &Path) -> Result<InstanceRelays> {
+    pub(crate) fn start(
+        kinds: &[ServerKind],
+        locations: &[(ServerKind, ServiceLocation)],
+        folder: &Path,
+    ) -> Result<InstanceRelays> {
         let relays = kinds.iter().map(|&kind| {
-            let place = stores.place(kind);
-            let place =
-                place.with_context(|| format!("no relay can be put before a {kind} that was not started here"))?;
-            Ok((kind, Relay::start(folder, place)?))
+            let found = locations.iter().find(|(server, _)| *server == kind);
+            let (_, location) =
+                found.with_context(|| format!("no relay can be put before a {kind} that was not started here"))?;
+            Ok((kind, Relay::start(folder, location.clone())?))
         });
         Ok(InstanceRelays(relays.collect::<Result<_>>()?))
     }

@@ -21,7 +21,7 @@ use self::connection::Line;
 pub(crate) use self::instance::InstanceRelays;
 pub use self::treatment::Direction;
 use self::treatment::Treatment;
-use crate::place::{Listener, Place};
+use crate::service_location::{Listener, ServiceLocation};
 
 /// The most connections at once; whoever comes then waits.
 const MAX_CONNECTIONS: usize = 4_096;
@@ -31,7 +31,7 @@ static NEXT: AtomicUsize = AtomicUsize::new(1);
 
 /// A place of its own before that of a server, until it is dropped. Every method may be called from any thread.
 pub struct Relay {
-    at: Place,
+    at: ServiceLocation,
     treatment: watch::Sender<Treatment>,
     /// Connections so far: the next one gets this number.
     accepted: Arc<AtomicU64>,
@@ -45,7 +45,7 @@ impl Relay {
     /// # Errors
     ///
     /// When it cannot listen, or the system gives no thread.
-    pub fn start(folder: &Path, target: impl Into<Place>) -> Result<Relay> {
+    pub fn start(folder: &Path, target: impl Into<ServiceLocation>) -> Result<Relay> {
         let target = target.into();
         let socket = folder.join(format!("relay-{}.sock", NEXT.fetch_add(1, Ordering::Relaxed)));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -76,7 +76,7 @@ impl Relay {
     }
 
     /// Where it listens.
-    pub fn at(&self) -> &Place {
+    pub fn at(&self) -> &ServiceLocation {
         &self.at
     }
 

@@ -5,8 +5,14 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Kind, Running};
-use crate::{Launch, Program, Ready, ServerKind, Service, locate, ports};
+use super::kind::{Kind, Running};
+use crate::launch::Launch;
+use crate::locate::locate;
+use crate::ports;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 pub(super) const KIND: Kind = Kind { name: "etcd", start };
 

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Kind, Running};
-use crate::{ServerKind, address, locate, redis};
+use super::kind::{Kind, Running};
+use crate::address;
+use crate::locate::locate;
+use crate::redis;
+use crate::server_kind::ServerKind;
 
 /// A majority of them outlives two.
 const NODES: usize = 5;

@@ -6,8 +6,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::{Kind, Running};
-use crate::{Launch, Ready, ServerKind, Service, locate, ports};
+use super::kind::{Kind, Running};
+use crate::launch::Launch;
+use crate::locate::locate;
+use crate::ports;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 pub(super) const KIND: Kind = Kind {
     name: "zookeeper",

@@ -1,50 +1,35 @@
 //! The instances of a shop and the nginx before them.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
+use crate::folder::Folder;
+use crate::instance;
 use crate::instance::Ports;
+use crate::locate::locate;
+use crate::nginx;
 use crate::nginx::Upstream;
+use crate::ports;
+use crate::program::Program;
 use crate::relay::{InstanceRelays, Relay};
-use crate::{Folder, Program, ServerKind, Service, Stores, instance, locate, nginx, ports};
+use crate::server_kind::ServerKind;
+use crate::service::Service;
+use crate::service_location::ServiceLocation;
+use crate::shop_options::ShopOptions;
 
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
 const ATTEMPTS: usize = 3;
 
-/// What to run. It has no `Debug`: the environment holds secrets.
-#[derive(Clone)]
-pub struct ShopOptions {
-    /// The binary of an instance.
-    pub program: PathBuf,
-    /// What comes before `--instance`, `--listen` and `--admin-listen`.
-    pub args: Vec<String>,
-    /// Variables for every instance, such as secrets; `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and
-    /// `OVERSELL_TRACES` are added.
-    pub env: Vec<(String, String)>,
-    /// How many instances, at least one.
-    pub instances: usize,
-    /// Whether a missing nginx may be fetched, see [`locate()`].
-    pub fetch: bool,
-    /// The port buyers come to; a free one if none is given, or 0.
-    pub port: Option<u16>,
-    /// The servers that each instance reaches by a relay of its own; they have to be started here.
-    pub relays: Vec<ServerKind>,
-    /// Whether the proxy sends to the next instance what one was sent and did not answer well, which it should not: a
-    /// purchase may be carried out twice then. It reaches each instance by a relay.
-    pub retrying: bool,
-}
-
-impl ShopOptions {
-    /// As everywhere, 0 asks for any port that is free.
-    fn asked_port(&self) -> Option<u16> {
-        self.port.filter(|port| *port != 0)
-    }
+/// How the instances reach their stores. It has no `Debug`: a URL may hold a password.
+pub(crate) struct StoreAccess {
+    pub(crate) urls: [(ServerKind, String); 2],
+    /// Where the servers listen that were started here.
+    pub(crate) locations: Vec<(ServerKind, ServiceLocation)>,
 }
 
 /// A shop that is open: every instance and nginx serve. All stop on drop.
@@ -63,7 +48,7 @@ pub struct Shop {
 }
 
 impl Shop {
-    pub(crate) fn start(options: &ShopOptions, stores: &Stores, folder: &Arc<Folder>) -> Result<Shop> {
+    pub(crate) fn start(options: &ShopOptions, stores: &StoreAccess, folder: &Arc<Folder>) -> Result<Shop> {
         ensure!(options.instances > 0, "a shop needs at least one instance");
         if let Some(port) = options.asked_port() {
             ports::require_free(port)?;
@@ -79,7 +64,7 @@ impl Shop {
         }
     }
 
-    fn try_start(options: &ShopOptions, nginx: &Program, stores: &Stores, folder: &Arc<Folder>) -> Result<Shop> {
+    fn try_start(options: &ShopOptions, nginx: &Program, stores: &StoreAccess, folder: &Arc<Folder>) -> Result<Shop> {
         let content = tempfile::Builder::new()
             .prefix("shop-")
             .tempdir_in(folder.path())
@@ -92,17 +77,13 @@ impl Shop {
         let addresses: Vec<Ports> = found.chunks_exact(2).map(|pair| Ports::new(pair[0], pair[1])).collect();
         let relays = addresses
             .iter()
-            .map(|_| InstanceRelays::start(&options.relays, stores, folder.path()));
+            .map(|_| InstanceRelays::start(&options.relays, &stores.locations, folder.path()));
         let relays = relays.collect::<Result<Vec<_>>>()?;
         let started = addresses.iter().zip(&relays).zip(1..);
         let instances = started
             .map(|((&ports, relays), number)| {
-                let stores = [
-                    (ServerKind::Redis, stores.redis_url()),
-                    (ServerKind::MariaDb, stores.sql_url()),
-                ];
-                let urls = stores.map(|(kind, url)| (kind, url.to_owned())).into_iter();
-                instance::start(options, number, ports, urls.chain(relays.urls()), content.path())
+                let urls = stores.urls.iter().cloned().chain(relays.urls());
+                instance::start(options, number, ports, urls, content.path())
             })
             .collect::<Result<Vec<_>>>()?;
         let publics: Vec<SocketAddr> = addresses.iter().map(|ports| ports.public).collect();

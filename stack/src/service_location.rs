@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 /// The place of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ServiceLocation {
     /// A Unix socket.
     Socket(PathBuf),
     /// An address of TCP.
@@ -21,7 +21,7 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-impl Place {
+impl ServiceLocation {
     /// The socket, where it is one.
     pub fn socket(&self) -> Option<&Path> {
         match self {
@@ -46,13 +46,13 @@ impl Place {
     }
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for ServiceLocation {
     fn from(path: PathBuf) -> Self {
         Self::Socket(path)
     }
 }
 
-impl From<SocketAddr> for Place {
+impl From<SocketAddr> for ServiceLocation {
     fn from(address: SocketAddr) -> Self {
         Self::Port(address)
     }
@@ -66,10 +66,10 @@ pub(crate) enum Listener {
 
 impl Listener {
     /// Listens at `socket` if the target is a socket, else at a free port. Needs a runtime around it.
-    pub(crate) fn like(target: &Place, socket: PathBuf) -> io::Result<(Self, Place)> {
+    pub(crate) fn like(target: &ServiceLocation, socket: PathBuf) -> io::Result<(Self, ServiceLocation)> {
         Ok(match target {
-            Place::Socket(_) => (Self::Socket(UnixListener::bind(&socket)?), socket.into()),
-            Place::Port(_) => {
+            ServiceLocation::Socket(_) => (Self::Socket(UnixListener::bind(&socket)?), socket.into()),
+            ServiceLocation::Port(_) => {
                 let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
                 listener.set_nonblocking(true)?;
                 let address = listener.local_addr()?;
