@@ -7,7 +7,7 @@ use crate::mariadb;
 use crate::server_kind::ServerKind;
 use crate::service_location::ServiceLocation;
 
-/// How clients reach a server of that kind there; none where no client comes.
+/// Returns the URL of a server of that kind; none for a kind that clients do not reach there.
 pub(crate) fn of(kind: ServerKind, at: &ServiceLocation) -> Option<String> {
     match (kind, at) {
         (ServerKind::Redis, ServiceLocation::Socket(socket)) => Some(redis(socket)),

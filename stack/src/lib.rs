@@ -1,21 +1,21 @@
-//! Starts the world without Docker: real Redis, MariaDB and nginx, and the shop's instances, as private child processes.
+//! Starts real Redis, MariaDB and nginx and the shop's instances as private child processes, without Docker.
 //!
 //! # Layout
 //!
 //! From the outside in; each module uses only those below it.
 //!
-//! - `stores`: [`Stores`], the two stores every shop sells from (`redis` with its replica, `mariadb`: one program each)
-//! - `services`: what only some strategies need besides, one file each
-//! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
-//! - `relay`: [`Relay`], the way to a server, which can be slow, silent or cut
-//! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
+//! - `stores`: [`Stores`], the two stores of every shop (`redis` with its replica, `mariadb`: one program each)
+//! - `services`: servers that only some strategies need, one file each
+//! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
+//! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
+//! - `service`: [`Service`], one child process, which can be paused, resumed, killed and restarted
 //! - `clock`: [`Clock`], the clock of a process, which can run ahead
-//! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
-//! - `spawner`, `child_setup`: the thread that starts every child, and what a child does before it becomes its program
+//! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
+//! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
 //! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
-//! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
-//! - `place`, `address`, `http`, `ports`: sockets and ports, their URLs, one GET, free TCP ports
+//! - `folder`: [`Folder`], the private folder of one run, and the sweep of folders whose owner was killed
+//! - `service_location`, `address`, `http`, `ports`: sockets and ports, their URLs, one GET, free TCP ports
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod address;

@@ -22,7 +22,7 @@ use crate::service_location::ServiceLocation;
 use crate::shop_options::ShopOptions;
 
 const START_LIMIT: Duration = Duration::from_secs(30);
-/// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
+/// Another process may take a port between the search and the start. That is rare; a third failure in a row has another cause.
 const ATTEMPTS: usize = 3;
 
 /// How the instances reach their stores. It has no `Debug`: a URL may hold a password.
@@ -32,17 +32,17 @@ pub(crate) struct StoreAccess {
     pub(crate) locations: Vec<(ServerKind, ServiceLocation)>,
 }
 
-/// A shop that is open: every instance and nginx serve. All stop on drop.
+/// A shop whose instances and nginx serve. All stop on drop.
 pub struct Shop {
     nginx: Service,
     instances: Vec<Service>,
     relays: Vec<InstanceRelays>,
-    /// Between the proxy and each instance, where it is a retrying one.
+    /// Between a retrying proxy and each instance.
     before: Vec<Relay>,
     front: u16,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
-    // Dropped last: inner folder, then the folder of the stores, which may be gone by now but for this.
+    // Dropped last, in this order: the stores may be gone already and leave their folder to this.
     _content: TempDir,
     _folder: Arc<Folder>,
 }
@@ -57,7 +57,7 @@ impl Shop {
         let mut attempt = 1;
         loop {
             match Shop::try_start(options, &nginx, stores, folder) {
-                // A port that was asked for is not given up for another one.
+                // A requested port is not replaced by another one.
                 Err(error) if attempt < ATTEMPTS && lost_a_port(&error) => attempt += 1,
                 result => return result,
             }
@@ -116,17 +116,17 @@ impl Shop {
         })
     }
 
-    /// Where buyers come to: `http://127.0.0.1:port`.
+    /// Returns the public URL: `http://127.0.0.1:port`.
     pub fn host(&self) -> String {
         format!("http://127.0.0.1:{}", self.front)
     }
 
-    /// The public listener of every instance, past the proxy, in the order of [`Shop::instances`].
+    /// Returns the public listener of every instance, past the proxy, in the order of [`Shop::instances`].
     pub fn publics(&self) -> Vec<String> {
         self.publics.iter().map(|public| format!("http://{public}")).collect()
     }
 
-    /// The admin listener of every instance, in the order of [`Shop::instances`].
+    /// Returns the admin listener of every instance, in the order of [`Shop::instances`].
     pub fn admins(&self) -> Vec<String> {
         self.admins.iter().map(|admin| format!("http://{admin}")).collect()
     }
@@ -136,7 +136,7 @@ impl Shop {
         &self.instances
     }
 
-    /// The relays before that store, in the order of [`Shop::instances`]; none where none was asked for.
+    /// Returns the relays before that store, in the order of [`Shop::instances`].
     pub fn relays(&self, before: ServerKind) -> impl Iterator<Item = &Relay> {
         self.relays.iter().filter_map(move |relays| relays.before(before))
     }
@@ -146,14 +146,14 @@ impl Shop {
         &self.before
     }
 
-    /// Lets everything pass at every relay.
+    /// Makes every relay pass everything.
     pub fn pass_all(&self) {
         for relay in self.relays.iter().flat_map(InstanceRelays::all).chain(&self.before) {
             relay.pass();
         }
     }
 
-    /// The proxy before them.
+    /// The proxy before the instances.
     pub fn nginx(&self) -> &Service {
         &self.nginx
     }
@@ -162,12 +162,11 @@ impl Shop {
     ///
     /// # Errors
     ///
-    /// When one does not serve, be it that it does not come back or that it is paused; the message holds the end of its
-    /// log.
+    /// When one does not come back or is paused; the message holds the end of its log.
     pub fn revive(&self) -> Result<Vec<String>> {
         let mut revived = Vec::new();
         for instance in &self.instances {
-            // A crash is seen by buyers a moment before the process has ended, so a look at the process is not enough.
+            // Buyers see a crash a moment before the process has ended, so the state of the process is not enough.
             let served = instance.wait_ready(START_LIMIT);
             if instance.has_exited() {
                 instance.restart()?;
@@ -183,7 +182,7 @@ impl Shop {
     }
 }
 
-/// The log of a program that did not get its port is part of the error.
+/// Looks into the error, which holds the log of a program that did not get its port.
 fn lost_a_port(error: &anyhow::Error) -> bool {
     format!("{error:#}").contains("Address already in use")
 }

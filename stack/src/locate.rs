@@ -11,13 +11,13 @@ use crate::server_kind::ServerKind;
 
 /// Finds a server on this machine.
 ///
-/// With `fetch`, a server that is missing is brought from the distribution's packages into a private cache, without root
+/// With `fetch`, a server that is missing is fetched from the distribution's packages into a private cache, without root
 /// and, unless only some strategies need it, together with the others that every run needs and that are missing; one line on
 /// stderr says so. Without it nothing is downloaded or written.
 ///
 /// # Errors
 ///
-/// When it is not there and cannot be fetched; the message names the command that installs it.
+/// When it is missing and cannot be fetched; the message names the command that installs it.
 pub fn locate(kind: ServerKind, fetch: bool) -> Result<Program> {
     SearchPath::of_this_machine().locate(kind, fetch)
 }
@@ -27,7 +27,7 @@ pub fn find(kind: ServerKind) -> Option<Program> {
     SearchPath::of_this_machine().find(kind)
 }
 
-/// Where [`locate()`] would fetch these to.
+/// Returns the folder that [`locate()`] would fetch these to.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn fetched_to(kinds: &[ServerKind]) -> Result<PathBuf> {
     packages::target_folder(&packages::caches(), kinds).map_err(|why| missing(kinds).context(why))
 }
 
-/// Where to look.
+/// The folders and caches that are searched.
 struct SearchPath {
     folders: Vec<PathBuf>,
     caches: Vec<Cache>,

@@ -1,4 +1,4 @@
-//! Where a server listens: at a socket in a folder, or at a port of this machine.
+//! Where a server listens: at a socket in a folder, or at a TCP address.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-/// The place of a server.
+/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceLocation {
     /// A Unix socket.
     Socket(PathBuf),
-    /// An address of TCP.
+    /// A TCP address.
     Port(SocketAddr),
 }
 
-/// Bytes in both directions.
+/// A stream of bytes in both directions.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -58,7 +58,7 @@ impl From<SocketAddr> for ServiceLocation {
     }
 }
 
-/// Who is connected to.
+/// A listener at a location.
 pub(crate) enum Listener {
     Socket(UnixListener),
     Port(TcpListener),
@@ -86,7 +86,7 @@ impl Listener {
     }
 }
 
-/// A relay that kept small pieces back would be a slow network of its own.
+/// Sends small pieces at once: a relay that kept them back would add a delay of its own.
 fn without_delay(stream: TcpStream) -> io::Result<TcpStream> {
     stream.set_nodelay(true)?;
     Ok(stream)

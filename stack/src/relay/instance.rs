@@ -1,4 +1,4 @@
-//! The relays of one instance: its own way to each server that asks for one.
+//! The relays of one instance, at most one before each server.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::service_location::ServiceLocation;
 pub(crate) struct InstanceRelays(Vec<(ServerKind, Relay)>);
 
 impl InstanceRelays {
-    /// Starts them, with their sockets in `folder`.
+    /// Starts a relay for each of the servers, with its socket in `folder`.
     ///
     /// # Errors
     ///
@@ -32,18 +32,18 @@ impl InstanceRelays {
         Ok(InstanceRelays(relays.collect::<Result<_>>()?))
     }
 
-    /// The one before that server.
+    /// Returns the relay before that server.
     pub(crate) fn before(&self, kind: ServerKind) -> Option<&Relay> {
         let found = self.0.iter().find(|(before, _)| *before == kind);
         found.map(|(_, relay)| relay)
     }
 
-    /// Every one of them.
+    /// Returns all relays.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
         self.0.iter().map(|(_, relay)| relay)
     }
 
-    /// How each of the servers is reached through its relay.
+    /// Returns the URL of each server through its relay.
     pub(crate) fn urls(&self) -> impl Iterator<Item = (ServerKind, String)> {
         let urls = self.0.iter();
         urls.filter_map(|(kind, relay)| Some((*kind, address::of(*kind, relay.at())?)))

@@ -42,7 +42,7 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
     })
 }
 
-/// Its data is thrown away; but only since 3.5 can it be told so.
+/// Its data is thrown away. Only 3.5 and later have the flag.
 fn no_fsync(program: &Program) -> Option<&'static str> {
     const FLAG: &str = "--unsafe-no-fsync";
     let help = program.ask("--help").unwrap_or_default();

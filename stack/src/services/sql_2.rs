@@ -12,7 +12,7 @@ use crate::server_kind::ServerKind;
 
 pub(super) const KIND: Kind = Kind { name: "sql-2", start };
 
-/// Names socket, data folder and log.
+/// The name of its socket, data folder and log.
 const SERVER: &str = "mariadb-2";
 
 fn start(fetch: bool, folder: &Path) -> Result<Running> {
