@@ -61,7 +61,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Starts each store without a URL, both at once, and waits until they serve.
+    /// Starts what has no URL, both at once, and waits until it serves.
     ///
     /// # Errors
     ///
