@@ -1,4 +1,4 @@
-//! Where a server listens: at a socket in a folder, or at a port of this machine.
+//! Where a server listens: at a socket in a folder, or at a TCP address.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-/// The place of a server.
+/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ServiceLocation {
     /// A Unix socket.
     Socket(PathBuf),
-    /// An address of TCP.
+    /// A TCP address.
     Port(SocketAddr),
 }
 
-/// Bytes in both directions.
+/// A stream of bytes in both directions.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-impl Place {
+impl ServiceLocation {
     /// The socket, where it is one.
     pub fn socket(&self) -> Option<&Path> {
         match self {
@@ -46,19 +46,19 @@ impl Place {
     }
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for ServiceLocation {
     fn from(path: PathBuf) -> Self {
         Self::Socket(path)
     }
 }
 
-impl From<SocketAddr> for Place {
+impl From<SocketAddr> for ServiceLocation {
     fn from(address: SocketAddr) -> Self {
         Self::Port(address)
     }
 }
 
-/// Who is connected to.
+/// A listener at a location.
 pub(crate) enum Listener {
     Socket(UnixListener),
     Port(TcpListener),
@@ -66,10 +66,10 @@ pub(crate) enum Listener {
 
 impl Listener {
     /// Listens at `socket` if the target is a socket, else at a free port. Needs a runtime around it.
-    pub(crate) fn like(target: &Place, socket: PathBuf) -> io::Result<(Self, Place)> {
+    pub(crate) fn like(target: &ServiceLocation, socket: PathBuf) -> io::Result<(Self, ServiceLocation)> {
         Ok(match target {
-            Place::Socket(_) => (Self::Socket(UnixListener::bind(&socket)?), socket.into()),
-            Place::Port(_) => {
+            ServiceLocation::Socket(_) => (Self::Socket(UnixListener::bind(&socket)?), socket.into()),
+            ServiceLocation::Port(_) => {
                 let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
                 listener.set_nonblocking(true)?;
                 let address = listener.local_addr()?;
@@ -86,7 +86,7 @@ impl Listener {
     }
 }
 
-/// A relay that kept small pieces back would be a slow network of its own.
+/// Sends small pieces at once: a relay that kept them back would add a delay of its own.
 fn without_delay(stream: TcpStream) -> io::Result<TcpStream> {
     stream.set_nodelay(true)?;
     Ok(stream)

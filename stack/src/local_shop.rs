@@ -1,69 +1,54 @@
 //! The instances of a shop and the nginx before them.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
+use crate::folder::Folder;
+use crate::instance;
 use crate::instance::Ports;
+use crate::locate::locate;
+use crate::nginx;
 use crate::nginx::Upstream;
+use crate::ports;
+use crate::program::Program;
 use crate::relay::{InstanceRelays, Relay};
-use crate::{Folder, Program, ServerKind, Service, Stores, instance, locate, nginx, ports};
+use crate::server_kind::ServerKind;
+use crate::service::Service;
+use crate::service_location::ServiceLocation;
+use crate::shop_options::ShopOptions;
 
 const START_LIMIT: Duration = Duration::from_secs(30);
-/// Somebody may take a port between the look and the start. That is rare; a third failure in a row has another cause.
+/// Another process may take a port between the search and the start. That is rare; a third failure in a row has another cause.
 const ATTEMPTS: usize = 3;
 
-/// What to run. It has no `Debug`: the environment holds secrets.
-#[derive(Clone)]
-pub struct ShopOptions {
-    /// The binary of an instance.
-    pub program: PathBuf,
-    /// What comes before `--instance`, `--listen` and `--admin-listen`.
-    pub args: Vec<String>,
-    /// Variables for every instance, such as secrets; `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and
-    /// `OVERSELL_TRACES` are added.
-    pub env: Vec<(String, String)>,
-    /// How many instances, at least one.
-    pub instances: usize,
-    /// Whether a missing nginx may be fetched, see [`locate()`].
-    pub fetch: bool,
-    /// The port buyers come to; a free one if none is given, or 0.
-    pub port: Option<u16>,
-    /// The servers that each instance reaches by a relay of its own; they have to be started here.
-    pub relays: Vec<ServerKind>,
-    /// Whether the proxy sends to the next instance what one was sent and did not answer well, which it should not: a
-    /// purchase may be carried out twice then. It reaches each instance by a relay.
-    pub retrying: bool,
+/// How the instances reach their stores. It has no `Debug`: a URL may hold a password.
+pub(crate) struct StoreAccess {
+    pub(crate) urls: [(ServerKind, String); 2],
+    /// Where the servers listen that were started here.
+    pub(crate) locations: Vec<(ServerKind, ServiceLocation)>,
 }
 
-impl ShopOptions {
-    /// As everywhere, 0 asks for any port that is free.
-    fn asked_port(&self) -> Option<u16> {
-        self.port.filter(|port| *port != 0)
-    }
-}
-
-/// A shop that is open: every instance and nginx serve. All stop on drop.
+/// A shop whose instances and nginx serve. All stop on drop.
 pub struct Shop {
     nginx: Service,
     instances: Vec<Service>,
     relays: Vec<InstanceRelays>,
-    /// Between the proxy and each instance, where it is a retrying one.
+    /// Between a retrying proxy and each instance.
     before: Vec<Relay>,
     front: u16,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
-    // Dropped last: inner folder, then the folder of the stores, which may be gone by now but for this.
+    // Dropped last, in this order: the stores may be gone already and leave their folder to this.
     _content: TempDir,
     _folder: Arc<Folder>,
 }
 
 impl Shop {
-    pub(crate) fn start(options: &ShopOptions, stores: &Stores, folder: &Arc<Folder>) -> Result<Shop> {
+    pub(crate) fn start(options: &ShopOptions, stores: &StoreAccess, folder: &Arc<Folder>) -> Result<Shop> {
         ensure!(options.instances > 0, "a shop needs at least one instance");
         if let Some(port) = options.asked_port() {
             ports::require_free(port)?;
@@ -72,14 +57,14 @@ impl Shop {
         let mut attempt = 1;
         loop {
             match Shop::try_start(options, &nginx, stores, folder) {
-                // A port that was asked for is not given up for another one.
+                // A requested port is not replaced by another one.
                 Err(error) if attempt < ATTEMPTS && lost_a_port(&error) => attempt += 1,
                 result => return result,
             }
         }
     }
 
-    fn try_start(options: &ShopOptions, nginx: &Program, stores: &Stores, folder: &Arc<Folder>) -> Result<Shop> {
+    fn try_start(options: &ShopOptions, nginx: &Program, stores: &StoreAccess, folder: &Arc<Folder>) -> Result<Shop> {
         let content = tempfile::Builder::new()
             .prefix("shop-")
             .tempdir_in(folder.path())
@@ -92,17 +77,13 @@ impl Shop {
         let addresses: Vec<Ports> = found.chunks_exact(2).map(|pair| Ports::new(pair[0], pair[1])).collect();
         let relays = addresses
             .iter()
-            .map(|_| InstanceRelays::start(&options.relays, stores, folder.path()));
+            .map(|_| InstanceRelays::start(&options.relays, &stores.locations, folder.path()));
         let relays = relays.collect::<Result<Vec<_>>>()?;
         let started = addresses.iter().zip(&relays).zip(1..);
         let instances = started
             .map(|((&ports, relays), number)| {
-                let stores = [
-                    (ServerKind::Redis, stores.redis_url()),
-                    (ServerKind::MariaDb, stores.sql_url()),
-                ];
-                let urls = stores.map(|(kind, url)| (kind, url.to_owned())).into_iter();
-                instance::start(options, number, ports, urls.chain(relays.urls()), content.path())
+                let urls = stores.urls.iter().cloned().chain(relays.urls());
+                instance::start(options, number, ports, urls, content.path())
             })
             .collect::<Result<Vec<_>>>()?;
         let publics: Vec<SocketAddr> = addresses.iter().map(|ports| ports.public).collect();
@@ -135,17 +116,17 @@ impl Shop {
         })
     }
 
-    /// Where buyers come to: `http://127.0.0.1:port`.
+    /// Returns the public URL: `http://127.0.0.1:port`.
     pub fn host(&self) -> String {
         format!("http://127.0.0.1:{}", self.front)
     }
 
-    /// The public listener of every instance, past the proxy, in the order of [`Shop::instances`].
+    /// Returns the public listener of every instance, past the proxy, in the order of [`Shop::instances`].
     pub fn publics(&self) -> Vec<String> {
         self.publics.iter().map(|public| format!("http://{public}")).collect()
     }
 
-    /// The admin listener of every instance, in the order of [`Shop::instances`].
+    /// Returns the admin listener of every instance, in the order of [`Shop::instances`].
     pub fn admins(&self) -> Vec<String> {
         self.admins.iter().map(|admin| format!("http://{admin}")).collect()
     }
@@ -155,7 +136,7 @@ impl Shop {
         &self.instances
     }
 
-    /// The relays before that store, in the order of [`Shop::instances`]; none where none was asked for.
+    /// Returns the relays before that store, in the order of [`Shop::instances`].
     pub fn relays(&self, before: ServerKind) -> impl Iterator<Item = &Relay> {
         self.relays.iter().filter_map(move |relays| relays.before(before))
     }
@@ -165,14 +146,14 @@ impl Shop {
         &self.before
     }
 
-    /// Lets everything pass at every relay.
+    /// Makes every relay pass everything.
     pub fn pass_all(&self) {
         for relay in self.relays.iter().flat_map(InstanceRelays::all).chain(&self.before) {
             relay.pass();
         }
     }
 
-    /// The proxy before them.
+    /// The proxy before the instances.
     pub fn nginx(&self) -> &Service {
         &self.nginx
     }
@@ -181,12 +162,11 @@ impl Shop {
     ///
     /// # Errors
     ///
-    /// When one does not serve, be it that it does not come back or that it is paused; the message holds the end of its
-    /// log.
+    /// When one does not come back or is paused; the message holds the end of its log.
     pub fn revive(&self) -> Result<Vec<String>> {
         let mut revived = Vec::new();
         for instance in &self.instances {
-            // A crash is seen by buyers a moment before the process has ended, so a look at the process is not enough.
+            // Buyers see a crash a moment before the process has ended, so the state of the process is not enough.
             let served = instance.wait_ready(START_LIMIT);
             if instance.has_exited() {
                 instance.restart()?;
@@ -202,7 +182,7 @@ impl Shop {
     }
 }
 
-/// The log of a program that did not get its port is part of the error.
+/// Looks into the error, which holds the log of a program that did not get its port.
 fn lost_a_port(error: &anyhow::Error) -> bool {
     format!("{error:#}").contains("Address already in use")
 }
