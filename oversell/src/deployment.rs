@@ -103,7 +103,7 @@ pub async fn remote(remote: &RemoteOptions, stores: &StoreOptions) -> Result<Opt
         admin_token: admin_token.clone(),
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
-    Ok(Some(Deployment::foreign(at, admins, stores.urls()).await?))
+    Ok(Some(Deployment::remote(at, admins, stores.urls()).await?))
 }
 
 /// Returns the base URLs of a shop and of its admin listeners, when all of them and its stores accept connections.

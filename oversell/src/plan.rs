@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use app::strategies::Entry;
-use loadtest::catalogue::Strategy;
 use loadtest::deployment::Deployment;
-use loadtest::load::Load;
+use loadtest::plan::soak::{self, Soak};
 use loadtest::plan::{self, Round, Wanted};
-use loadtest::soak::{self, Soak};
+use loadtest::sale::Load;
+use loadtest::shop::catalogue::Strategy;
 use loadtest::threats::{self, Threat};
 
 use crate::exit::Usage;
@@ -61,7 +61,7 @@ pub async fn rounds(options: &RunOptions, drawn_from: Option<Soak>, deployment: 
     };
     let mut rounds = plan::rounds(&chosen(options, &catalogue)?, &wanted);
     if let Some(soak) = drawn_from {
-        rounds.retain(|round| deployment.why_not(round).is_none());
+        rounds.retain(|round| round.why_not(deployment).is_none());
         rounds = soak.draw(&rounds);
         if rounds.is_empty() {
             let wrong = "nothing of this can be in a soak: a soak takes strategies that claim to survive crowd, \
@@ -104,7 +104,7 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
         counts = match deployment {
             Deployment::Local(_) if options.all => INSTANCES_OF_ALL.to_vec(),
             Deployment::Local(_) => INSTANCES.to_vec(),
-            Deployment::Foreign(foreign) => vec![foreign.running.count],
+            Deployment::Remote(remote) => vec![remote.running.count],
         };
     }
     counts.sort_unstable();

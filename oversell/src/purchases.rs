@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, stream};
-use loadtest::answer::Word;
-use loadtest::catalogue::{self, Strategy};
 use loadtest::check::{Purchase, Received, Requests};
 use loadtest::facts::{Facts, LedgerReader};
 use loadtest::shop::MAX_CATALOGUE;
+use loadtest::shop::catalogue::{self, Strategy};
+use loadtest::shop::response::ResponseKind;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -66,7 +66,7 @@ pub fn crowd(options: &CrowdOptions) -> Result<u8> {
         let answers = stream::iter(0..options.buyers)
             .map(
                 async |_| match requests.buy(&purchase(Some(name.clone()), WORK_MS)).await {
-                    Ok(received) => format!("{} {}", received.status.as_u16(), word(received.reply.word)),
+                    Ok(received) => format!("{} {}", received.status.as_u16(), word(received.reply.kind)),
                     Err(_) => "no answer".to_owned(),
                 },
             )
@@ -118,22 +118,22 @@ fn purchase(strategy: Option<String>, work_ms: u64) -> Purchase {
     }
 }
 
-fn word(word: Word) -> &'static str {
+fn word(word: ResponseKind) -> &'static str {
     match word {
-        Word::Sold => "sold",
-        Word::SoldOut => "sold out",
-        Word::Busy => "busy",
-        Word::Rejected => "rejected",
-        Word::Unknown => "unknown",
+        ResponseKind::Sold => "sold",
+        ResponseKind::SoldOut => "sold out",
+        ResponseKind::Busy => "busy",
+        ResponseKind::Rejected => "rejected",
+        ResponseKind::Unknown => "unknown",
     }
 }
 
 /// Returns an answer on one line.
 fn answer(received: &Received) -> String {
-    let head = format!("{} {}", received.status.as_u16(), word(received.reply.word));
+    let head = format!("{} {}", received.status.as_u16(), word(received.reply.kind));
     let field = |name| received.field(name);
-    match (received.reply.word, field("order")) {
-        (Word::Sold, Some(order)) => {
+    match (received.reply.kind, field("order")) {
+        (ResponseKind::Sold, Some(order)) => {
             let left = field("remaining").map_or(String::new(), |left| format!(", {left} left"));
             let by = received
                 .reply

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
-use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
-use loadtest::environment::Environment;
-use loadtest::experiment::{Experiment, MakeWorld, World};
+use loadtest::experiment::{Experiment, MakeTestbed, Testbed};
+use loadtest::plan::soak::Soak;
+use loadtest::result::cell::{ClaimCheck, claim_check};
+use loadtest::result::environment::Environment;
 use loadtest::result::{RunResult, SCHEMA_VERSION};
-use loadtest::soak::Soak;
 use loadtest::threats;
-use loadtest::workers::{self, Desk, Listening};
+use loadtest::workers::{self, Coordinator, Listening};
 use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -112,11 +112,11 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
 }
 
 async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>, stop: Stop) -> Result<RunResult> {
-    let mut world = tokio::select! {
-        world = open_world(&options) => world?,
+    let mut testbed = tokio::select! {
+        testbed = open_testbed(&options) => testbed?,
         _ = stop.wait() => bail!("interrupted"),
     };
-    let deployment = &mut world.deployment;
+    let deployment = &mut testbed.deployment;
     let soak = options.soak.map(|purchases| Soak::new(purchases, options.seed));
     let rounds = plan::rounds(&options, soak, deployment).await?;
     if let Some(Soak { seed, .. }) = soak
@@ -124,10 +124,10 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     {
         console::note(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
     }
-    let versions = world.reader.versions().await?;
-    let nginx = match &world.deployment {
+    let versions = testbed.reader.versions().await?;
+    let nginx = match &testbed.deployment {
         Deployment::Local(_) => Some(stack::locate(ServerKind::Nginx, false)?.version()?),
-        Deployment::Foreign(_) => None,
+        Deployment::Remote(_) => None,
     };
     let mut run = RunResult {
         schema_version: SCHEMA_VERSION,
@@ -139,28 +139,28 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         as_designed: None,
         rounds: Vec::new(),
     };
-    let desk = desk(&options).await?;
+    let coordinator = coordinator(&options).await?;
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
-    let more = further_worlds(&options);
+    let more = further_testbeds(&options);
     let experiment = Experiment {
-        world,
+        testbed,
         more: more.as_deref(),
         rounds: &rounds,
         run_id: &run_id,
-        desk: desk.as_ref(),
+        coordinator: coordinator.as_ref(),
         observer: writer.as_ref(),
         stop: &stop,
     };
     let played = experiment.play(&mut run).await;
-    if let Some(desk) = desk {
-        desk.close().await;
+    if let Some(coordinator) = coordinator {
+        coordinator.close().await;
     }
     played?;
     Ok(run)
 }
 
 /// Opens the listener of the workers, if the run has workers.
-async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
+async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
     let (Some(workers), Some(token)) = (options.workers, options.remote.operator.admin_token.clone()) else {
         return Ok(None);
     };
@@ -169,26 +169,26 @@ async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
         token,
         workers: workers as usize,
     };
-    Ok(Some(Desk::open(listening).await?))
+    Ok(Some(Coordinator::open(listening).await?))
 }
 
-async fn open_world(options: &RunOptions) -> Result<World> {
+async fn open_testbed(options: &RunOptions) -> Result<Testbed> {
     match deployment::remote(&options.remote, &options.stack.stores).await? {
-        Some(remote) => World::of(remote).await,
-        None => local_world(options.stack.clone(), plan::needs(options)).await,
+        Some(remote) => Testbed::of(remote).await,
+        None => local_testbed(options.stack.clone(), plan::needs(options)).await,
     }
 }
 
-async fn local_world(stack: StackOptions, needs: Vec<&'static str>) -> Result<World> {
+async fn local_testbed(stack: StackOptions, needs: Vec<&'static str>) -> Result<Testbed> {
     let local = deployment::local(stack, needs).await?;
-    World::of(Deployment::Local(Box::new(local))).await
+    Testbed::of(Deployment::Local(Box::new(local))).await
 }
 
 /// Returns how to start further stores and shops: only where everything is started here.
-fn further_worlds(options: &RunOptions) -> Option<Box<MakeWorld>> {
+fn further_testbeds(options: &RunOptions) -> Option<Box<MakeTestbed>> {
     if options.remote.host.is_some() || !options.stack.stores.urls().is_empty() {
         return None;
     }
     let (stack, needs) = (options.stack.clone(), plan::needs(options));
-    Some(Box::new(move || Box::pin(local_world(stack.clone(), needs.clone()))))
+    Some(Box::new(move || Box::pin(local_testbed(stack.clone(), needs.clone()))))
 }

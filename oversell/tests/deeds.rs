@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
-use loadtest::answer::Word;
-use loadtest::attack::{Attack, Crowd, Deed, Delivery, Scene, Sending};
-use loadtest::audit::Excuses;
+use loadtest::attack::{Attack, AttackControl, Crowd, Delivery, Injection, SendOptions};
+use loadtest::audit::ExplainedUnknowns;
 use loadtest::audit::Verdict;
-use loadtest::catalogue::Strategy;
+use loadtest::deployment::requirement::{Requirement, servers};
 use loadtest::deployment::{Deployment, Local};
-use loadtest::environment::Environment;
-use loadtest::experiment::{Experiment, RunObserver, World};
+use loadtest::experiment::{Experiment, RunObserver, Testbed};
 use loadtest::facts::{LedgerReader, Urls};
-use loadtest::load::Load;
-use loadtest::market::Market;
-use loadtest::need::{Need, servers};
 use loadtest::plan::{Wanted, rounds};
+use loadtest::result::environment::Environment;
 use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
+use loadtest::sale::Load;
+use loadtest::sale::SaleSet;
+use loadtest::shop::catalogue::Strategy;
+use loadtest::shop::response::ResponseKind;
 use loadtest::threats::Threat;
 use serde_json::json;
 use stack::{Direction, Parts, ShopOptions, Stores};
@@ -42,24 +42,25 @@ const HANGS_UP_AFTER: Duration = Duration::from_millis(300);
 struct OddDeliveries;
 
 #[async_trait]
-impl Deed for OddDeliveries {
+impl Injection for OddDeliveries {
     fn places(&self, _: &Load) -> Vec<usize> {
         vec![2, 5]
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let [at_two, hang_up] = [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)].map(|delivery| Sending {
-            delivery,
-            ..Sending::default()
-        });
-        scene.begin();
-        let (at_two, hang_up) = tokio::try_join!(scene.send(2, at_two), scene.send(5, hang_up))?;
-        let words = [at_two, hang_up].map(|heard| heard.map(|heard| heard.answer.word));
-        Ok(words == [Some(Word::Sold), Some(Word::Unknown)])
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let [at_two, hang_up] =
+            [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)].map(|delivery| SendOptions {
+                delivery,
+                ..SendOptions::default()
+            });
+        control.begin();
+        let (at_two, hang_up) = tokio::try_join!(control.send(2, at_two), control.send(5, hang_up))?;
+        let words = [at_two, hang_up].map(|heard| heard.map(|heard| heard.response.kind));
+        Ok(words == [Some(ResponseKind::Sold), Some(ResponseKind::Unknown)])
     }
 }
 
@@ -79,30 +80,30 @@ impl Threat for SlowReplies {
         counts.to_vec()
     }
 
-    fn needs(&self, strategy: &Strategy) -> Vec<Need> {
-        servers(strategy).into_iter().map(Need::Relay).collect()
+    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
+        servers(strategy).into_iter().map(Requirement::Relay).collect()
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for SlowReplies {
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+impl Injection for SlowReplies {
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let ours = scene.shop.ours().context("it is not ours")?;
-        let kinds = servers(&scene.attack.sale.strategy);
-        let relays = || kinds.iter().flat_map(|kind| ours.shop.relays(*kind));
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let local_processes = control.shop.local_processes().context("it is not ours")?;
+        let kinds = servers(&control.attack.sale.strategy);
+        let relays = || kinds.iter().flat_map(|kind| local_processes.shop.relays(*kind));
         for relay in relays() {
             relay.delay(Direction::FromStore, Duration::from_millis(10));
         }
-        let affected = scene.after_sales(1).await && relays().all(|relay| relay.affected() > 0);
-        Ok(affected && relays().count() == scene.shop.count)
+        let affected = control.after_sales(1).await && relays().all(|relay| relay.affected() > 0);
+        Ok(affected && relays().count() == control.shop.count)
     }
 }
 
@@ -165,14 +166,14 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
     let mut crowd = Crowd::gather(&shop.client.at.host, LOAD.buyers).unwrap();
     for (name, store) in [("lua@redis", "redis"), ("token@sql", "sql")] {
         let names = vec![format!("trial-{}-{store}", uuid::Uuid::new_v4().simple())];
-        let market = Market::new(shop.client.clone(), &reader, &strategy(name, store), names, LOAD);
-        let sale = market.sales[0].clone();
-        market.open().await.unwrap();
+        let sale_set = SaleSet::new(shop.client.clone(), &reader, &strategy(name, store), names, LOAD);
+        let sale = sale_set.sales[0].clone();
+        sale_set.open().await.unwrap();
         let attack = Attack {
-            sale: market,
+            sale: sale_set,
             publics: shop.publics(),
             one_at_a_time: false,
-            deed: Some(&OddDeliveries),
+            injection: Some(&OddDeliveries),
         };
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
         let orders = sale.look(false).await.unwrap().facts.orders;
@@ -180,18 +181,22 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             let key = format!("{}-{number}", sale.item);
             orders.iter().filter(|order| order.key.as_ref() == Some(&key)).count()
         };
-        let told = &attacked.told;
-        let copies =
-            [&told.attack, &told.repeats].map(|answers| answers.iter().find(|answer| answer.number == 2).unwrap());
+        let responses = &attacked.responses;
+        let copies = [&responses.attack, &responses.repeats]
+            .map(|responses| responses.iter().find(|response| response.number == 2).unwrap());
         assert_eq!(
             copies.map(|copy| copy.instance.as_deref()),
             [Some("app-1"), Some("app-2")],
             "{name}"
         );
         assert_eq!(of(2), 1, "{name}: {copies:?}");
-        let hung_up: Vec<_> = told.answers().filter(|answer| answer.hung_up).collect();
+        let hung_up: Vec<_> = responses.responses().filter(|response| response.hung_up).collect();
         assert_eq!(hung_up.len(), 1, "{name}: {:?}", attacked.fault);
-        assert_eq!((hung_up[0].number, hung_up[0].word), (5, Word::Unknown), "{name}");
+        assert_eq!(
+            (hung_up[0].number, hung_up[0].kind),
+            (5, ResponseKind::Unknown),
+            "{name}"
+        );
         assert!(of(5) <= 1, "{name}");
     }
     crowd.dismiss().await.unwrap();
@@ -239,11 +244,11 @@ async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
         rounds: Vec::new(),
     };
     let experiment = Experiment {
-        world: World::of(deployment).await.unwrap(),
+        testbed: Testbed::of(deployment).await.unwrap(),
         more: None,
         rounds: &rounds(strategies, &wanted),
         run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),
-        desk: None,
+        coordinator: None,
         observer: &Unobserved,
         stop: &SetOnce::new(),
     };

@@ -7,10 +7,10 @@ use std::fmt;
 
 use anyhow::Result;
 
-use crate::catalogue::{self, Strategy};
 use crate::facts::{LedgerReader, Urls};
-use crate::instances::Instances;
 use crate::shop::MAX_CATALOGUE;
+use crate::shop::catalogue::{self, Strategy};
+use crate::shop::instances::Instances;
 use crate::threats;
 
 pub use self::requests::{Purchase, Received, Requests};

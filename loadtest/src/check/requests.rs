@@ -7,9 +7,9 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
-use crate::answer::{MAX_BODY, Reply};
 use crate::http;
 use crate::shop::ANSWER_WITHIN;
+use crate::shop::response::{MAX_BODY, Reply};
 use crate::text::one_line;
 
 /// The most characters of a body that are shown.

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::NotMet;
 use super::requests::{Purchase, Received, Requests};
-use crate::answer::Word;
-use crate::catalogue::Strategy;
 use crate::facts::{Facts, LedgerReader, Order};
+use crate::shop::catalogue::Strategy;
+use crate::shop::response::ResponseKind;
 
 /// The stock of the sale, in units.
 const STOCK: i64 = 2;
@@ -112,8 +112,8 @@ impl Sale<'_> {
         let point = "a purchase of a closed sale is refused with a 4xx other than 409";
         let build = "answer 404 when no sale of the item is open";
         let received = self.answered(&self.purchase(5), point, build).await?;
-        match received.reply.word {
-            Word::Rejected => Ok(()),
+        match received.reply.kind {
+            ResponseKind::Rejected => Ok(()),
             _ => Err(NotMet::new(self.named(point), received.shown(), build)),
         }
     }
@@ -122,8 +122,8 @@ impl Sale<'_> {
     async fn sold(&self, number: usize, point: &str) -> Result<String, NotMet> {
         let build = r#"sell one unit, write its order in the same transaction, and answer 201 with {"order":"ID"}"#;
         let received = self.answered(&self.purchase(number), point, build).await?;
-        match (&received.reply.word, &received.reply.order) {
-            (Word::Sold, Some(order)) => Ok(order.clone()),
+        match (&received.reply.kind, &received.reply.order) {
+            (ResponseKind::Sold, Some(order)) => Ok(order.clone()),
             _ => Err(NotMet::new(self.named(point), received.shown(), build)),
         }
     }
@@ -131,7 +131,7 @@ impl Sale<'_> {
     async fn known_again(&self, order: &str, point: &str) -> Result<(), NotMet> {
         let build = "keep the order of each Idempotency-Key, and answer a repeat with it, at every instance";
         let received = self.answered(&self.purchase(1), point, build).await?;
-        let is_same = received.reply.word == Word::Sold && received.reply.order.as_deref() == Some(order);
+        let is_same = received.reply.kind == ResponseKind::Sold && received.reply.order.as_deref() == Some(order);
         if is_same {
             return Ok(());
         }
@@ -153,8 +153,8 @@ impl Sale<'_> {
     async fn sold_out(&self, purchase: &Purchase, point: &str) -> Result<(), NotMet> {
         let build = "answer 409 when fewer units are left than were asked for, and sell none of them";
         let received = self.answered(purchase, point, build).await?;
-        match received.reply.word {
-            Word::SoldOut => Ok(()),
+        match received.reply.kind {
+            ResponseKind::SoldOut => Ok(()),
             _ => Err(NotMet::new(self.named(point), received.shown(), build)),
         }
     }
@@ -165,7 +165,7 @@ impl Sale<'_> {
         loop {
             let received = self.requests.buy(purchase).await;
             let received = received.map_err(|error| NotMet::new(self.named(point), error, build))?;
-            if received.reply.word != Word::Busy || Instant::now() >= deadline {
+            if received.reply.kind != ResponseKind::Busy || Instant::now() >= deadline {
                 return Ok(received);
             }
             sleep(AGAIN_AFTER).await;

@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use super::RunObserver;
 use crate::audit::Verdict;
-use crate::cell::FAILED_FOR_SURE;
 use crate::plan::{Earlier, Round};
+use crate::result::cell::FAILED_FOR_SURE;
 use crate::result::{RoundResult, RunResult};
 
 pub(crate) struct Record<'a> {

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 
 use super::Threat;
-use crate::attack::{Deed, Delivery, Scene, Sending};
-use crate::audit::Excuses;
-use crate::load::Load;
+use crate::attack::{AttackControl, Delivery, Injection, SendOptions};
+use crate::audit::ExplainedUnknowns;
+use crate::sale::Load;
 
 /// How long after it was sent: a purchase works for twice as long then, so that it has read and not written.
 const AFTER: Duration = Duration::from_millis(30);
@@ -28,30 +28,30 @@ impl Threat for BuyerGone {
         "buyers hang up".to_owned()
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for BuyerGone {
+impl Injection for BuyerGone {
     fn places(&self, load: &Load) -> Vec<usize> {
         (0..load.buyers).step_by(EVERY).collect()
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
     /// It struck where somebody was gone before the answer came.
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let hang_up = Sending {
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let hang_up = SendOptions {
             delivery: Delivery::HangUp(AFTER),
-            ..Sending::default()
+            ..SendOptions::default()
         };
-        let places = self.places(&scene.attack.sale.load);
-        scene.begin();
-        let heard = try_join_all(places.into_iter().map(|place| scene.send(place, hang_up.clone()))).await?;
-        Ok(heard.into_iter().flatten().any(|heard| heard.answer.hung_up))
+        let places = self.places(&control.attack.sale.load);
+        control.begin();
+        let heard = try_join_all(places.into_iter().map(|place| control.send(place, hang_up.clone()))).await?;
+        Ok(heard.into_iter().flatten().any(|heard| heard.response.hung_up))
     }
 }

@@ -9,12 +9,12 @@ use stack::{Clock, Service};
 use tokio::time::sleep;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Scene, Sending};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::hold;
-use crate::load::Load;
-use crate::need::Need;
+use crate::attack::{AttackControl, Injection, SendOptions};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::Requirement;
+use crate::faults::hold;
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 /// How far they jump: three leases of our own shop.
 const JUMP: Duration = Duration::from_secs(3);
@@ -40,50 +40,50 @@ impl Threat for ClockJump {
         true
     }
 
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
-        vec![Need::Clocks]
+    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
+        vec![Requirement::Clocks]
     }
 
     fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for ClockJump {
+impl Injection for ClockJump {
     fn places(&self, load: &Load) -> Vec<usize> {
         hold::places(load)
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
     /// It struck where each of them told a time that was ahead.
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let ours = scene.shop.ours().context("the shop is not ours")?;
-        let second = ours.shop.instances().get(1);
-        let all: Vec<&Clock> = [second, ours.stores.redis(), ours.stores.mariadb()]
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+        let second = local_processes.shop.instances().get(1);
+        let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
             .into_iter()
             .flatten()
             .filter_map(Service::clock)
             .collect();
-        let holder = Sending {
+        let holder = SendOptions {
             work: Some(WORK),
-            ..Sending::default()
+            ..SendOptions::default()
         };
         let mut jumped = Ok(());
         let jump = async {
             sleep(AT_WORK_AFTER).await;
             jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
         };
-        hold::up(scene, holder, jump).await?;
+        hold::up(control, holder, jump).await?;
         jumped?;
-        let told = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
-        Ok(told.len() == 3 && told.iter().all(|told| *told > 0))
+        let responses = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
+        Ok(responses.len() == 3 && responses.iter().all(|responses| *responses > 0))
     }
 }

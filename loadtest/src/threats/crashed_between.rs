@@ -4,11 +4,11 @@ use anyhow::Result;
 use async_trait::async_trait;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::crash;
-use crate::load::Load;
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::faults::crash;
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 pub(super) struct CrashedBetween;
 
@@ -29,25 +29,25 @@ impl Threat for CrashedBetween {
         strategy.record_at.is_some()
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for CrashedBetween {
+impl Injection for CrashedBetween {
     fn places(&self, load: &Load) -> Vec<usize> {
         crash::places(load)
     }
 
     /// Those whom the instance was serving when it died.
-    fn excuses(&self) -> Excuses {
-        Excuses::Silence
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Silence
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        match &scene.attack.sale.strategy.record_at {
-            Some(step) => crash::act(scene, step).await,
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        match &control.attack.sale.strategy.record_at {
+            Some(step) => crash::act(control, step).await,
             None => Ok(false),
         }
     }

@@ -5,10 +5,10 @@ use anyhow::Result;
 use async_trait::async_trait;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::deeds::crash;
-use crate::load::Load;
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::faults::crash;
+use crate::sale::Load;
 
 pub(super) struct CrashedHolder;
 
@@ -25,23 +25,23 @@ impl Threat for CrashedHolder {
         true
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for CrashedHolder {
+impl Injection for CrashedHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
         crash::places(load)
     }
 
     /// Those whom the instance was serving when it died.
-    fn excuses(&self) -> Excuses {
-        Excuses::Silence
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Silence
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        crash::act(scene, &scene.attack.sale.strategy.weak_at).await
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        crash::act(control, &control.attack.sale.strategy.weak_at).await
     }
 }

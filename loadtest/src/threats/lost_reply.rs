@@ -9,12 +9,12 @@ use stack::Relay;
 use tokio::time::sleep;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::{every_step, relays, restart};
-use crate::load::Load;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::faults::{every_step, relays, restart};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 /// The items of each moment: one is taken over when all are answered, one is bought by others as soon as replies arrive again.
 const LEFT: usize = 0;
@@ -44,33 +44,33 @@ impl Threat for LostReply {
         true
     }
 
-    fn needs(&self, strategy: &Strategy) -> Vec<Need> {
-        servers(strategy).into_iter().map(Need::Relay).collect()
+    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
+        servers(strategy).into_iter().map(Requirement::Relay).collect()
     }
 
     fn load(&self, asked: Load, strategy: &Strategy) -> Load {
         every_step::load(asked, strategy, 2)
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for LostReply {
+impl Injection for LostReply {
     fn places(&self, load: &Load) -> Vec<usize> {
         every_step::places(load)
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Ignorance
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(scene).await;
-        let relays = relays::of(scene)?;
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let has_begun = restart::sales_begun(control).await;
+        let relays = relays::of(control)?;
         let losing = async || {
             relays.all().for_each(Relay::lose_replies);
             sleep(LASTS).await;
@@ -78,14 +78,14 @@ impl Deed for LostReply {
             relays.all().for_each(Relay::pass);
             was_lost
         };
-        let left = every_step::meets(scene, LEFT, HELD_UP, async { Ok(losing().await) }).await?;
-        every_step::taken_over(scene, LEFT).await?;
+        let left = every_step::meets(control, LEFT, HELD_UP, async { Ok(losing().await) }).await?;
+        every_step::taken_over(control, LEFT).await?;
         let disputed = async {
             let was_lost = losing().await;
-            every_step::others(scene, DISPUTED, WORK).await?;
+            every_step::others(control, DISPUTED, WORK).await?;
             Ok(was_lost)
         };
-        let disputed = every_step::meets(scene, DISPUTED, HELD_UP, disputed).await?;
+        let disputed = every_step::meets(control, DISPUTED, HELD_UP, disputed).await?;
         Ok(has_begun && left && disputed)
     }
 }

@@ -2,10 +2,10 @@
 
 use anyhow::{Result, bail};
 
-use crate::attack::Deed;
-use crate::catalogue::Strategy;
-use crate::load::Load;
-use crate::need::Need;
+use crate::attack::Injection;
+use crate::deployment::requirement::Requirement;
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 use crate::text::{MAX_NAME, nearest, one_line};
 
 /// Buyers of a fault: each of them may have to wait out a lease.
@@ -84,19 +84,19 @@ pub trait Threat: Send + Sync {
 
     /// Its load, made from the one that was asked for: two waves where there is a deed.
     fn load(&self, asked: Load, _strategy: &Strategy) -> Load {
-        match self.deed() {
+        match self.injection() {
             Some(_) => two_waves(asked),
             None => asked,
         }
     }
 
     /// What has to be ours to try this strategy under it; where it is not, the round is skipped.
-    fn needs(&self, _strategy: &Strategy) -> Vec<Need> {
+    fn needs(&self, _strategy: &Strategy) -> Vec<Requirement> {
         Vec::new()
     }
 
     /// What it does to the shop in the middle of the attack, if it does anything.
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         None
     }
 }

@@ -1,8 +1,8 @@
 //! The control: one buyer at a time. Who is not exact here is a straw man, not a strategy.
 
 use super::{Threat, smallest_crowd_of_instances};
-use crate::catalogue::Strategy;
-use crate::load::Load;
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 /// Units that one buyer may find: alone, more of them would show nothing more.
 const STOCK: i64 = 12;

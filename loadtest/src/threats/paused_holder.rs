@@ -5,12 +5,12 @@ use anyhow::Result;
 use async_trait::async_trait;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::hold;
-use crate::deeds::stand_still::{self, Still};
-use crate::load::Load;
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::faults::hold;
+use crate::faults::stand_still::{self, Still};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 pub(super) struct PausedHolder;
 
@@ -31,22 +31,22 @@ impl Threat for PausedHolder {
         hold::load(two_waves(asked))
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for PausedHolder {
+impl Injection for PausedHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
         hold::places(load)
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        stand_still::act(scene, Still::Pause).await
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        stand_still::act(control, Still::Pause).await
     }
 }

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use stack::ServerKind;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::{hold, restart};
-use crate::load::Load;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::faults::{hold, restart};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 pub(super) struct RedisRestart;
 
@@ -36,31 +36,31 @@ impl Threat for RedisRestart {
         servers(strategy).contains(&ServerKind::Redis)
     }
 
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
-        vec![Need::Service(ServerKind::Redis)]
+    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
+        vec![Requirement::Service(ServerKind::Redis)]
     }
 
     fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for RedisRestart {
+impl Injection for RedisRestart {
     fn places(&self, load: &Load) -> Vec<usize> {
         hold::places(load)
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Ignorance
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        restart::redis(scene).await
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        restart::redis(control).await
     }
 }

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use stack::ServerKind;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::{hold, restart};
-use crate::load::Load;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::faults::{hold, restart};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 pub(super) struct RedisRestartAof;
 
@@ -32,35 +32,35 @@ impl Threat for RedisRestartAof {
         servers(strategy).contains(&ServerKind::Redis)
     }
 
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
-        vec![Need::Service(ServerKind::Redis)]
+    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
+        vec![Requirement::Service(ServerKind::Redis)]
     }
 
     fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for RedisRestartAof {
+impl Injection for RedisRestartAof {
     fn places(&self, load: &Load) -> Vec<usize> {
         hold::places(load)
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Ignorance
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        restart::on_stores(scene, |stores| stores.keep_redis_on_disk(true)).await?;
-        let has_begun = restart::redis(scene).await?;
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        restart::on_stores(control, |stores| stores.keep_redis_on_disk(true)).await?;
+        let has_begun = restart::redis(control).await?;
         // Other threats need a Redis that forgets; this one has come back by now, and keeps in memory what it has read.
-        let kept = restart::on_stores(scene, |stores| stores.keep_redis_on_disk(false)).await?;
+        let kept = restart::on_stores(control, |stores| stores.keep_redis_on_disk(false)).await?;
         Ok(has_begun && kept)
     }
 }

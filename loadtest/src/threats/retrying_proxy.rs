@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::need::Need;
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::Requirement;
+use crate::shop::catalogue::Strategy;
 
 /// For how long the answers of one instance are lost, from the first one that is.
 const LASTS: Duration = Duration::from_millis(100);
@@ -37,31 +37,31 @@ impl Threat for RetryingProxy {
         true
     }
 
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
-        vec![Need::RetryingProxy]
+    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
+        vec![Requirement::RetryingProxy]
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for RetryingProxy {
+impl Injection for RetryingProxy {
     /// Of who was told busy by the next instance before, and by nobody after.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Ignorance
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let ours = scene.shop.ours().context("the shop is not ours")?;
-        let first = ours
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+        let first = local_processes
             .shop
             .relays_before()
             .first()
             .context("the proxy is none that retries")?;
         first.lose_replies();
-        scene.begin();
+        control.begin();
         let one_is_lost = async {
             while first.affected() == 0 {
                 sleep(LOOK_EVERY).await;

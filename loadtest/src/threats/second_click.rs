@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 
 use super::Threat;
-use crate::answer::Answer;
-use crate::attack::{Deed, Delivery, Heard, Scene, Sending};
-use crate::audit::Excuses;
-use crate::load::Load;
+use crate::attack::{AttackControl, Delivery, Injection, ResponsePair, SendOptions};
+use crate::audit::ExplainedUnknowns;
+use crate::sale::Load;
+use crate::shop::response::Response;
 
 /// Every so many buyers of the first wave clicks twice.
 const EVERY: usize = 4;
@@ -24,37 +24,37 @@ impl Threat for SecondClick {
         "second click".to_owned()
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for SecondClick {
+impl Injection for SecondClick {
     fn places(&self, load: &Load) -> Vec<usize> {
         (0..load.buyers).step_by(EVERY).collect()
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
     /// It struck where two instances had one purchase at the same moment.
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let twice = Sending {
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let twice = SendOptions {
             delivery: Delivery::AtTwoInstances,
-            ..Sending::default()
+            ..SendOptions::default()
         };
-        let places = self.places(&scene.attack.sale.load);
-        scene.begin();
-        let heard = try_join_all(places.into_iter().map(|place| scene.send(place, twice.clone()))).await?;
+        let places = self.places(&control.attack.sale.load);
+        control.begin();
+        let heard = try_join_all(places.into_iter().map(|place| control.send(place, twice.clone()))).await?;
         Ok(heard.into_iter().flatten().any(|heard| met_elsewhere(&heard)))
     }
 }
 
-fn met_elsewhere(Heard { answer, copy }: &Heard) -> bool {
-    let at_once = |copy: &Answer| answer.sent < copy.ended && copy.sent < answer.ended;
+fn met_elsewhere(ResponsePair { response, copy }: &ResponsePair) -> bool {
+    let at_once = |copy: &Response| response.sent < copy.ended && copy.sent < response.ended;
     let elsewhere =
-        |copy: &Answer| answer.instance.is_some() && copy.instance.is_some() && answer.instance != copy.instance;
+        |copy: &Response| response.instance.is_some() && copy.instance.is_some() && response.instance != copy.instance;
     copy.as_ref().is_some_and(|copy| at_once(copy) && elsewhere(copy))
 }

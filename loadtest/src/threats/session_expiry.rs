@@ -9,12 +9,12 @@ use stack::ServerKind;
 use tokio::time::sleep;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Scene, Sending};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::{hold, relays};
-use crate::load::Load;
-use crate::need::Need;
+use crate::attack::{AttackControl, Injection, SendOptions};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::Requirement;
+use crate::faults::{hold, relays};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 /// When the holder is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(500);
@@ -41,35 +41,35 @@ impl Threat for SessionExpiry {
         !lock_services(strategy).is_empty()
     }
 
-    fn needs(&self, strategy: &Strategy) -> Vec<Need> {
-        lock_services(strategy).into_iter().map(Need::Relay).collect()
+    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
+        lock_services(strategy).into_iter().map(Requirement::Relay).collect()
     }
 
     fn load(&self, asked: Load, _: &Strategy) -> Load {
         hold::load(two_waves(asked))
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for SessionExpiry {
+impl Injection for SessionExpiry {
     fn places(&self, load: &Load) -> Vec<usize> {
         hold::places(load)
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
     /// Whoever renews was heard by nobody, and the holder worked longer than that.
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let relays = relays::before(scene, lock_services(&scene.attack.sale.strategy))?;
-        let holder = Sending {
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let relays = relays::before(control, lock_services(&control.attack.sale.strategy))?;
+        let holder = SendOptions {
             work: Some(hold::LASTS),
-            ..Sending::default()
+            ..SendOptions::default()
         };
         let mut was_unheard = false;
         let silence = async {
@@ -83,8 +83,8 @@ impl Deed for SessionExpiry {
                 relay.pass();
             }
         };
-        let answer = hold::up(scene, holder, silence).await?;
-        let worked = answer.is_some_and(|answer| answer.ended.duration_since(answer.sent) >= hold::LASTS);
+        let response = hold::up(control, holder, silence).await?;
+        let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS);
         Ok(was_unheard && worked)
     }
 }

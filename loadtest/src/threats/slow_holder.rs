@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use tokio::time::sleep;
 
 use super::{Threat, two_waves};
-use crate::attack::{Deed, Scene, Sending};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::hold;
-use crate::load::Load;
+use crate::attack::{AttackControl, Injection, SendOptions};
+use crate::audit::ExplainedUnknowns;
+use crate::faults::hold;
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 /// When it is at work, and the others come.
 const AT_WORK_AFTER: Duration = Duration::from_millis(300);
@@ -35,28 +35,28 @@ impl Threat for SlowHolder {
         hold::load(two_waves(asked))
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for SlowHolder {
+impl Injection for SlowHolder {
     fn places(&self, load: &Load) -> Vec<usize> {
         hold::places(load)
     }
 
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
     /// Who was told something sooner has not worked for so long, or not at all.
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let sending = Sending {
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let options = SendOptions {
             work: Some(hold::LASTS),
-            ..Sending::default()
+            ..SendOptions::default()
         };
-        let answer = hold::up(scene, sending, sleep(AT_WORK_AFTER)).await?;
-        Ok(answer.is_some_and(|answer| answer.ended.duration_since(answer.sent) >= hold::LASTS))
+        let response = hold::up(control, options, sleep(AT_WORK_AFTER)).await?;
+        Ok(response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS))
     }
 }

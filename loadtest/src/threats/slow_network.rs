@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use stack::Direction;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::relays;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::faults::relays;
+use crate::shop::catalogue::Strategy;
 
 /// In each direction.
 const DELAY: Duration = Duration::from_millis(5);
@@ -31,30 +31,30 @@ impl Threat for SlowNetwork {
         true
     }
 
-    fn needs(&self, strategy: &Strategy) -> Vec<Need> {
-        servers(strategy).into_iter().map(Need::Relay).collect()
+    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
+        servers(strategy).into_iter().map(Requirement::Relay).collect()
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for SlowNetwork {
-    fn excuses(&self) -> Excuses {
-        Excuses::Nothing
+impl Injection for SlowNetwork {
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Nothing
     }
 
     /// It lasts until all of the first wave are answered.
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let relays = relays::of(scene)?;
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let relays = relays::of(control)?;
         for relay in relays.all() {
             for direction in Direction::BOTH {
                 relay.delay(direction, DELAY);
             }
         }
-        scene.after_sales(usize::MAX).await;
+        control.after_sales(usize::MAX).await;
         Ok(relays.any_affected())
     }
 }

@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use stack::ServerKind;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::hang_up::HangUp;
-use crate::deeds::{every_step, hang_up, restart};
-use crate::load::Load;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::faults::hang_up::HangUp;
+use crate::faults::{every_step, hang_up, restart};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 pub(super) struct SqlRestart;
 
@@ -34,7 +34,7 @@ impl Threat for SqlRestart {
         servers(strategy).contains(&ServerKind::MariaDb)
     }
 
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
+    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
         hang_up::needs()
     }
 
@@ -42,27 +42,27 @@ impl Threat for SqlRestart {
         hang_up::load(asked, strategy)
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for SqlRestart {
+impl Injection for SqlRestart {
     fn places(&self, load: &Load) -> Vec<usize> {
         every_step::places(load)
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Ignorance
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(scene).await;
-        let has_struck = has_begun && hang_up::at_every_step(scene, &mut Restart).await?;
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let has_begun = restart::sales_begun(control).await;
+        let has_struck = has_begun && hang_up::at_every_step(control, &mut Restart).await?;
         // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
-        if let Some(sale) = scene.attack.sale.sales.first() {
+        if let Some(sale) = control.attack.sale.sales.first() {
             sale.reader.check().await?;
         }
         Ok(has_struck)
@@ -73,8 +73,8 @@ struct Restart;
 
 #[async_trait]
 impl HangUp for Restart {
-    async fn hang_up(&mut self, scene: &Scene<'_>) -> Result<bool> {
-        restart::on_stores(scene, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
+    async fn hang_up(&mut self, control: &AttackControl<'_>) -> Result<bool> {
+        restart::on_stores(control, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
         Ok(true)
     }
 }

@@ -10,12 +10,12 @@ use stack::Relay;
 use tokio::time::sleep;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::{every_step, relays, restart};
-use crate::load::Load;
-use crate::need::{Need, lock_servers, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::{Requirement, lock_servers, servers};
+use crate::faults::{every_step, relays, restart};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 
 /// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after nine, counted from the
 /// step at which a purchase was held up. With what is added at the first instance that is over when others come.
@@ -59,34 +59,34 @@ impl Threat for StoreSilent {
         true
     }
 
-    fn needs(&self, strategy: &Strategy) -> Vec<Need> {
-        servers(strategy).into_iter().map(Need::Relay).collect()
+    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
+        servers(strategy).into_iter().map(Requirement::Relay).collect()
     }
 
     fn load(&self, asked: Load, strategy: &Strategy) -> Load {
         every_step::load(asked, strategy, 2)
     }
 
-    fn deed(&self) -> Option<&dyn Deed> {
+    fn injection(&self) -> Option<&dyn Injection> {
         Some(self)
     }
 }
 
 #[async_trait]
-impl Deed for StoreSilent {
+impl Injection for StoreSilent {
     fn places(&self, load: &Load) -> Vec<usize> {
         every_step::places(load)
     }
 
     /// Those whom the shop was serving meanwhile.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
+    fn explains(&self) -> ExplainedUnknowns {
+        ExplainedUnknowns::Ignorance
     }
 
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(scene).await;
-        let locks = relays::before(scene, lock_servers(&scene.attack.sale.strategy))?;
-        let relays = relays::of(scene)?;
+    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
+        let has_begun = restart::sales_begun(control).await;
+        let locks = relays::before(control, lock_servers(&control.attack.sale.strategy))?;
+        let relays = relays::of(control)?;
         let silence = async {
             relays.all().for_each(Relay::silence);
             sleep(LASTS).await;
@@ -100,16 +100,16 @@ impl Deed for StoreSilent {
                 relays.all().for_each(Relay::pass);
                 anyhow::Ok(())
             };
-            tokio::try_join!(every_step::others(scene, DISPUTED, WORK), back)?;
+            tokio::try_join!(every_step::others(control, DISPUTED, WORK), back)?;
             Ok(was_unheard)
         };
         let left = async {
             sleep(HEAD_START).await;
-            every_step::held_up(scene, LEFT, HELD_UP).await
+            every_step::held_up(control, LEFT, HELD_UP).await
         };
-        let disputed = every_step::meets(scene, DISPUTED, HELD_UP, silence);
+        let disputed = every_step::meets(control, DISPUTED, HELD_UP, silence);
         let (was_unheard, ()) = tokio::try_join!(disputed, left)?;
-        every_step::taken_over(scene, LEFT).await?;
+        every_step::taken_over(control, LEFT).await?;
         Ok(has_begun && was_unheard)
     }
 }

@@ -1,7 +1,7 @@
 //! What the repeats of one trial say together.
 
 use loadtest::audit::Verdict::{self, Holds, Inconclusive, Violated};
-use loadtest::cell::{Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
+use loadtest::result::cell::{Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
 use loadtest::result::{RoundResult, RunResult};
 
 use crate::report::{round, run};

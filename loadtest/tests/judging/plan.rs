@@ -1,8 +1,8 @@
 //! Which rounds are played, and what a strategy promises in each.
 
-use loadtest::catalogue::Strategy;
-use loadtest::load::Load;
 use loadtest::plan::{Earlier, Round, Wanted, one_per_family, rounds};
+use loadtest::sale::Load;
+use loadtest::shop::catalogue::Strategy;
 use loadtest::threats;
 use serde_json::json;
 
@@ -183,7 +183,9 @@ fn whatever_a_threat_does_it_does_to_purchases_of_the_first_wave() {
             },
         ] {
             let load = threat.load(asked, &strategy("x@sql", &[]));
-            let places = threat.deed().map_or_else(Vec::new, |deed| deed.places(&load));
+            let places = threat
+                .injection()
+                .map_or_else(Vec::new, |injection| injection.places(&load));
             assert!(places.iter().all(|place| *place < load.buyers), "{}", threat.name());
         }
     }

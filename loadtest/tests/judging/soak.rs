@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use loadtest::answer::Word;
 use loadtest::audit::{Finding, Verdict};
-use loadtest::catalogue::Strategy;
-use loadtest::load::Load;
+use loadtest::plan::soak::Soak;
 use loadtest::plan::{Earlier, Round, Wanted, rounds};
-use loadtest::screen::screen;
-use loadtest::soak::{Soak, sums};
+use loadtest::report::terminal_summary::screen;
+use loadtest::result::soak_totals::sums;
+use loadtest::sale::Load;
+use loadtest::shop::catalogue::Strategy;
+use loadtest::shop::response::ResponseKind;
 use loadtest::threats;
 use serde_json::json;
 
@@ -136,7 +137,7 @@ fn a_round_has_some_hundred_purchases_for_half_as_many_units_and_the_buyers_of_i
         );
         assert_eq!(
             load.buyers,
-            if round.threat.deed().is_some() { 16 } else { 32 },
+            if round.threat.injection().is_some() { 16 } else { 32 },
             "{name}"
         );
         assert!(
@@ -191,7 +192,13 @@ fn a_soak_without_a_seed_has_one_that_is_drawn() {
 #[test]
 fn the_sums_count_every_purchase_once_and_name_whatever_was_found() {
     let mut crashed = round("lua@redis", "crashed-holder", 2);
-    crashed.told = [(Word::Sold, 5), (Word::SoldOut, 4), (Word::Busy, 2), (Word::Unknown, 3)].into();
+    crashed.told = [
+        (ResponseKind::Sold, 5),
+        (ResponseKind::SoldOut, 4),
+        (ResponseKind::Busy, 2),
+        (ResponseKind::Unknown, 3),
+    ]
+    .into();
     crashed.facts.explained = 2;
     let mut ran = run(vec![round("lua@redis", "crowd", 1), crashed.clone()]);
     assert_eq!(sums(&ran), None, "it is no soak");

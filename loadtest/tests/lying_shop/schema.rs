@@ -4,11 +4,11 @@ use std::fs;
 
 use jsonschema::Validator;
 use loadtest::audit::Finding;
-use loadtest::catalogue::Strategy;
+use loadtest::plan::soak::Soak;
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
-use loadtest::soak::Soak;
+use loadtest::shop::catalogue::Strategy;
 use loadtest::threats;
 use serde_json::{Value, json};
 

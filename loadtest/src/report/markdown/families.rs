@@ -3,7 +3,7 @@
 use super::matrix::title;
 use super::table::{escaped, table};
 use crate::audit::Verdict;
-use crate::cell::{Cell, ClaimCheck};
+use crate::result::cell::{Cell, ClaimCheck};
 use crate::threats;
 
 /// The most threats side by side: a page on GitHub has no room for more, and would have to be moved to and fro.

@@ -1,10 +1,10 @@
 //! The whole matrix: one row per strategy, by the kinds of their mechanisms; one column per threat.
 
 use super::table::{code, escaped, table};
-use crate::answer::Word;
 use crate::audit::{Finding, Verdict};
-use crate::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
 use crate::result::RunResult;
+use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
+use crate::shop::response::ResponseKind;
 use crate::threats;
 
 /// The shortest time in which nobody could buy that is shown, in seconds: a shorter one is a queue.
@@ -123,7 +123,7 @@ fn found(cell: &Cell) -> String {
 
 fn cost(cell: &Cell) -> [String; 2] {
     let sales = Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));
-    [sales.map_or(String::new(), spread), latency(cell, Word::Sold)]
+    [sales.map_or(String::new(), spread), latency(cell, ResponseKind::Sold)]
 }
 
 /// The median, and the range where there is one.
@@ -137,8 +137,8 @@ pub fn spread(of: Spread) -> String {
 }
 
 /// Medians over the repeats of the median and of the slowest, in ms: of so few answers no quantile near the end means much.
-pub(super) fn latency(cell: &Cell, word: Word) -> String {
-    let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&word));
+pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
+    let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&kind));
     let p50 = Spread::of(latencies().map(|latency| latency.p50 as f64 / 1_000.0));
     let slowest = Spread::of(latencies().map(|latency| latency.max as f64 / 1_000.0));
     match (p50, slowest) {

@@ -13,8 +13,8 @@ pub use summary::summary;
 
 use self::table::escaped;
 use super::Report;
+use crate::report::terminal_summary::{NARROWEST, screen};
 use crate::result::RunResult;
-use crate::screen::{NARROWEST, screen};
 
 pub(super) struct Markdown;
 

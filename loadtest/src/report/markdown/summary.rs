@@ -5,9 +5,9 @@ use super::families::{Family, LEGEND, families, tables};
 use super::table::{code, table};
 use super::with_warning;
 use crate::audit::Verdict;
-use crate::cell::{Cell, ClaimCheck};
 use crate::result::RunResult;
-use crate::summary::{Row, explanations, rows};
+use crate::result::cell::{Cell, ClaimCheck};
+use crate::result::summary::{Row, explanations, rows};
 use crate::threats;
 
 /// The most strategies that are named in a sentence.

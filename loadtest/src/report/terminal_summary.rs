@@ -1,0 +1,98 @@
+//! The end of a run on a terminal: the verdict, and a line for each strategy.
+
+use anstyle::{AnsiColor, Style};
+
+use crate::result::RunResult;
+use crate::result::soak_totals::sums;
+use crate::result::summary::{Outcome, Row, explanations, rows, sentence};
+use crate::text::one_line;
+
+/// The width for which every run is shown, in columns: a wider terminal shows more of long texts.
+pub const NARROWEST: usize = 80;
+
+/// The columns beside the name and what happened: the mark, sales per second, milliseconds and the gaps.
+const OTHERS: usize = 21;
+
+/// The least room for what happened, however long the names are.
+const LEAST_HAPPENED: usize = 23;
+
+/// Shows a run in lines of at most `width` columns, or [`NARROWEST`] if that is more. `colour` permits escape codes; they
+/// are never the only sign of anything.
+pub fn screen(run: &RunResult, colour: bool, width: usize) -> String {
+    let rows = rows(run);
+    let mut lines = vec![sentence(run, &rows), String::new()];
+    lines.extend(warnings(run));
+    if let Some(sums) = sums(run) {
+        lines.extend(sums);
+        lines.push(String::new());
+    }
+    let widths = Widths::of(&rows, width.max(NARROWEST));
+    lines.push(widths.line("", "", "", &["sales/s".to_owned(), "ms".to_owned()], Style::new()));
+    lines.extend(rows.iter().map(|row| line(row, colour, &widths)));
+    lines.push(String::new());
+    lines.extend(explanations(run));
+    lines.join("\n") + "\n"
+}
+
+/// The widths of the columns with texts: those of the longest texts, as far as there is room.
+struct Widths {
+    name: usize,
+    happened: usize,
+}
+
+impl Widths {
+    fn of(rows: &[Row], width: usize) -> Self {
+        let longest = |text: fn(&Row) -> &String| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+        let room = width - OTHERS;
+        let name = longest(|row| &row.strategy).min(room - LEAST_HAPPENED);
+        let happened = longest(|row| &row.happened).min(room - name);
+        Self { name, happened }
+    }
+
+    fn line(&self, mark: &str, name: &str, happened: &str, [sales, ms]: &[String; 2], style: Style) -> String {
+        let Self {
+            name: name_width,
+            happened: width,
+        } = *self;
+        let (name, happened) = (fitted(name, name_width), fitted(happened, width));
+        let line = format!("{style}{mark:<2} {name:<name_width$} {happened:<width$}{style:#} {sales:>8} {ms:>7}");
+        line.trim_end().to_owned()
+    }
+}
+
+fn line(row: &Row, colour: bool, widths: &Widths) -> String {
+    let (mark, style) = match row.outcome {
+        Outcome::Holds => ("ok", AnsiColor::Green.on_default()),
+        Outcome::Fails => ("x", AnsiColor::Red.on_default()),
+        Outcome::NoTest => ("??", AnsiColor::Yellow.on_default()),
+        Outcome::Skipped => ("-", Style::new().dimmed()),
+        Outcome::NotAsClaimed => ("!!", AnsiColor::Red.on_default().bold()),
+    };
+    let style = if colour { style } else { Style::new() };
+    widths.line(mark, &row.strategy, &row.happened, &row.cost, style)
+}
+
+/// Cuts a text that is longer than `width`, the three dots included.
+fn fitted(text: &str, width: usize) -> String {
+    let longest = if text.chars().count() > width { width - 3 } else { width };
+    one_line(text, longest)
+}
+
+/// Returns the reasons why a run is not whole: its early end, and the trials that were skipped.
+fn warnings(run: &RunResult) -> Vec<String> {
+    let early = run
+        .ended_early
+        .iter()
+        .map(|why| format!("Ended early: {}", one_line(why, 200)));
+    let mut warnings: Vec<String> = early.collect();
+    for why in run.rounds.iter().filter_map(|round| round.skipped.as_deref()) {
+        let line = format!("Skipped: {}", one_line(why, 200));
+        if !warnings.contains(&line) {
+            warnings.push(line);
+        }
+    }
+    if !warnings.is_empty() {
+        warnings.push(String::new());
+    }
+    warnings
+}
