@@ -57,16 +57,17 @@ pub async fn check(shop: &Checked<'_>, mut met: impl FnMut(&str)) -> Result<(), 
     let requests = Requests::to(shop.host, admin.map_or("", String::as_str), token.unwrap_or_default());
     let requests =
         requests.map_err(|error| NotMet::new("an HTTP client", error, "nothing: this is a fault of the program"))?;
-    let catalogue = catalogue(&requests).await?;
-    met(&format!("GET /strategies names {} strategies", catalogue.len()));
-    ready(&requests).await?;
-    met("GET /readyz says that the shop is ready");
-    let instances = admins(shop).await?;
-    met(&format!("{instances} instances answer at --admin"));
-    let reader = reader(shop, &catalogue).await?;
+    let reader = reader(shop).await?;
     met(&format!("these stores can be read: {}", names(shop.urls)));
+    let instances = admins(shop).await?;
+    met(&format!("admin listeners that answer: {instances}"));
     sale::guarded(&requests).await?;
     met("PUT /sales/ITEM is refused without the token");
+    ready(&requests).await?;
+    met("GET /readyz says that the shop is ready");
+    let catalogue = catalogue(&requests).await?;
+    met(&format!("strategies in GET /strategies: {}", catalogue.len()));
+    can_read_one(shop, &catalogue)?;
     for strategy in &catalogue {
         let stores = [strategy.store.stock, strategy.store.orders];
         let unread = stores.iter().find(|store| !shop.urls.contains_key(*store));
@@ -130,28 +131,35 @@ async fn admins(shop: &Checked<'_>) -> Result<usize, NotMet> {
     }
 }
 
-async fn reader(shop: &Checked<'_>, catalogue: &[Strategy]) -> Result<LedgerReader, NotMet> {
+async fn reader(shop: &Checked<'_>) -> Result<LedgerReader, NotMet> {
     const POINT: &str = "the stores can be read";
+    const BUILD: &str = "give --redis, --sql or both, with an account that may read";
+    if shop.urls.is_empty() {
+        return Err(NotMet::new(POINT, "no store is given", BUILD));
+    }
+    let reader = LedgerReader::connect(shop.urls).await;
+    reader.map_err(|error| NotMet::new(POINT, error, BUILD))
+}
+
+/// Checks that the ledger of one strategy at least can be read.
+fn can_read_one(shop: &Checked<'_>, catalogue: &[Strategy]) -> Result<(), NotMet> {
     let is_read = |strategy: &Strategy| {
         let stores = [strategy.store.stock, strategy.store.orders];
         strategy.missing.is_none() && stores.iter().all(|store| shop.urls.contains_key(store))
     };
-    if !catalogue.iter().any(is_read) {
-        let wanted: Vec<_> = catalogue.iter().map(|strategy| strategy.store.to_string()).collect();
-        let seen = format!(
-            "the strategies sell from {}; given: {}",
-            wanted.join(", "),
-            names(shop.urls)
-        );
-        return Err(NotMet::new(
-            POINT,
-            seen,
-            "give the URL of each store: --redis, --sql or both",
-        ));
+    if catalogue.iter().any(is_read) {
+        return Ok(());
     }
-    let build = "let the account of --redis or --sql read the stores";
-    let reader = LedgerReader::connect(shop.urls).await;
-    reader.map_err(|error| NotMet::new(POINT, error, build))
+    let mut stores: Vec<_> = catalogue.iter().map(|strategy| strategy.store.to_string()).collect();
+    stores.sort_unstable();
+    stores.dedup();
+    let seen = format!(
+        "the strategies sell from {}; given: {}",
+        stores.join(", "),
+        names(shop.urls)
+    );
+    let point = "a strategy can be used, and its store is given";
+    Err(NotMet::new(point, seen, "give the URL of that store: --redis or --sql"))
 }
 
 fn names(urls: &Urls) -> String {

@@ -122,7 +122,13 @@ impl Sale<'_> {
     async fn sold(&self, number: usize, point: &str) -> Result<String, NotMet> {
         let build = r#"sell one unit, write its order in the same transaction, and answer 201 with {"order":"ID"}"#;
         let received = self.answered(&self.purchase(number), point, build).await?;
-        match (&received.reply.kind, &received.reply.order) {
+        let reply = &received.reply;
+        match (&reply.kind, &reply.order) {
+            (ResponseKind::Sold, Some(_)) if reply.instance.is_none() => Err(NotMet::new(
+                self.named("each answer names the process that gave it"),
+                "an answer without X-Instance",
+                "send X-Instance: app-1 with every answer, another name from each instance",
+            )),
             (ResponseKind::Sold, Some(order)) => Ok(order.clone()),
             _ => Err(NotMet::new(self.named(point), received.shown(), build)),
         }

@@ -8,8 +8,8 @@ use crate::values::between;
 /// A shop that is already running.
 #[derive(Args)]
 pub struct RemoteOptions {
-    /// Base URL of a shop that is already running; nothing is started then. Certificates of an https:// URL are compared with
-    /// those of the system, or with the file that SSL_CERT_FILE names
+    /// Base URL of a shop that is already running; nothing is started then. An https:// URL needs a certificate that the system
+    /// trusts, or that is in the file of SSL_CERT_FILE
     #[arg(long, value_name = "URL", requires_all = ["admin", "admin_token"])]
     pub host: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `bench path`: its load is counted as the shop answers it, and its result has a row for each way.
+//! `bench path`: its generator counts the answers of the shop, and its result has a row for each route.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::harness::{interrupt, output, stderr, stdout, up, word};
 
-/// Buys an item for a moment, and says how everybody was answered.
+/// Buys an item for a moment, and counts the answers.
 fn bought(host: &str, asked: Asked, item: &str) -> Answered {
     let load = Load {
         at: host.trim_start_matches("http://").parse().unwrap(),

@@ -35,12 +35,12 @@ fn a_shop_that_meets_the_contract_is_ready_and_one_that_does_not_is_told_what_to
     );
 
     for (arguments, first) in [
-        (&["--redis", &redis][..], "no   each instance has an admin listener"),
+        (&[][..], "no   the stores can be read\n     seen:  no store is given\n"),
+        (&["--redis", &redis], "no   each instance has an admin listener"),
         (
             &["--admin", &admin, "--redis", &redis],
             "seen:  --admin-token is not given",
         ),
-        (&at, "no   the stores can be read"),
         (
             &["--admin", &admin, "--admin-token", "wrong", "--redis", &redis],
             "PUT /sales/ITEM opens a sale with an empty ledger\n     seen:  401 ",
@@ -64,20 +64,30 @@ fn a_shop_that_meets_the_contract_is_ready_and_one_that_does_not_is_told_what_to
 }
 
 #[test]
-fn the_first_point_is_the_catalogue() {
-    for (response, seen) in [("501 Not Implemented", "seen:  501"), ("200 OK", "it is no catalogue")] {
-        let missed = check(&[&answering(response)]);
+fn a_catalogue_that_is_none_is_shown_with_what_it_has_to_be() {
+    let (mut child, said) = up(&["--instances", "1"]);
+    let [admin, token, redis] = ["app-1", "token", "redis"].map(|name| word(&said, name));
+    let at = ["--admin", &admin, "--admin-token", &token, "--redis", &redis];
+    for (response, point, seen) in [
+        ("501 Not Implemented", "no   GET /readyz answers 2xx", "seen:  501"),
+        (
+            "200 OK",
+            "no   GET /strategies answers 200 with the catalogue\n",
+            "it is no catalogue",
+        ),
+    ] {
+        let missed = check(&[&[answering(response).as_str()], &at[..]].concat());
         let shown = stdout(&missed);
         assert_eq!(missed.status.code(), Some(1), "{shown}{}", stderr(&missed));
-        assert!(
-            shown.starts_with("no   GET /strategies answers 200 with the catalogue\n"),
-            "{shown}"
-        );
-        assert!(
-            shown.contains(seen) && shown.contains(r#"[{"name":"mine@redis""#),
+        assert!(shown.contains(point) && shown.contains(seen), "{shown}");
+        assert_eq!(
+            shown.contains(r#"[{"name":"mine@redis""#),
+            response == "200 OK",
             "{shown}"
         );
     }
-    let silent = check(&["http://127.0.0.1:9"]);
+    let silent = check(&[&["http://127.0.0.1:9"], &at[..]].concat());
     assert_eq!(silent.status.code(), Some(69), "{}", stdout(&silent));
+    interrupt(&child);
+    child.wait().unwrap();
 }

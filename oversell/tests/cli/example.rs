@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::harness::{interrupt, stderr, stdout, up};
 
-/// What the README has before the last digit of its ports.
+/// The ports of the README, without their last digit.
 const PORTS: &str = ":700";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The blocks of shell commands in the README, in the order in which a reader meets them.
+/// Returns the blocks of shell commands in the README, in their order.
 fn commands() -> Vec<String> {
     let readme = fs::read_to_string(root().join("examples/python/README.md")).unwrap();
     let blocks = readme.split("```sh\n").skip(1);
@@ -25,16 +25,16 @@ fn commands() -> Vec<String> {
         .collect()
 }
 
-/// The first digits of three ports that are free, such as `:1234` for 12340, 12341 and 12342.
+/// Returns the first digits of three free ports, such as `:1234` for 12340, 12341 and 12342.
 fn free_ports() -> String {
     let are_free = |tens: &u16| (0..3).all(|last| TcpListener::bind(("127.0.0.1", tens * 10 + last)).is_ok());
-    // Everybody who looks for ports begins somewhere else, and below those that the system gives away.
+    // Each test process begins somewhere else, below the ports that the system hands out.
     let begin = 1_100 + (std::process::id() % 1_000) as u16;
     let tens = (begin..begin + 1_000).find(are_free).unwrap();
     format!(":{tens}")
 }
 
-/// Types the commands of the README into a shell, after the line that `up` prints for it, with a shorter run.
+/// Types the commands of the README into a shell, after the settings line of `up`, with a shorter run.
 fn typed(settings: &str, results: &Path) -> Output {
     let [first, rest @ ..] = &commands()[..] else {
         panic!("the README has no commands");
@@ -55,7 +55,7 @@ fn typed(settings: &str, results: &Path) -> Output {
     bash.output().unwrap()
 }
 
-/// (strategy, threat, verdict) of each round, and how often.
+/// Returns strategy, threat and verdict of each round.
 fn verdicts(run: &Value) -> Vec<(String, String, String)> {
     let text = |round: &Value, field: &str| round[field].as_str().unwrap().to_owned();
     let rounds = run["rounds"].as_array().unwrap().iter();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::harness::{interrupt, output, result_json, stderr, stdout, up, word};
 
-/// What sells fast, under threats that do not wait.
+/// Fast strategies under threats that do not wait.
 const FAST: [&str; 4] = [
     "--strategy",
     "lua@redis,decr-undo@redis,tcc@redis+sql",
@@ -21,7 +21,7 @@ fn rounds(run: &Value) -> &Vec<Value> {
     run["rounds"].as_array().unwrap()
 }
 
-/// What was drawn of each round.
+/// Returns the drawn parts of each round.
 fn plan(run: &Value) -> Vec<[Value; 4]> {
     let drawn = |round: &Value| ["strategy", "threat", "instances", "demand"].map(|part| round[part].clone());
     rounds(run).iter().map(drawn).collect()

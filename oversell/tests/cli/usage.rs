@@ -1,4 +1,4 @@
-//! The command line: what it refuses, and how it says so.
+//! Wrong command lines and their messages, and the help.
 
 use crate::harness::{output, oversell, stderr, stdout};
 
