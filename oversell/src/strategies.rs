@@ -186,8 +186,8 @@ mod tests {
     use super::*;
 
     fn played() -> Vec<&'static str> {
-        let threats = threats::all().iter().filter(|threat| !threat.is_control());
-        threats.map(|threat| threat.name()).collect()
+        let threats = threats::all().iter().filter(|threat| !threat.is_control);
+        threats.map(|threat| threat.name).collect()
     }
 
     #[test]
