@@ -41,7 +41,7 @@ impl Entry {
         for guard in guards::ALL {
             all.extend(stores::ALL.iter().map(|store| Self::guarded(guard, store)));
         }
-        all.extend(NATIVE.iter().copied().flatten().map(Self::native));
+        all.extend(NATIVE.iter().map(Self::native));
         all.sort_by_key(|entry| entry.mechanism.lesson);
         all
     }
