@@ -22,7 +22,8 @@ use zookeeper_client::{Client, WatchedEvent};
 
 use self::queue::{Ahead, Place, Queue};
 use self::session::{CHILDREN, CONNECT, CREATE, CREATE_QUEUE, DELETE, Sessions, WATCH};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use super::lock_key::lock_key;
+use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Name};

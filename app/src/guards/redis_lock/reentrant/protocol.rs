@@ -10,7 +10,7 @@ use crate::sale::Error;
 use crate::stores::Redis;
 
 pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
-pub(super) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
+pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
 pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 
 /// The three scripts, and where they run.
