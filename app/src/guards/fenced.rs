@@ -21,9 +21,9 @@ use uuid::Uuid;
 use super::lock_key::lock_key;
 use super::redis_lock::owner_token::{self, COMPARE_DEL};
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Fence, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 

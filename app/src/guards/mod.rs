@@ -35,9 +35,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
+use crate::domain::{Error, Fence, Name};
 use crate::mechanism::Mechanism;
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::world::World;
 
 /// Every guard: the `ENTRY` of each module above, in their order.

@@ -23,9 +23,9 @@ use super::redis_lock::blind_del::{DEL, HeldLock};
 use super::redis_lock::retry::{TRIES, TRY_AGAIN_AFTER};
 use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 

@@ -25,9 +25,9 @@ use super::redis_lock::owner_token::{COMPARE_DEL, HeldLock, RELEASE, SET_NX};
 use super::redis_lock::retry::YIELD;
 use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 

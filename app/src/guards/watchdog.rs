@@ -21,9 +21,9 @@ use tokio::time::sleep;
 use super::redis_lock::reentrant::{Entered, LOCK, RELEASE, RENEW, ReentrantLock, WAIT};
 use super::redis_lock::wakeups::{PING, RECEIVE, SUBSCRIBE};
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

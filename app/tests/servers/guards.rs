@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::domain::{Name, Purchase};
 use app::guards::{self, Guard, GuardEntry, Released};
+use app::instance::Settings;
 use app::mechanism::Family;
 use app::probe::{Observers, Probe};
-use app::sale::{Name, Purchase};
-use app::shop::Settings;
 use app::timeouts::Timeouts;
 use app::world::World;
 use redis::AsyncCommands;

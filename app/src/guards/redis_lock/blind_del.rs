@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use redis::cmd;
 
 use super::super::{Held, Released};
+use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
-use crate::sale::Error;
 use crate::stores::Redis;
 
 /// Asks nobody whose lock it is.

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::super::{Held, Released};
+use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
-use crate::sale::Error;
 use crate::stores::Redis;
 
 /// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.

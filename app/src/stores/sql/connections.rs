@@ -8,8 +8,8 @@ use super::super::Origin;
 use super::Sql;
 use super::link::Statement;
 use super::pool::Lent;
+use crate::domain::Error;
 use crate::probe::Command;
-use crate::sale::Error;
 
 /// How often an operator's transaction is tried.
 const OPERATOR_TRIES: usize = 5;

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::super::Origin;
 use super::Sql;
-use crate::sale::Error;
+use crate::domain::Error;
 use crate::stores::Store;
 
 /// A statement with its values.

@@ -20,8 +20,8 @@ pub use self::link::Statement;
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
+use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name, Order, Purchase};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::error::{UNKNOWN_VARIABLE, number};
 use super::link::Link;
-use crate::sale::Error;
+use crate::domain::Error;
 
 pub(super) type Connections = Pool<Manager>;
 

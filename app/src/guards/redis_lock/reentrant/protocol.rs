@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use redis::Script;
 
+use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
-use crate::sale::Error;
 use crate::stores::Redis;
 
 pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
@@ -94,8 +94,8 @@ mod tests {
     use stack::Parts;
 
     use super::*;
+    use crate::domain::Name;
     use crate::probe::Observers;
-    use crate::sale::Name;
     use crate::services::Services;
     use crate::stores::Stores;
 
