@@ -114,20 +114,19 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
 
 /// Returns the threats to play, in the order of the list. A pattern means those that can be played on these instance counts;
 /// a threat that is named in full and cannot be played there is refused.
-fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
+fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static Threat>> {
     if options.threat.is_empty() {
-        let played = threats::all().iter().copied();
+        let played = threats::all().iter();
         return Ok(played
-            .filter(|threat| chooses_from_all(options) || THREATS.contains(&threat.name()))
+            .filter(|threat| chooses_from_all(options) || THREATS.contains(&threat.name))
             .collect());
     }
     let names = select("threat", &options.threat, &threats::names())?;
-    let is_named = |threat: &&'static dyn Threat| names.contains(&threat.name());
-    let named = threats::all().iter().copied().filter(is_named);
-    let (played, unplayed): (Vec<_>, Vec<_>) = named.partition(|threat| !threat.instances(counts).is_empty());
+    let named = threats::all().iter().filter(|threat| names.contains(&threat.name));
+    let (played, unplayed): (Vec<_>, Vec<_>) = named.partition(|threat| !threat.instances_of(counts).is_empty());
     let mut refused = options.threat.iter().filter(|name| match is_pattern(name) {
         true => played.is_empty(),
-        false => unplayed.iter().any(|threat| threat.name() == **name),
+        false => unplayed.iter().any(|threat| threat.name == **name),
     });
     if let Some(name) = refused.next() {
         let counts: Vec<_> = counts.iter().map(usize::to_string).collect();

@@ -45,7 +45,7 @@ pub(super) fn tables(families: &[Family], cells: &[Cell]) -> String {
 fn threats<'a>(cells: &[Cell<'a>]) -> Vec<&'a str> {
     let mut shown: Vec<&str> = Vec::new();
     for cell in cells {
-        let is_control = threats::find(cell.threat).is_some_and(|threat| threat.is_control());
+        let is_control = threats::find(cell.threat).is_some_and(|threat| threat.is_control);
         let leave_out = is_control
             && cells
                 .iter()
