@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use crate::result::RunResult;
 use crate::result::soak_totals::sums;
 use crate::result::summary::{Outcome, Row, explanations, rows, sentence};
-use crate::text::one_line;
+use crate::text::{MAX_NAME, one_line};
 
 /// The width for which every run is shown, in columns: a wider terminal shows more of long texts.
 pub const NARROWEST: usize = 80;
@@ -13,8 +13,8 @@ pub const NARROWEST: usize = 80;
 /// The columns beside the name and what happened: the mark, sales per second, milliseconds and the gaps.
 const OTHERS: usize = 21;
 
-/// The least room for what happened, however long the names are.
-const LEAST_HAPPENED: usize = 23;
+/// The least room for a name: a longer one stands on a line of its own where the texts beside it need the room.
+const LEAST_NAME: usize = 17;
 
 /// Shows a run in lines of at most `width` columns, or [`NARROWEST`] if that is more. `colour` permits escape codes; they
 /// are never the only sign of anything.
@@ -44,8 +44,8 @@ impl Widths {
     fn of(rows: &[Row], width: usize) -> Self {
         let longest = |text: fn(&Row) -> &String| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
         let room = width - OTHERS;
-        let name = longest(|row| &row.strategy).min(room - LEAST_HAPPENED);
-        let happened = longest(|row| &row.happened).min(room - name);
+        let happened = longest(|row| &row.happened).min(room - LEAST_NAME);
+        let name = longest(|row| &row.strategy).min(room - happened);
         Self { name, happened }
     }
 
@@ -54,7 +54,7 @@ impl Widths {
             name: name_width,
             happened: width,
         } = *self;
-        let (name, happened) = (fitted(name, name_width), fitted(happened, width));
+        let happened = fitted(happened, width);
         let line = format!("{style}{mark:<2} {name:<name_width$} {happened:<width$}{style:#} {sales:>8} {ms:>7}");
         line.trim_end().to_owned()
     }
@@ -69,7 +69,12 @@ fn line(row: &Row, colour: bool, widths: &Widths) -> String {
         Outcome::NotAsClaimed => ("!!", AnsiColor::Red.on_default().bold()),
     };
     let style = if colour { style } else { Style::new() };
-    widths.line(mark, &row.strategy, &row.happened, &row.cost, style)
+    let name = one_line(&row.strategy, MAX_NAME);
+    if name.len() <= widths.name {
+        return widths.line(mark, &name, &row.happened, &row.cost, style);
+    }
+    let rest = widths.line("", "", &row.happened, &row.cost, style);
+    format!("{style}{mark:<2} {name}{style:#}\n{rest}")
 }
 
 /// Cuts a text that is longer than `width`, the three dots included.

@@ -81,7 +81,7 @@ impl Row {
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
     let what = match finding {
-        Finding::Oversold => format!("oversold by {size} (stock {stock})"),
+        Finding::Oversold => format!("{} sold of {stock}", stock + size),
         Finding::Stuck => "stuck: nobody can buy".to_owned(),
         other => format!("{}: {}", other.name().replace('_', " "), size.abs()),
     };

@@ -223,7 +223,7 @@ fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
         short.contains("8 buyers ask for 24 units, and the stock is 50 x 12."),
         "{short}"
     );
-    assert!(screen(&sale_set, false, 80).contains("oversold by 7 (stock 600)"));
+    assert!(screen(&sale_set, false, 80).contains("607 sold of 600"));
     let one = run(vec![round("lua@redis", "second-instance", 2)]);
     assert!(rendered(&one).iter().all(|text| !text.contains("items")));
     let compared = compare::compare(&one, &sale_set).text;
