@@ -14,7 +14,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the connection was lost. Redis may or may not have run the command, and the next one needs a new connection.
+    /// Whether the connection was lost. Redis may or may not have run the command, and the next one needs a new
+    /// connection.
     pub(crate) fn is_cut(&self) -> bool {
         matches!(self, Self::Redis(error) if error.is_connection_dropped())
     }

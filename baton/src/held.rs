@@ -33,8 +33,8 @@ impl Held {
         Self(HoldKind::LocalQueue(hold))
     }
 
-    /// Returns the fencing token: a number above that of every earlier holder. The store that you write to must refuse a number
-    /// below the highest one that it has seen.
+    /// Returns the fencing token: a number above that of every earlier holder. The store that you write to must refuse
+    /// a number below the highest one that it has seen.
     pub fn fence(&self) -> u64 {
         match &self.0 {
             HoldKind::Redis(hold) => hold.fence,
@@ -42,8 +42,8 @@ impl Held {
         }
     }
 
-    /// Whether the lock is known to be lost, because nobody renewed it in time by the clock of this process. An answer of `false`
-    /// may be wrong a moment later.
+    /// Whether the lock is known to be lost, because nobody renewed it in time by the clock of this process. An answer
+    /// of `false` may be wrong a moment later.
     pub fn is_lost(&self) -> bool {
         self.lease().is_lost()
     }
@@ -56,8 +56,8 @@ impl Held {
     /// Hands the lock to the next waiter.
     ///
     /// # Errors
-    /// When Redis does not answer. A background task then tries a few more times. If they fail too, the lock stays taken until its
-    /// lease ends.
+    /// When Redis does not answer. A background task then tries a few more times. If they fail too, the lock stays
+    /// taken until its lease ends.
     pub async fn release(self) -> Result<Released, Error> {
         self.release_through(None).await
     }

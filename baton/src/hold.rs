@@ -8,7 +8,7 @@ use crate::lease::Lease;
 use crate::shared::Shared;
 use crate::waiters::Grant;
 
-/// A granted lock. Dropped without a release it goes to the next waiter all the same.
+/// A granted lock. If it is dropped without a release, the next waiter gets it.
 pub(crate) struct Hold {
     shared: Arc<Shared>,
     pub(crate) lease: Arc<Lease>,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use crate::error::Error;
 
-/// What the library is about to do.
+/// An operation of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// EVALSHA: asks for the lock, for the first time or again.

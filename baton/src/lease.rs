@@ -56,7 +56,8 @@ impl Lease {
         self.lost.cancel();
     }
 
-    /// Whether Redis said that the lock is lost, or nobody renewed it in time. The clock tells a process that was stopped.
+    /// Whether Redis said that the lock is lost, or nobody renewed it in time. The clock tells a process that was
+    /// stopped.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.is_cancelled() || self.times().ends <= Instant::now()
     }

@@ -7,16 +7,17 @@
 //!                     B: receives the message and has the lock
 //! ```
 //!
-//! - **One round trip per handoff.** The script that releases the lock also chooses the next holder. No waiter polls, and no
-//!   waiters race.
-//! - **Fair.** The queue is first come, first served, across all processes.
-//! - **Neighbours share a handoff.** Waiters of one process that are next to each other in the queue get the lock together. They
-//!   pass it on among themselves without Redis.
-//! - **Crashes cost little.** The script skips a waiter whose process no longer listens. A new lock lives only for a short grace.
-//!   The first renewal extends it to the whole lease, and a dead process does not renew.
+//! - **One round trip per handoff.** The script that releases the lock also chooses the next holder, so
+//!   waiters do not race.
+//! - **Fair.** The queue is first come, first served, across all processes, unless [`Settings::batch`] is above 1.
+//! - **Neighbours share a handoff.** Waiters of one process that are next to each other in the queue get the lock
+//!   together. They pass it on among themselves without Redis.
+//! - **Crashes cost little.** The script skips a waiter whose process no longer listens. A new lock lives only for a
+//!   short grace. The first renewal extends it to the whole lease, and a dead process does not renew.
 //!
-//! **A lease is not mutual exclusion.** A process that was stopped for longer than its lease continues as if it held the lock. Send
-//! [`Held::fence`] with every write, and let the store refuse a fence below the highest one that it has seen.
+//! **A lease is not mutual exclusion.** A process that was stopped for longer than its lease continues as if it held
+//! the lock. Send [`Held::fence`] with every write, and let the store refuse a fence below the highest one that it has
+//! seen.
 //!
 //! ```no_run
 //! # async fn sell() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,13 +36,14 @@
 //!
 //! # Requirements
 //!
-//! One Redis, version 6.0.6 or later, also one that fails over. Redis Cluster does not work: PUBLISH does not count the subscribers
-//! of other nodes.
+//! One Redis, version 6.0.6 or later, also one that fails over. Redis Cluster does not work: PUBLISH does not count the
+//! subscribers of other nodes.
 //!
 //! # Layout
 //!
 //! - [`Baton`] (`process`): the locks of one process; `ticket`: one request for a lock; [`Held`], `hold`: a held lock
-//! - `local_queue`: passes a lock on inside the process, up to a batch; `listener`: receives handoffs; `renewal`: renews leases
+//! - `local_queue`: passes a lock on inside the process, up to a batch; `listener`: receives handoffs; `renewal`:
+//!   renews leases
 //! - `shared`: the state of one process; `waiters`: its waiters and its locks; `lease`: how long a lock is held
 //! - `scripts`: the scripts in Redis; `wire`: the connections; [`Hook`]: code around each operation
 

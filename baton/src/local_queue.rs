@@ -1,5 +1,5 @@
-//! Passes a lock on inside the process, up to a batch, before another process gets it: the lock cohorting of NUMA machines, with a
-//! round trip in place of a cache miss.
+//! Passes a lock on inside the process, up to a batch, before another process gets it: the lock cohorting of NUMA
+//! machines, with a round trip in place of a cache miss.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,8 +64,8 @@ struct CachedHold {
 }
 
 impl LocalQueues {
-    /// Waits for the visitors before this one, and then for Redis unless they leave the lock behind. None if the lock has not come
-    /// by the deadline.
+    /// Waits for the earlier visitors, and then for Redis unless one of them left the lock in the queue. None without
+    /// the lock at the deadline.
     pub(crate) async fn wait(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
@@ -127,7 +127,8 @@ impl Visit {
 impl Drop for Visit {
     fn drop(&mut self) {
         let mut queues = self.queues.queues();
-        // The two references are that of the map and this one. A lock that was left to a waiter that went is released with the queue.
+        // The two references are that of the map and this one. A lock that was left to a waiter that went is released
+        // with the queue.
         if Arc::strong_count(&self.queue) == 2 {
             queues.remove(&self.name);
         }

@@ -17,8 +17,8 @@ use crate::shared::Shared;
 use crate::ticket::Ticket;
 use crate::{listener, renewal};
 
-/// All locks of one process in one Redis. It has two connections, one of them a subscription, and one timer. Dropping it ends the
-/// renewal of held locks.
+/// All locks of one process in one Redis. It has two connections, one of them a subscription, and one timer. Dropping
+/// it ends the renewal of held locks.
 pub struct Baton {
     shared: Arc<Shared>,
     local: Arc<LocalQueues>,
@@ -43,7 +43,8 @@ impl Baton {
         })
     }
 
-    /// Waits for the lock `name` without a limit. A dropped future leaves the queue, or releases the lock that it just got.
+    /// Waits for the lock `name` without a limit. A dropped future leaves the queue, or releases the lock that it just
+    /// got.
     ///
     /// # Errors
     /// When Redis does not answer.
@@ -55,8 +56,8 @@ impl Baton {
         }
     }
 
-    /// Waits for the lock `name`, at most `wait` long. Zero takes the lock only if it is free. Returns `None` if the lock did not
-    /// come in time. Operations run through `hook`.
+    /// Waits for the lock `name`, at most `wait` long. Zero takes the lock only if it is free. Returns `None` if the
+    /// lock did not come in time. Operations run through `hook`.
     ///
     /// # Errors
     /// When Redis does not answer.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use redis::{FromRedisValue, ParsingError, Script, ScriptInvocation, Value};
 
-/// The keys of a lock: the owner, the queue, the last fence. The braces are literal: they keep the keys in one hash slot.
+/// The keys of a lock: the owner, the queue, the last fence. The braces are literal: they keep the keys in one hash
+/// slot.
 pub(crate) fn keys(name: &str) -> [String; 3] {
     let owner = owner_key(name);
     let (queue, last_fence) = (format!("{owner}:queue"), format!("{owner}:last-fence"));
@@ -32,8 +33,8 @@ pub(crate) struct Scripts {
     renew: Script,
 }
 
-/// Joins parts to a script. A part that may return early stands before functions that only later parts need, because Redis creates
-/// each function anew in each run.
+/// Joins parts to a script. A part that may return early stands before functions that only later parts need, because
+/// Redis creates each function anew in each run.
 macro_rules! script {
     ($($part:literal),+) => {
         Script::new(concat!($(include_str!(concat!("scripts/", $part))),+))

@@ -18,11 +18,11 @@ const MAX_BATCH: u32 = 1_000;
 pub struct Settings {
     /// How long the lock stays taken after the last renewal.
     pub lease: Duration,
-    /// How long the lock stays taken before the first renewal. A waiter that dies as it gets the lock blocks it for this long.
-    /// The lease caps it.
+    /// How long the lock stays taken before the first renewal. A waiter that dies as it gets the lock blocks it for
+    /// this long. The lease caps it.
     pub grace: Duration,
-    /// How often in a row this process may take the lock before another process gets it, from 1 to 1,000. With 1 the waiters
-    /// of all processes are served in the order in which they came.
+    /// How often in a row this process may take the lock before another process gets it, from 1 to 1,000. With 1 the
+    /// waiters of all processes are served in the order in which they came.
     pub batch: u32,
     /// How long to wait for an answer of Redis.
     pub answer_within: Duration,

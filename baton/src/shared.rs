@@ -106,8 +106,8 @@ impl Shared {
         observed(hook, Operation::Release, name, self.wire.run(&call), words).await
     }
 
-    /// As [`Self::release`], for a caller that cannot wait. If Redis never receives it, the lock ends with its lease, and a place
-    /// in the queue gets a handoff that nobody uses.
+    /// As [`Self::release`], for a caller that cannot wait. If Redis never receives it, the lock ends with its lease,
+    /// and a place in the queue gets a handoff that nobody uses.
     pub(crate) fn release_in_background(self: &Arc<Self>, name: String, owner_or_token: String) {
         let shared = self.clone();
         self.runtime.spawn(async move {

@@ -14,11 +14,12 @@ use crate::scripts::{AcquireReply, Handoff};
 use crate::shared::Shared;
 use crate::waiters::Grant;
 
-/// A waiter asks again after the lease of a holder that does not renew it. For each place in the queue it asks this much later, so
-/// that the first waiter asks first, and the second only if the first does not.
+/// A waiter asks again after the lease of a holder that does not renew it. For each place in the queue it asks this
+/// much later, so that the first waiter asks first, and the second only if the first does not.
 const LATER_PER_PLACE: Duration = Duration::from_millis(50);
 
-/// A token that may be queued. Dropped before the grant, it leaves the queue. Dropped with an unread grant, it passes the lock on.
+/// A token that may be queued. Dropped before the grant, it leaves the queue. Dropped with an unread grant, it passes
+/// the lock on.
 pub(crate) struct Ticket {
     shared: Arc<Shared>,
     name: String,
@@ -102,8 +103,8 @@ impl Ticket {
         Hold::new(self.shared.clone(), grant)
     }
 
-    /// Asks for the lock. Returns when to ask again, or None if Redis gave the lock. After a lost connection it asks once more: a
-    /// repeated question does nothing twice.
+    /// Asks for the lock. Returns when to ask again, or None if Redis gave the lock. After a lost connection it asks
+    /// once more: a repeated question does nothing twice.
     async fn ask(&mut self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
         match self.ask_once(is_again, hook).await {
             Err(error) if error.is_cut() => self.ask_once(true, hook).await,
@@ -167,7 +168,7 @@ impl Drop for Ticket {
             self.shared.release_in_background(name, token);
             return;
         }
-        // From here on nobody can send the grant any more. One that was sent before goes to the next waiter.
+        // A closed channel accepts no grant. A grant that is already in it goes to the next waiter.
         self.grant.close();
         if let Ok(grant) = self.grant.try_recv() {
             self.shared.pass_on_or_release(&grant.lease);

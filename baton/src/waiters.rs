@@ -19,8 +19,8 @@ struct Waiter {
 }
 
 impl Waiter {
-    /// The latest moment that is certainly not after the handoff at `at_us`. Only the difference of two readings of the clock of
-    /// Redis counts. If that clock was set meanwhile, the result is at worst this moment.
+    /// The latest moment that is certainly not after the handoff at `at_us`. Only the difference of two readings of the
+    /// clock of Redis counts. If that clock was set meanwhile, the result is at worst this moment.
     fn began(&self, at_us: u64, now: Instant) -> Instant {
         let since = self.asked_us.map_or(0, |asked_us| at_us.saturating_sub(asked_us));
         now.min(self.asked + Duration::from_micros(since))
@@ -94,8 +94,8 @@ impl Waiters {
         self.waiting.remove(token).is_some()
     }
 
-    /// Notes that Redis gave this process a lock, after `asked` if that is known. Returns the lease, or None if the handoff was
-    /// known already.
+    /// Notes that Redis gave this process a lock, after `asked` if that is known. Returns the lease, or None if the
+    /// handoff was known already.
     pub(crate) fn own(&mut self, handoff: &Handoff<'_>, asked: Option<Instant>) -> Option<Arc<Lease>> {
         if self.owned.contains_key(handoff.owner) {
             return None;
@@ -120,8 +120,8 @@ impl Waiters {
         Some(lease)
     }
 
-    /// Grants the lock to its next holder, past those that stopped waiting. False if the lease has ended or nobody is left: then
-    /// the lock no longer belongs to this process.
+    /// Grants the lock to its next holder, past those that stopped waiting. False if the lease has ended or nobody is
+    /// left: then the lock no longer belongs to this process.
     pub(crate) fn pass_on(&mut self, owner: &str) -> bool {
         let Some(owned) = self.owned.get_mut(owner) else {
             return false;

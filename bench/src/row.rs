@@ -10,7 +10,7 @@ use serde::Serialize;
 /// One row of a result.
 #[derive(Debug, Serialize)]
 pub struct Row<P, F> {
-    /// What was measured.
+    /// The parameters of the row.
     #[serde(flatten)]
     pub parameters: P,
     /// The median of each figure.

@@ -2,7 +2,8 @@
 
 use loadtest::deployment::Local;
 
-/// Reports progress: the number of finished runs, the number of all runs, a line for the present group, and the present run.
+/// Reports progress: the number of finished runs, the number of all runs, a line for the present group, and the present
+/// run.
 pub type ReportProgress = dyn Fn(usize, usize, &str, &str) + Send + Sync;
 
 /// The servers of a benchmark, its repeats, and where it reports.

@@ -49,8 +49,8 @@ pub fn bench(options: BenchOptions) -> Result<u8> {
     }
 }
 
-/// One thread for the tasks that contend for locks, as in an instance of the shop. With two, they and Redis would have to share two
-/// processors.
+/// One thread for the tasks that contend for locks, as in an instance of the shop. With two, they and Redis would have
+/// to share two processors.
 fn one_thread() -> Builder {
     Builder::new_current_thread()
 }
@@ -69,8 +69,8 @@ fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
     Ok(all)
 }
 
-/// Runs `measure` on `threads`, saves its rows as `name`.json in a new folder and prints its table. Starts the services in `needs`
-/// if it can.
+/// Runs `measure` on `threads`, saves its rows as `name`.json in a new folder and prints its table. Starts the services
+/// in `needs` if it can.
 fn save<P, F, M>(
     name: &str,
     options: MeasureOptions,

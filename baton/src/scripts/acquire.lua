@@ -1,5 +1,5 @@
--- Joins the queue. A repeated question (ARGV[3] = 1) changes nothing that holds already: the answer, or the message about the
--- handoff, may have been lost. Returns {owner, fence} or {waiters before this one, lease in ms, now in us}.
+-- Joins the queue. A repeated question (ARGV[3] = 1) changes nothing that holds already: the answer, or the message
+-- about the handoff, may have been lost. Returns {owner, fence} or {waiters before this one, lease in ms, now in us}.
 local is_again = ARGV[3] == '1'
 local held_by = redis.call('get', owner)
 -- The waiter holds the lock, alone or together with others of its process.

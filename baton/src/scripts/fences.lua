@@ -6,8 +6,9 @@ local function now_us()
     return time[1] * 1000000 + time[2]
 end
 
--- Reserves this many fences, and returns the first. The count begins with the server's time. Redis may lose the key, or expire
--- it; a count from 1 would then stay below the fence that a store remembers, and the store would refuse every write.
+-- Reserves this many fences, and returns the first. The count begins with the server's time. Redis may lose the key, or
+-- expire it; a count from 1 would then stay below the fence that a store remembers, and the store would refuse every
+-- write.
 local function next_fence(fences)
     local last = redis.call('incrby', last_fence, fences)
     fences = tonumber(fences)

@@ -1,8 +1,9 @@
--- The most waiters of one process that get the lock together. It limits the message, and the time that one script takes.
+-- The most waiters of one process that get the lock together. It limits the message, and the time that one script
+-- takes.
 local MOST_IN_A_ROW = 64
 
--- Takes the first waiter from the queue, and with it the waiters of its process right behind it. Nobody is between them, so they
--- can pass the lock on in this order without Redis. Returns all of them, the first, and their number.
+-- Takes the first waiter from the queue, and with it the waiters of its process right behind it. Nobody is between
+-- them, so they can pass the lock on in this order without Redis. Returns all of them, the first, and their number.
 local function first_in_queue()
     local first = redis.call('lpop', queue)
     if not first then

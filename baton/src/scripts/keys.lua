@@ -5,6 +5,6 @@
 local owner, queue, last_fence = KEYS[1], KEYS[2], KEYS[3]
 local token, grace_ms = ARGV[1], ARGV[2]
 
--- How long unused keys stay, in seconds. A string, as every argument of a command here: to convert a number costs Redis more
--- time than most commands.
+-- How long unused keys stay, in seconds. A string, as every argument of a command here: to convert a number costs Redis
+-- more time than most commands.
 local KEPT = '86400'

@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use redis::aio::MultiplexedConnection;
 use redis::{Client, InfoDict, Value, cmd};
 
-/// Counts with INFO commandstats. That counter includes the commands that scripts call, and Redis has no other. So it counts only
-/// the commands that the contender declares as sent, and a contender must not declare a command that its scripts call. A test
-/// compares the count with MONITOR.
+/// Counts with INFO commandstats. That counter includes the commands that scripts call, and Redis has no other. So it
+/// counts only the commands that the contender declares as sent, and a contender must not declare a command that its
+/// scripts call. A test compares the count with MONITOR.
 pub struct CommandCounter {
     connection: MultiplexedConnection,
     sends: &'static [&'static str],

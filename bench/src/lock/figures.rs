@@ -9,8 +9,8 @@ use crate::row::median;
 pub struct Figures {
     /// Acquisitions per second, by all tasks together.
     pub acquisitions_per_s: f64,
-    /// The median time of a handoff, in measured round trips: from the moment when a holder sends its release while others wait,
-    /// to the moment when the next task knows that it has the lock. None without a handoff.
+    /// The median time of a handoff, in measured round trips: from the moment when a holder sends its release while
+    /// others wait, to the moment when the next task knows that it has the lock. None without a handoff.
     pub handoff_rtt_p50: Option<f64>,
     /// The 99th percentile of the same.
     pub handoff_rtt_p99: Option<f64>,
@@ -22,8 +22,8 @@ pub struct Figures {
     pub longest_wait_ms: f64,
     /// Jain's index of the acquisitions per task: 1 means equal shares, 1 / tasks means that one task had them all.
     pub jain: f64,
-    /// How often two tasks were inside at once, or a fence did not rise. Several runs have the sum, because a median could hide
-    /// one. None for a contender that is no lock.
+    /// How often two tasks were inside at once, or a fence did not rise. Several runs have the sum, because a median
+    /// could hide one. None for a contender that is no lock.
     pub violations: Option<u64>,
 }
 

@@ -1,10 +1,11 @@
 //! `oversell bench lock`: compares locks. 32 tasks contend for each.
 //!
 //! - `situation`: how hard the tasks contend, how far they are from Redis, and how long
-//! - [`contender`]: what can be measured; [`contenders`]: the locks, one file each in one list
+//! - [`contender`]: a lock that can be measured; [`contenders`]: the locks, one file each in one list
 //! - [`mod@alternating`]: the runs, one lock after the other
-//! - [`contention`]: one run, with tasks of this process on a [`lock_kind`]; `critical_section` watches that each is alone,
-//!   [`commands`] counts what Redis is sent, [`redis_route`] leads to Redis, [`leftovers`] cleans up
+//! - [`contention`]: one run, with tasks of this process on a [`lock_kind`]; `critical_section` watches that each is
+//!   alone, [`commands`] counts the commands that Redis receives, [`redis_route`] leads to Redis, [`leftovers`] cleans
+//!   up
 //! - `sample`, `figures`, `table`: the observations of a run, their figures, and the printed table
 
 pub mod alternating;

@@ -20,8 +20,8 @@ pub struct RedisRoute {
 impl RedisRoute {
     /// Opens a route to the Redis at `url` that adds `added` to each round trip.
     ///
-    /// The relay delays only the answers. A client cannot tell that from a delay in both directions, and the relay, which rounds up
-    /// to whole milliseconds, rounds only once.
+    /// The relay delays only the answers. A client cannot tell that from a delay in both directions, and the relay,
+    /// which rounds up to whole milliseconds, rounds only once.
     ///
     /// # Errors
     /// When a relay cannot reach the URL.

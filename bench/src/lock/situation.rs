@@ -12,8 +12,8 @@ use super::table::LockRow;
 /// Instances, and the tasks of each.
 const SHAPES: [(usize, usize); 2] = [(8, 4), (32, 1)];
 
-/// The delay that is added to a round trip, and the length of a run, in ms. A run is long enough that each task gets the lock
-/// several times: otherwise chance decides how even the shares are.
+/// The delay that is added to a round trip, and the length of a run, in ms. A run is long enough that each task gets
+/// the lock several times: otherwise chance decides how even the shares are.
 const DISTANCES: [(u64, u64); 3] = [(0, 300), (1, 400), (10, 1_500)];
 
 /// The pause of a task after each release, in ms.

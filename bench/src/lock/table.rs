@@ -5,7 +5,7 @@ use std::fmt::Display;
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Column, ContentArrangement, Table};
 
-use super::Figures;
+use super::figures::Figures;
 use crate::row::{Row, median};
 
 /// The lock that the others are compared with.

@@ -32,7 +32,7 @@ impl Processes {
         let mut used: CpuUs = self.0.iter().map(|(name, _)| (*name, 0.0)).collect();
         let ticks = ticks_per_s()?;
         for process in fs::read_dir("/proc").context("processor time is read from /proc")? {
-            // A process that has ended meanwhile is not a measured one: those run on.
+            // A process that ended meanwhile is not one of the measured processes: those keep running.
             let Ok(text) = fs::read_to_string(process?.path().join("stat")) else {
                 continue;
             };

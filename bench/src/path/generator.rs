@@ -1,7 +1,7 @@
 //! The load: a few permanent connections, each with one purchase after the other, sent as prepared bytes.
 //!
-//! It runs on one thread, so that its processor time can be told from that of the shop. It keeps no schedule and no latencies: each
-//! connection sends the next request as soon as the last one is answered.
+//! It runs on one thread, so that its processor time can be told from that of the shop. It keeps no schedule and no
+//! latencies: each connection sends the next request as soon as the last one is answered.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,8 @@
-//! `oversell bench path`: what a sale costs through the proxy and directly at an instance, beside a no-op on the same route.
+//! `oversell bench path`: what a sale costs through the proxy and directly at an instance, beside a no-op on the same
+//! route.
 //!
-//! On one machine the load and the servers share the processors. So the processor time per sale says more than the sales per second,
-//! and the ratio to the no-op says more than either.
+//! On one machine the load and the servers share the processors. So the processor time per sale says more than the
+//! sales per second, and the ratio to the no-op says more than either.
 
 mod answered;
 mod cpu;
@@ -9,20 +10,20 @@ mod figures;
 pub mod generator;
 mod incoming;
 mod measure;
+mod parameters;
 mod table;
 
 use anyhow::{Context, Result, ensure};
 use app::stores::sql::CONNECT;
 use app::strategies::Entry;
 use loadtest::deployment::Deployment;
-use serde::Serialize;
 
 pub use self::answered::Answered;
 pub use self::cpu::CpuUs;
 pub use self::figures::Figures;
-use self::measure::Measurement;
-use self::measure::STOCK;
+use self::measure::{Measurement, STOCK};
 pub use self::measure::{ROUTES, Route, Shop, ShopEndpoint, request};
+pub use self::parameters::{Client, NOOP, Parameters};
 pub use self::table::table;
 use crate::row::Row;
 use crate::setting::Setting;
@@ -33,38 +34,14 @@ const INSTANCES: usize = 2;
 /// The threats that a safe strategy must survive: they are part of every usual day.
 const SAFE: [&str; 2] = ["crowd", "second-instance"];
 
-/// The name of the no-op's rows.
-pub const NOOP: &str = "noop";
-
-/// How the purchases of an instance share connections to the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Client {
-    /// At some step a purchase takes a connection out of a pool.
-    Pool,
-    /// All purchases of an instance share the same connections.
-    Multiplexed,
-}
-
-/// The parameters of a row.
-#[derive(Clone, Debug, Serialize)]
-pub struct Parameters {
-    /// The strategy, or [`NOOP`].
-    pub strategy: String,
-    /// The route of the purchases.
-    pub route: Route,
-    /// The connections to the store. None for the no-op.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<Client>,
-}
-
 /// Whether a strategy with these claims survives a crowd at several instances.
 pub fn is_safe(claims: &[impl AsRef<str>]) -> bool {
     SAFE.iter()
         .all(|threat| claims.iter().any(|claim| claim.as_ref() == *threat))
 }
 
-/// Measures the named strategies on every route, each time right after the no-op. It leaves out a strategy whose service is missing.
+/// Measures the named strategies on every route, each time right after the no-op. It leaves out a strategy whose
+/// service is missing.
 ///
 /// # Errors
 /// When the shop does not start or answer, when an answer is neither sold nor busy, or when no strategy is left.

@@ -3,7 +3,9 @@
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Column, ContentArrangement, Table};
 
-use super::{Client, Figures, Parameters, Route};
+use super::figures::Figures;
+use super::measure::Route;
+use super::parameters::{Client, Parameters};
 use crate::row::Row;
 
 /// The processes with a column of their own. All other services share one.

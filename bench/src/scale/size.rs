@@ -25,8 +25,8 @@ const SIZE: Size = Size {
     items: 1,
 };
 
-/// How long the tasks ask for locks. Without a pause each task gets the lock often in that time, and the burst at the start is a
-/// small part of it.
+/// How long the tasks ask for locks. Without a pause each task gets the lock often in that time, and the burst at the
+/// start is a small part of it.
 const LASTS: Duration = Duration::from_secs(1);
 
 /// How long tasks that wait at the end may still get the lock.

@@ -1,4 +1,4 @@
-//! What to measure, and how often.
+//! The options of `bench`.
 
 use std::path::PathBuf;
 
@@ -7,32 +7,32 @@ use clap::{Args, Subcommand};
 use super::shop::StackOptions;
 use crate::values::between;
 
-/// What to measure.
+/// The benchmark to run.
 #[derive(Args)]
 pub struct BenchOptions {
     #[command(subcommand)]
     pub what: What,
 }
 
-/// What can be measured.
+/// The benchmarks.
 #[derive(Subcommand)]
 pub enum What {
-    /// Measure how fast and how fairly locks change hands, and what that costs
+    /// Measure how fast and how fairly locks change hands, and at what cost
     Lock(MeasureOptions),
     /// Compare locks as waiters, instances and items grow
     Scale(MeasureOptions),
     /// Measure what a sale costs through nginx and directly at an instance, beside a no-op on the same route
     ///
-    /// Each repeat takes four seconds per strategy, two of them for the no-op. All strategies that claim to survive crowd and
-    /// second-instance take about half an hour.
+    /// Each repeat takes four seconds per strategy, two of them for the no-op. All strategies that claim to survive
+    /// crowd and second-instance take about half an hour.
     Path(PathOptions),
 }
 
 /// Which strategies to measure.
 #[derive(Args)]
 pub struct PathOptions {
-    /// Only these strategies, such as lua@redis or *@sql (may be repeated, or separated by commas) [default: all that claim
-    /// to survive crowd and second-instance]
+    /// Only these strategies, such as lua@redis or *@sql (may be repeated, or separated by commas) [default: all that
+    /// claim to survive crowd and second-instance]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! The crate `baton` of this workspace: the holder hands the lock to the next waiter. An instance keeps it for up to a batch.
+//! The crate `baton` of this workspace: the holder hands the lock to the next waiter. An instance keeps it for up to a
+//! batch.
 
 use std::sync::Arc;
 

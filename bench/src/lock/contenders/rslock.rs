@@ -1,4 +1,5 @@
-//! The crate `rslock` with its defaults on one Redis: it asks up to three times, up to 200 ms apart, and then starts again.
+//! The crate `rslock` with its defaults on one Redis: it asks up to three times, up to 200 ms apart, and then starts
+//! again.
 
 use std::sync::Arc;
 
