@@ -50,7 +50,6 @@ pub(crate) async fn listen(shared: Arc<Shared>, mut subscription: PubSub) {
     }
 }
 
-/// Receives until the subscription ends.
 async fn receive(shared: &Arc<Shared>, mut subscription: PubSub) {
     let channel = channel(&shared.process);
     let hook = shared.settings.hook.as_deref();

@@ -19,7 +19,6 @@ use crate::ticket::Ticket;
 #[derive(Default)]
 pub(crate) struct LocalQueues(Mutex<HashMap<String, Arc<LocalQueue>>>);
 
-/// The queue of one lock.
 struct LocalQueue {
     /// First come, first served.
     cached: Arc<FairMutex<CachedHold>>,

@@ -26,7 +26,6 @@ pub(crate) fn channel(process: &str) -> String {
     format!("baton:{process}")
 }
 
-/// The scripts of the lock.
 pub(crate) struct Scripts {
     acquire: Script,
     release: Script,
@@ -80,7 +79,6 @@ impl Scripts {
         call
     }
 
-    /// Renews the leases of these names and owners.
     pub(crate) fn renew<'a>(
         &self,
         held: impl Iterator<Item = (&'a str, &'a str)>,

@@ -21,7 +21,6 @@ use crate::wire::Wire;
 /// Attempts of a release in the background: the first one may find the connection dead.
 const RELEASES: usize = 3;
 
-/// The state that all locks of one process share.
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) wire: Wire,

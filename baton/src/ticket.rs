@@ -75,7 +75,7 @@ impl Ticket {
             let until = [ask_again_at, deadline].into_iter().flatten().min();
             let name = self.name.clone();
             let woken = match self.grant.try_recv() {
-                Ok(grant) => Woken::Granted(self.hold(grant)),
+                Ok(grant) => Woken::Granted(Hold::new(self.shared.clone(), grant)),
                 Err(TryRecvError::Closed) => Woken::TooLate,
                 Err(TryRecvError::Empty) => {
                     observed(hook, Operation::Wait, &name, self.woken(until), Woken::in_words).await
@@ -97,10 +97,6 @@ impl Ticket {
 
     fn is_waiting(&self) -> bool {
         self.shared.waiters().is_waiting(&self.token)
-    }
-
-    fn hold(&self, grant: Grant) -> Hold {
-        Hold::new(self.shared.clone(), grant)
     }
 
     /// Asks for the lock. Returns when to ask again, or None if Redis gave the lock. After a lost connection it asks

@@ -41,7 +41,6 @@ struct Successor {
     grant: oneshot::Sender<Grant>,
 }
 
-/// A lock that belongs to this process.
 struct Owned {
     lease: Arc<Lease>,
     /// The holders after the present one.

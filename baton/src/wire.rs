@@ -16,7 +16,6 @@ const RECONNECTS: usize = 2;
 /// The longest pause between two attempts.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
-/// The connections of one process.
 pub(crate) struct Wire {
     client: Client,
     answer_within: Duration,

@@ -110,7 +110,6 @@ impl Item {
     }
 }
 
-/// One task that contends.
 struct Task {
     lock: Arc<dyn Lock>,
     items: Arc<[Item]>,

@@ -61,7 +61,6 @@ impl LockRow for Parameters {
     }
 }
 
-/// One situation.
 pub(super) struct LockSituation {
     instances: usize,
     tasks: usize,

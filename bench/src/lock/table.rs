@@ -76,7 +76,7 @@ fn cells<P: LockRow>(row: &Row<P, Figures>, base: Option<&Row<P, Figures>>) -> V
     ]
 }
 
-/// The median of the ratios of paired runs.
+/// The median of the ratios of paired runs, not the ratio of the medians.
 fn ratio<P>(row: &Row<P, Figures>, base: &Row<P, Figures>) -> Option<f64> {
     let runs = row.runs.iter().zip(&base.runs);
     median(runs.map(|(run, base)| run.acquisitions_per_s / base.acquisitions_per_s))

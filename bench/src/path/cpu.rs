@@ -19,7 +19,6 @@ pub type CpuUs = BTreeMap<&'static str, f64>;
 pub struct Processes(Vec<(&'static str, u32)>);
 
 impl Processes {
-    /// Takes the names and the group leaders.
     pub fn new(leaders: Vec<(&'static str, u32)>) -> Self {
         Self(leaders)
     }

@@ -54,10 +54,8 @@ impl ShopEndpoint {
     }
 }
 
-/// The counts and times of a measurement.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// The number of sales.
     pub sold: u64,
     /// The number of purchases that were busy.
     pub busy: u64,

@@ -17,31 +17,26 @@ use super::super::lock_kind::{Held, LEASE, Lock, LockKind};
 /// Longer than any run: no task gives up.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// A guard of the app.
 pub struct AppGuard {
     name: &'static str,
     sends: &'static [&'static str],
 }
 
 impl AppGuard {
-    /// A lock with an owner token, which waiters poll.
     pub const TOKEN: Self = Self {
         name: "token",
         sends: &["set", "evalsha"],
     };
-    /// The same lock, polled without a pause.
     pub const SPIN: Self = Self {
         name: "spin",
         sends: &["set", "evalsha"],
     };
-    /// The protocol of Redisson.
     pub const WATCHDOG: Self = Self {
         name: "watchdog",
         sends: &["evalsha", "psubscribe", "ping"],
     };
 }
 
-/// A guard and its connections.
 struct Instance {
     guard: Arc<dyn Guard>,
     world: World,

@@ -10,7 +10,6 @@ use redis::Client;
 
 use super::super::lock_kind::{Held, Lock, LockKind};
 
-/// `baton` with a given batch.
 pub struct BatonLock {
     name: String,
     batch: u32,

@@ -19,7 +19,6 @@ redis.call('set', KEYS[1], left - 1)
 return left
 ";
 
-/// The upper bound of the comparison.
 pub struct NoLock;
 
 struct Counter {

@@ -30,14 +30,12 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 #[derive(Default)]
 pub struct RedisPy(OnceCell<Python>);
 
-/// A Python that has redis-py.
 struct Python {
     program: std::path::PathBuf,
     /// The folder of the download, removed on drop.
     _folder: Option<Folder>,
 }
 
-/// The report of the program.
 #[derive(Deserialize)]
 struct PythonReport {
     tasks: Vec<TaskReport>,
@@ -145,7 +143,6 @@ impl Python {
     }
 }
 
-/// Runs a command to its end.
 async fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
     let stderr = String::from_utf8_lossy(&output.stderr);

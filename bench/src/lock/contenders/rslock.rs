@@ -10,7 +10,6 @@ use rslock::{LockGuard, LockManager};
 
 use super::super::lock_kind::{Held, LEASE, Lock, LockKind};
 
-/// The lock of the crate.
 pub struct RsLock;
 
 struct Manager(LockManager);
