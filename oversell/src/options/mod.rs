@@ -55,6 +55,7 @@ pub enum Command {
     Compare(CompareOptions),
     /// Measure what locks and strategies cost, side by side
     #[cfg_attr(not(feature = "bench"), command(disable_help_flag = true))]
+    #[cfg_attr(not(feature = "bench"), command(after_help = no_bench::HELP))]
     Bench(BenchOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),

@@ -2,6 +2,9 @@
 
 use clap::Args;
 
+/// Points to the build that knows the options.
+pub const HELP: &str = "This build has no benchmarks; type `cargo run --release --features bench -- bench --help`";
+
 /// All options, unread.
 #[derive(Args)]
 pub struct BenchOptions {
