@@ -23,6 +23,7 @@ mod interval;
 mod lab;
 mod ledger;
 mod lock_table;
+mod locks;
 mod native_flaws;
 mod noop;
 mod observed;

@@ -12,7 +12,7 @@ use app::world::World;
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-use crate::harness::{fresh, is_tried, name, services, stores_of_its_own};
+use crate::harness::{fresh, is_tried, name, services, services_of_its_own};
 use crate::received::Received;
 
 /// The most commands of workers that are on their way at a time.
@@ -91,7 +91,7 @@ pub struct Observed {
 
 impl Observed {
     pub async fn start(timeouts: Timeouts) -> Self {
-        let servers = stores_of_its_own();
+        let servers = services_of_its_own();
         let seen = Arc::new(Seen {
             passed: Mutex::default(),
             workers: Semaphore::new(WORKERS as usize),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_rows, stores_of_its_own};
+use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_items, stores_of_its_own};
 
 /// Name and store of every strategy that can be used here, and an instance to try it at.
 async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
@@ -11,7 +11,7 @@ async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
     for listed in shared.shop.catalogue.iter() {
         let entry = &listed.entry;
         if entry.missing(&shared.shop.world.services).is_none() {
-            let instance = match locks_all_rows(&entry.name) {
+            let instance = match locks_all_items(entry) {
                 true => Arc::new(Instance::on(stores_of_its_own(), |_| {}).await),
                 false => shared.clone(),
             };

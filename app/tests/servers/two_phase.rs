@@ -1,21 +1,16 @@
-//! Who decides of a two-phase commit, and that nothing stays in doubt.
+//! Who decides a two-phase commit, and that nothing stays in doubt.
 
 use std::fs;
 
 use app::sale::{Error, Outcome};
 use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 
-use crate::harness::{Instance, LONG, stores_of_its_own, until};
-use crate::reconciled::{LEASE, ended, settled};
+use crate::harness::{Instance, LONG, until};
+use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 use crate::store_gone::socket;
 
 const TWO_PHASE: &str = "two-phase@sql+sql";
-
-/// No other test's instance comes first, and no other test's branches are seen.
-pub async fn alone() -> Instance {
-    Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await
-}
 
 /// How many branches are prepared at each server, whosever they are.
 pub async fn prepared(instance: &Instance) -> [usize; 2] {
@@ -49,9 +44,9 @@ async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_a
         ("decide+", 1, 0),
         ("xa-commit+", 1, 0),
     ] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         crash(instance.stores(), TWO_PHASE, LEASE, (&item, "k"), At::Named(place)).await;
-        let ended = ended(&instance, &item).await;
+        let ended = ended(&reconciling(&instance).await, &item).await;
         let counted = (&ended["finished"], &ended["undone"], &ended["open"]);
         assert_eq!(counted, (&finished.into(), &undone.into(), &0.into()), "{place}");
         assert!(
@@ -67,11 +62,13 @@ async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_a
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_carries_it_out() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LEASE, At::Named("decide")).await;
     let decided = async {
         elsewhere.stopped().await;
         assert_eq!(prepared(&instance).await, [1, 1]);
+        let reconciling = reconciling(&instance).await;
+        pending(&reconciling, &item).await;
         until("the reconciler has decided", async || {
             let rollbacks = query("select count(*) from two_phase where item = ? and decision = 'rollback'");
             let row = rollbacks.bind(&item).fetch_one(&instance.sql).await.unwrap();
@@ -82,7 +79,7 @@ async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_c
     };
     let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), decided);
     assert!(matches!(late, Err(Error::GivenUp { .. })), "{late:?}");
-    settled(&instance, &item).await;
+    settled(&reconciling(&instance).await, &item).await;
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 0));
     assert_eq!(prepared(&instance).await, [0, 0]);
 }
@@ -102,7 +99,7 @@ async fn cut_off(instance: &Instance, item: &str, and_then: impl FnOnce()) -> Re
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     let bought = cut_off(&instance, &item, || {}).await;
     // Its decision never arrived, so there was none, and now there is another one.
     assert!(matches!(bought, Err(Error::GivenUp { .. })), "{bought:?}");
@@ -113,7 +110,7 @@ async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_does_not_know() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     // Nobody finds the server then; those who are connected still are.
     let socket = socket(instance.stores().sql_url());
     let hide = || fs::rename(&socket, socket.with_extension("moved")).unwrap();
@@ -130,8 +127,8 @@ async fn a_prepared_branch_that_somebody_else_began_is_left_alone() {
          xa start 'theirs', 'sku', 7; insert into theirs values (1); xa end 'theirs', 'sku', 7; xa prepare 'theirs', 'sku', 7";
     raw_sql(prepare).execute(&mut somebody).await.unwrap();
     drop(somebody);
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     crash(instance.stores(), TWO_PHASE, LEASE, (&item, "k"), At::Named("decide")).await;
-    ended(&instance, &item).await;
+    ended(&reconciling(&instance).await, &item).await;
     assert_eq!(prepared(&instance).await, [1, 0]);
 }

@@ -1,97 +1,105 @@
-//! Waiting is bounded, and who waits is woken.
+//! A wait is bounded, and a purchase that waits is woken.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use app::guards::Released;
+use app::mechanism::Family;
+use app::probe::{Role, Step};
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
-use baton::Baton;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
+use stack::Stores;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, PurchaseRequest, locks_all_rows, stores_of_its_own, until};
+use crate::harness::{
+    Instance, LONG, PATIENT, PurchaseRequest, SHORT, is_tried, locks_all_items, name, services_of_its_own,
+    stores_of_its_own, until,
+};
+use crate::locks::{guard, probe};
 
-const SHORT: Duration = Duration::from_millis(50);
-
-async fn impatient() -> Instance {
-    Instance::open(|settings| settings.timeouts.wait = SHORT).await
+async fn impatient(stores: Arc<Stores>) -> Instance {
+    Instance::on(stores, |settings| settings.timeouts.wait = SHORT).await
 }
 
 fn busy() -> (u16, String) {
     (503, "busy".to_owned())
 }
 
+/// Buys one unit with a key, so that the purchase can be sent again. Its order.
+async fn sold(instance: &Instance, request: &PurchaseRequest, strategy: &str) -> String {
+    let sold = instance.buy_until_served(request).await;
+    assert_eq!(sold.status, 201, "{strategy}: {}", sold.text);
+    sold.order()
+}
+
+/// Something is locked: whoever wants a unit is told busy, and a buyer whose answer was lost learns of the order.
+async fn assert_busy(instance: &Instance, request: &PurchaseRequest, sold: (&PurchaseRequest, &str), strategy: &str) {
+    let answer = instance.buy(request).await;
+    let told = (answer.problem(), answer.header("retry-after"));
+    assert_eq!(told, (busy(), "1"), "{strategy}: {}", answer.text);
+    let (sold, order) = sold;
+    let again = instance.buy_until_served(sold).await;
+    assert_eq!(again.order(), order, "{strategy}: {}", again.text);
+}
+
+/// Whether a strategy asks a service for the lock of an item. A lock of a buyer does not keep another buyer out.
+fn has_lock_of_item(entry: &Entry) -> bool {
+    let asks = |step: &Step| step.role == Some(Role::Lock) && !step.sends.is_empty();
+    entry.is_guarded() && entry.mechanism.family != Family::BuyerLimit && entry.steps.iter().any(asks)
+}
+
 #[tokio::test]
-async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_is_held() {
-    let instance = impatient().await;
-    let mut redis = instance.redis.clone();
-    let hashes = ["lease-no-watchdog", "watchdog"];
-    let strings = [
-        "setnx",
-        "setnx-expire",
-        "set-px",
-        "token",
-        "token-get-del",
-        "token-watch",
-        "spin",
-        "unlock-before-write",
-        "fair",
-        "fenced",
-        "baton",
-    ];
-    for entry in Entry::all() {
-        let (strategy, about, store) = (entry.name, entry.mechanism, entry.store);
-        let item = instance.sale(2).await;
-        let sold = PurchaseRequest::of(&item).by(&strategy).key("sold");
-        let order = instance.buy(&sold).await.order();
-        let [handed_on, ..] = Baton::keys(&item);
-        let key = match about.name {
-            "baton" => handed_on,
-            _ => format!("lock:{{{item}}}"),
-        };
-        let _: () = match about.name {
-            hash if hashes.contains(&hash) => redis.hset(&key, "another", 1).await.unwrap(),
-            string if strings.contains(&string) => redis.set(&key, "another").await.unwrap(),
-            _ => continue,
-        };
-        let request = PurchaseRequest::of(&item).by(&strategy);
-        let answer = instance.buy(&request).await;
-        assert_eq!(
-            (answer.problem(), answer.header("retry-after")),
-            (busy(), "1"),
-            "{strategy}"
-        );
-        assert_eq!(
-            instance.ledger(store, &item).await.left_and_sold(),
-            (1, 1),
-            "{strategy}"
-        );
-        // Its answer may have been lost.
-        assert_eq!(instance.buy(&sold).await.order(), order, "{strategy}");
-        let _: () = redis.del(&key).await.unwrap();
-        assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
-    }
+async fn a_lock_that_is_held_makes_every_purchase_busy_and_no_longer_than_it_is_held() {
+    let instance = impatient(services_of_its_own()).await;
+    let services = &instance.shop.world.services;
+    let locks = Entry::all().into_iter().filter(has_lock_of_item);
+    let usable = locks.filter(|entry| is_tried(entry.mechanism.name) && entry.missing(services).is_none());
+    join_all(usable.map(|entry| assert_lock_makes_busy(&instance, entry))).await;
+}
+
+async fn assert_lock_makes_busy(instance: &Instance, entry: Entry) {
+    let strategy = &entry.name;
+    let item = instance.quiet_sale(2).await;
+    let request = PurchaseRequest::of(&item).by(strategy);
+    let keyed = request.clone().key("sold");
+    let order = sold(instance, &keyed, strategy).await;
+    let request = request.buyer("b-2");
+    let holders = guard(instance, entry.mechanism.name, PATIENT).await;
+    let held = holders.take(&name(&item), &probe()).await;
+    assert_busy(instance, &request, (&keyed, &order), strategy).await;
+    let ledger = instance.ledger(entry.store, &item).await;
+    assert_eq!(ledger.left_and_sold(), (1, 1), "{strategy}");
+    held.release(&probe(), Released::InTime).await;
+    let next = instance.buy_until_served(&request).await;
+    assert_eq!(next.status, 201, "{strategy}: {}", next.text);
 }
 
 #[tokio::test]
 async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_it_is_locked() {
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = SHORT).await;
+    let instance = impatient(services_of_its_own()).await;
+    let services = &instance.shop.world.services;
     let on_sql = Entry::all().into_iter().filter(|entry| entry.store == "sql");
-    let on_sql: Vec<_> = on_sql.map(|entry| entry.name).collect();
-    assert!(!on_sql.is_empty());
-    let (alone, together): (Vec<_>, Vec<_>) = on_sql.iter().partition(|strategy| locks_all_rows(strategy));
-    let together = together.into_iter();
-    join_all(together.map(|strategy| assert_row_makes_busy(&instance, strategy))).await;
-    for strategy in alone {
-        assert_row_makes_busy(&instance, strategy).await;
+    let usable = on_sql.filter(|entry| entry.missing(services).is_none());
+    let (alone, together): (Vec<_>, Vec<_>) = usable.partition(locks_all_items);
+    assert!(!together.is_empty());
+    join_all(
+        together
+            .iter()
+            .map(|entry| assert_row_makes_busy(&instance, &entry.name)),
+    )
+    .await;
+    for entry in alone {
+        assert_row_makes_busy(&instance, &entry.name).await;
     }
 }
 
 async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
-    let item = instance.sale(2).await;
+    let item = instance.quiet_sale(2).await;
     let request = PurchaseRequest::of(&item).by(strategy);
-    let sold = request.clone().key("sold");
-    let order = instance.buy(&sold).await.order();
+    let keyed = request.clone().key("sold");
+    let order = sold(instance, &keyed, strategy).await;
     // One buyer may have only one of them.
     let request = request.buyer("b-2");
     let mut other = instance.sql.begin().await.unwrap();
@@ -100,14 +108,7 @@ async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
         .execute(&mut *other)
         .await
         .unwrap();
-    let answer = instance.buy(&request).await;
-    assert_eq!(
-        (answer.problem(), answer.header("retry-after")),
-        (busy(), "1"),
-        "{strategy}"
-    );
-    // Its answer may have been lost.
-    assert_eq!(instance.buy(&sold).await.order(), order, "{strategy}");
+    assert_busy(instance, &request, (&keyed, &order), strategy).await;
     other.rollback().await.unwrap();
     assert_eq!(
         instance.ledger("sql", &item).await.left_and_sold(),
@@ -115,11 +116,11 @@ async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
         "{strategy}"
     );
     // Nothing is left of the purchase that was told busy, but that its buyer came once.
-    let next = instance.buy(&request.buyer("b-3")).await;
-    assert_eq!(next.status, 201, "{strategy}");
+    let next = instance.buy_until_served(&request.buyer("b-3")).await;
+    assert_eq!(next.status, 201, "{strategy}: {}", next.text);
 }
 
-/// Were the message lost, the waiter would wait for the end of a timeouts and of a lease that the test does not have.
+/// If the message were lost, the waiter would wait for the end of its wait or of a lease: the test is over before both.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_at_another() {
     let patient = || {
@@ -151,16 +152,16 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
 
 /// The same work under a lease that nobody renews shows that the second buyer would have got in.
 #[tokio::test(flavor = "multi_thread")]
-async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_what_nobody_renews_is_not() {
-    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_millis(400));
+async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_a_lock_that_nobody_renews_is_not() {
+    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_secs(1));
     let (one, two) = (hasty().await, hasty().await);
     for (strategy, sold) in [
         ("watchdog@redis", 1),
         ("lease-no-watchdog@redis", 2),
         ("token@redis", 2),
     ] {
-        let item = one.sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(1_200);
+        let item = one.quiet_sale(1).await;
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(3_000);
         let answers = tokio::join!(one.buy(&request), two.buy(&request));
         let told = [answers.0.status, answers.1.status].map(|status| i64::from(status == 201));
         assert_eq!(told.iter().sum::<i64>(), sold, "{strategy}: {answers:?}");
@@ -177,7 +178,7 @@ async fn an_instance_opens_however_short_its_patience() {
     let hasty = Instance::open(|settings| settings.timeouts.wait = Duration::from_micros(1)).await;
     let item = hasty.sale(1).await;
     let request = PurchaseRequest::of(&item).by("conditional@sql");
-    assert_eq!(hasty.buy(&request).await.status, 201);
+    assert_eq!(hasty.buy_until_served(&request).await.status, 201);
 }
 
 /// A statement is ended after some seconds, whatever it does. A wait for a row has to end before that, or nobody could say
