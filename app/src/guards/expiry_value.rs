@@ -19,7 +19,7 @@ use redis::cmd;
 use uuid::Uuid;
 
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Name};
 use crate::stores::Redis;
@@ -37,17 +37,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "lost-reply",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &["crashed-holder", "crashed-between"],
+        claims: Claims {
+            broken_by: &["lost-reply"],
+            sometimes_broken_by: &["crashed-holder", "crashed-between"],
+            ..AS_FAMILY
+        },
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("expiry_value.rs"),

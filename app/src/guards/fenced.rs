@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::token::{self, COMPARE_DEL};
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Fence, Name};
 use crate::stores::Redis;
@@ -49,8 +49,18 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "a lease lock that hands out a fence; the store refuses an older one as it writes",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "paused-holder",
+                "blocked-runtime",
+                "redis-restart",
+                "redis-failover",
+                "store-silent",
+            ],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("fenced.rs"),

@@ -20,7 +20,7 @@ use redis::cmd;
 
 use super::setnx::{DEL, HeldLock};
 use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Name};
 use crate::stores::Redis;
@@ -36,16 +36,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &["crashed-holder", "crashed-between", "lost-reply"],
+        claims: Claims {
+            sometimes_broken_by: &["crashed-holder", "crashed-between", "lost-reply"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("getset_time.rs"),

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use redis::cmd;
 
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Name};
 use crate::stores::Redis;
@@ -31,15 +31,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LockWithoutLease,
         lesson: 3,
         summary: "SETNX and a blind DEL: no owner, no expiry",
-        broken_by: &[
-            "crashed-holder",
-            "crashed-between",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "lost-reply",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["sql-restart", "sql-gone"],
+            broken_by: &["redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("setnx.rs"),

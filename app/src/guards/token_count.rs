@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use super::set_px::{TRIES, TRY_AGAIN_AFTER};
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Name};
 use crate::stores::Redis;
@@ -40,16 +40,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            gives_up: true,
+            ..AS_FAMILY
+        },
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_count.rs"),

@@ -21,22 +21,9 @@ async fn all_at_once(instances: &[&Instance], requests: &[PurchaseRequest]) -> V
     join_all(requests.iter().zip(at).map(|(request, instance)| instance.buy(request))).await
 }
 
-/// The mechanisms that tell a crowd to come again: after a few tries, however long the shop may wait, or at the first conflict.
-const GIVES_UP: [&str; 5] = [
-    "set-px",
-    "token-count",
-    "lost-update-snapshot",
-    "unlock-before-commit-snapshot",
-    "retry-in-snapshot",
-];
-
-fn gives_up(entry: &Entry) -> bool {
-    GIVES_UP.contains(&entry.mechanism.name)
-}
-
 /// Two instances for a strategy. Where purchases give up they need not wait long before that.
 async fn instances_for(entry: &Entry) -> [Instance; 2] {
-    let wait = match gives_up(entry) {
+    let wait = match entry.mechanism.claims.gives_up {
         true => SHORT,
         false => LONG,
     };
@@ -51,7 +38,11 @@ async fn instances_for(entry: &Entry) -> [Instance; 2] {
 /// The same. A buyer that is told busy by a strategy that gives up comes again, alone.
 async fn all_at_once_until_served(instances: &[&Instance], requests: &[PurchaseRequest], entry: &Entry) -> Vec<Answer> {
     let mut answers = all_at_once(instances, requests).await;
-    for (n, answer) in answers.iter_mut().enumerate().filter(|_| gives_up(entry)) {
+    for (n, answer) in answers
+        .iter_mut()
+        .enumerate()
+        .filter(|_| entry.mechanism.claims.gives_up)
+    {
         if answer.status == 503 {
             *answer = instances[n % instances.len()].buy_until_served(&requests[n]).await;
         }

@@ -15,18 +15,31 @@ fn files(folder: &str, but: &[&str]) -> BTreeSet<String> {
     stems.filter(|stem| !but.contains(&stem.as_str())).collect()
 }
 
+/// Fails with the line to add, or with the name that has no file.
+fn assert_listed(folder: &str, entry: &str, files: &BTreeSet<String>, listed: &BTreeSet<String>) {
+    for name in files.difference(listed) {
+        let module = name.replace('-', "_");
+        panic!(
+            "app/src/{folder}/ has a file for {name}, which is not in the catalogue. Add `mod {module};` to \
+             app/src/{folder}/mod.rs, below the last one of its lesson, and see that the file has a \
+             `pub(super) const ENTRY: {entry}` whose name is \"{name}\""
+        );
+    }
+    for name in listed.difference(files) {
+        panic!("the catalogue has {name}, and app/src/{folder}/ has no file of that name");
+    }
+}
+
 #[test]
 fn every_file_of_strategies_and_guards_is_in_the_catalogue_under_its_own_name() {
-    let guards = files("guards", &["mod"]);
-    let files: BTreeSet<_> = files("strategies", &["mod", "catalogue", "guarded"])
-        .union(&guards)
-        .cloned()
-        .collect();
-    let listed: BTreeSet<_> = Entry::all()
-        .iter()
-        .map(|entry| entry.mechanism.name.to_owned())
-        .collect();
-    assert_eq!(files, listed);
+    let names = |is_guarded| {
+        let entries = Entry::all().into_iter();
+        let entries = entries.filter(move |entry| entry.is_guarded() == is_guarded);
+        entries.map(|entry| entry.mechanism.name.to_owned()).collect()
+    };
+    assert_listed("guards", "GuardEntry", &files("guards", &["mod"]), &names(true));
+    let strategies = files("strategies", &["mod", "catalogue", "guarded"]);
+    assert_listed("strategies", "NativeEntry", &strategies, &names(false));
 }
 
 #[test]

@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout_at};
 use self::lease::Lease;
 use self::protocol::{CHECK, GRANT, PREDECESSOR, PUT, Protocol, RENEW, REVOKE, WATCH};
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Name};
 use crate::timeouts::Timeouts;
@@ -41,8 +41,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 7,
         summary: "lease and create-revision order in etcd, watching the predecessor only",
-        broken_by: &["paused-holder", "blocked-runtime", "store-silent"],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),

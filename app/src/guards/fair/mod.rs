@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use super::watchdog::wakeups::{self, PING, RECEIVE, SUBSCRIBE, Wakeups};
 use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::sale::{Error, Name};
 use crate::stores::Redis;
@@ -43,16 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

@@ -27,7 +27,7 @@ pub(super) use self::protocol::{LOCK, RELEASE};
 pub(super) use self::reentrant::{Entered, ReentrantLock, WAIT};
 use self::wakeups::{PING, RECEIVE, SUBSCRIBE};
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::Probe;
 use crate::sale::{Error, Name};
 
@@ -37,8 +37,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
-        broken_by: &["paused-holder", "blocked-runtime", "store-silent"],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

@@ -26,7 +26,7 @@ use async_trait::async_trait;
 use self::batch::Batch;
 use self::queue::{Joined, Queues, Word};
 use super::{NativeEntry, Strategy};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::sale::{Error, Outcome, Purchase};
 
@@ -38,8 +38,7 @@ const MECHANISM: Mechanism = Mechanism {
     family: Family::Atomic,
     lesson: 9,
     summary: "purchases that wait at one instance are put through together, in one script or one transaction",
-    broken_by: &[],
-    sometimes_broken_by: &[],
+    claims: AS_FAMILY,
     weak_at: "write",
     needs: &[],
     source: include_str!("mod.rs"),

@@ -27,7 +27,7 @@ use self::consumer::Consumer;
 use self::stream::{ACK, CLAIM, JOIN, RECEIVE, Stream, TAKE};
 use self::waiters::{Waiters, Word};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::reconciler::{self, Pending, Reconciled};
 use crate::sale::{Error, Name, Order, Outcome, Purchase};
@@ -45,8 +45,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "take and leave a message in one Lua script; a consumer of the stream enters the order",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "take+",
         needs: &[],
         source: include_str!("mod.rs"),
