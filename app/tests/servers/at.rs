@@ -22,7 +22,7 @@ async fn expire(instance: &Instance, item: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_committed_before_a_crash_is_restored_from_its_before_image_unless_all_of_it_was_decided() {
+async fn a_branch_that_committed_before_a_crash_is_restored_unless_the_transaction_was_decided() {
     let instance = alone().await;
     for (place, before, logged, after, finished) in [
         ("record", (0, 0), [1, 0], (1, 0), 0),
@@ -50,7 +50,7 @@ async fn what_was_committed_before_a_crash_is_restored_from_its_before_image_unl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_that_somebody_wrote_to_without_the_global_lock_is_left_as_it_is() {
+async fn a_row_that_was_written_without_the_global_lock_is_left_as_it_is() {
     let instance = alone().await;
     let item = instance.sale(5).await;
     crash(instance.stores(), AT, LONG, (&item, "k"), At::Named("record")).await;

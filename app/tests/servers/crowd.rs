@@ -110,7 +110,7 @@ async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
     }
 }
 
-/// Both read while the other one still works: this is also what shows that two `Shop`s here are two instances.
+/// Both read while the other one still works: this also shows that two `Shop`s here are two instances.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_lock_that_both_see_two_instances_sell_one_unit_twice() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);

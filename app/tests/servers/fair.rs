@@ -1,4 +1,4 @@
-//! The queue of the fair lock: the first waiter is served first, no purchase passes a waiter, and a dead waiter is passed over.
+//! The queue of the fair lock: first come, first served, but for a waiter that is dead.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A write with a fence: the answer of each store, and that it writes only what it says.
+//! A write with a fence: the answer of each store, and that it writes only when it says so.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ async fn every_store_refuses_a_fence_once_one_as_high_has_written() {
     }
 }
 
-/// Takes away what Redis has of it, as the end of a lease does, or the loss of its data.
+/// Deletes the key, as the end of a lease does, or the loss of data.
 async fn lose(instance: &Instance, key: String) {
     let deleted: u64 = instance.redis.clone().del(&key).await.unwrap();
     assert_eq!(deleted, 1, "{key}");

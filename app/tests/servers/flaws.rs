@@ -197,7 +197,7 @@ async fn token_count_counts_the_entries_of_two_items_as_one_and_opens_a_lock_tha
 }
 
 #[tokio::test]
-async fn getset_time_lets_everybody_in_after_one_take_over() {
+async fn getset_time_lets_every_purchase_in_after_one_take_over() {
     let instance = Instance::lab().await;
     let (item, key) = an_item();
     let (one, two) = (
@@ -207,7 +207,7 @@ async fn getset_time_lets_everybody_in_after_one_take_over() {
     let live = one.lock(&item, &probe()).await;
     two.assert_held(&item, "the time in the value is to come").await;
     drop(live);
-    // As the clock of another instance sees it that is ahead, or anybody's when the holder has died.
+    // As another instance sees it whose clock is ahead, or as every instance does when the holder has died.
     let _: () = instance.redis.clone().set(&key, 1).await.unwrap();
     let taken_over = one.lock(&item, &probe()).await;
     assert!(taken_over.is_some());
@@ -224,8 +224,8 @@ async fn expiry_value_lets_two_take_over_the_same_dead_lock() {
     let (item, key) = an_item();
     let _: () = instance.redis.clone().set(&key, "dead,1").await.unwrap();
     let (one, two) = (
-        guard(&instance, "expiry-value", LASTING).await,
-        guard(&instance, "expiry-value", LASTING).await,
+        guard(&instance, "expiry-value", PATIENT).await,
+        guard(&instance, "expiry-value", PATIENT).await,
     );
     let faster: Arc<Mutex<Option<Lock>>> = Arc::default();
     let (slot, rival) = (faster.clone(), item.clone());

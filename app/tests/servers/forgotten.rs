@@ -24,7 +24,7 @@ async fn a_guard_that_forgets_an_item_leaves_neither_a_key_nor_a_row_of_it() {
         let guard = Tested::open(entry, &world).await;
         let item = name(&fresh("sku"));
         drop(guard.take(&item, &probe()).await);
-        // Another purchase dies while it waits. A statement that it has sent to MariaDB might be carried out after all else here.
+        // Another purchase dies while it waits. MariaDB might carry out its statement after all else here.
         if !entry.mechanism.needs.contains(&"sql") {
             let _ = timeout(SHORT, guard.lock(&item, &probe())).await;
         }

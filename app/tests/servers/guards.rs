@@ -114,7 +114,7 @@ async fn a_guard_that_claims_to_survive_a_crashed_holder_lets_the_next_one_in_wh
 }
 
 #[tokio::test]
-async fn setnx_never_lets_anybody_in_after_a_crashed_holder() {
+async fn setnx_never_lets_a_purchase_in_after_a_crashed_holder() {
     let instance = Instance::lab().await;
     let timeouts = Timeouts {
         wait: Duration::from_millis(200),

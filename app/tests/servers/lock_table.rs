@@ -1,4 +1,4 @@
-//! Rows as locks: an expired one is taken over by one waiter alone, and one without an expiry by nobody.
+//! Rows as locks: an expired one is taken over by one waiter alone, and one without an expiry is never taken over.
 
 use std::time::Duration;
 

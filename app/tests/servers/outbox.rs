@@ -63,7 +63,7 @@ async fn leave_message(instance: &Instance, item: &str, order: &str, is_received
     let entry = r#"{"quantity":1,"buyer":"b-1","idempotency_key":null,"instance":"gone"}"#;
     let mut leave = redis::pipe();
     leave.atomic();
-    // Before anybody else can see it.
+    // Before any consumer can see it.
     let fields = ["item", item, "order", order, "entry", entry];
     leave.cmd("XADD").arg("outbox").arg("*").arg(&fields).ignore();
     if is_received {
@@ -75,7 +75,7 @@ async fn leave_message(instance: &Instance, item: &str, order: &str, is_received
 
 /// The buyer hears nothing before the order is in the ledger, and nothing at all when it does not come there in time.
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_ledger_takes_no_orders_a_buyer_is_told_that_nobody_knows_and_later_that_it_is_sold() {
+async fn a_buyer_is_told_unknown_while_the_ledger_takes_no_orders_and_sold_later() {
     let stores = stores_of_its_own();
     let instance = Instance::on(stores, |settings| {
         settings.timeouts.lease = LEASE;

@@ -1,4 +1,4 @@
-//! ZooKeeper and etcd let in one purchase after the other: which one is next, which one wakes up, and which one lost its place.
+//! ZooKeeper and etcd let in one purchase after the other, in a queue in which a waiter can lose its place.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,7 +65,7 @@ async fn waiters_are_let_in_in_the_order_in_which_they_came_and_only_the_next_on
             let begun = waits.clone();
             waiting.push(tokio::spawn(async move {
                 let held = guard.take_when(&item, &waits.probe(), "its turn has come").await;
-                // Nobody after this one has been woken yet.
+                // No waiter after this one has been woken yet.
                 assert_eq!(waits.ended.load(Ordering::SeqCst), number, "{mechanism}");
                 order.lock().await.push(number);
                 held.release(&probe(), Released::InTime).await;

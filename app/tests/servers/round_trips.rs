@@ -52,10 +52,10 @@ fn is_unguarded(entry: &Entry) -> bool {
     entry.is_guarded() && store.is_some_and(|store| entry.steps == store.steps)
 }
 
-/// How often one sale without contention asks a store. The seam's own test shows that what passes it is what they receive.
+/// Counts the commands of one sale without contention. The test of the seam shows that the stores receive the same ones.
 async fn asked(observed: &mut Observed, listed: &Listed) -> usize {
     let mut asked = 0;
-    // Connections, prepared statements and scripts are made by the first one who needs them.
+    // The first purchase makes the connections, prepared statements and scripts.
     for key in ["k-1", "k-2"] {
         let item = observed.sale(1).await;
         observed.since().await;
@@ -84,7 +84,7 @@ async fn the_round_trips_that_a_header_names_are_those_of_a_sale_without_content
     }
     for listed in observed.usable() {
         let cost = asked(&mut observed, &listed).await;
-        // A guard's header names what it adds to the sale that it stands around.
+        // The header of a guard names the round trips that it adds to the sale.
         let own = if listed.entry.is_guarded() {
             cost - unguarded[listed.entry.store]
         } else {

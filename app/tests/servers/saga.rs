@@ -48,7 +48,7 @@ async fn a_saga_that_hung_is_undone_before_its_order_is_there_and_finished_after
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_saga_does_after_it_was_compensated_is_refused() {
+async fn a_late_step_of_a_compensated_saga_is_refused() {
     let instance = alone().await;
     for (place, told, ledger) in [
         // Another saga takes the unit once, and not a second time.

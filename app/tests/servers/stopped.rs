@@ -116,7 +116,7 @@ impl Elsewhere {
         strategy.buy(&purchase, &probe).await
     }
 
-    /// Waits until a purchase is stopped, and answers what its step is about.
+    /// Waits until a purchase is stopped. Returns the key of its step.
     pub async fn stopped(&self) -> String {
         let reached = timeout(LONG, self.stop.reached.notified()).await;
         let passed = locked(&self.stop.passed).clone();

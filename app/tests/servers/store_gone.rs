@@ -1,4 +1,4 @@
-//! A store that is gone: what still sells, and what a buyer is told.
+//! A store that is gone: the strategies that still sell, and the answers of the others.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,7 +32,7 @@ async fn without_redis_the_shop_is_not_ready_admits_that_it_does_not_know_and_co
     redis.kill().unwrap();
     assert_eq!(ready(&instance).await.problem(), (503, "not-ready".to_owned()));
     let failed = (500, "store-failed");
-    // Who does not get the lock has sold nothing, and knows it.
+    // A purchase without the lock has sold nothing, and knows it.
     for (strategy, expected) in [
         ("lua@redis", failed),
         ("watch-multi@redis", failed),

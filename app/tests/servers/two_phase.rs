@@ -1,4 +1,4 @@
-//! Who decides a two-phase commit, and that nothing stays in doubt.
+//! The decision of a two-phase commit, and that no branch stays in doubt.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ pub async fn prepared(instance: &Instance) -> [usize; 2] {
     prepared
 }
 
-/// Closes those connections to the first server that no transaction needs: to the log, too.
+/// Closes the connections to the first server that no transaction needs: those to the log, too.
 async fn close_idle(instance: &Instance) {
     let idle = query(
         "select id from information_schema.processlist where id <> connection_id() and command = 'Sleep'
@@ -36,7 +36,7 @@ async fn close_idle(instance: &Instance) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_and_nothing_stays_in_doubt() {
+async fn a_prepared_branch_is_undone_before_the_decision_and_finished_after_it_and_none_stays_in_doubt() {
     let instance = alone().await;
     for (place, finished, undone) in [
         ("xa-prepare+", 0, 1),
@@ -84,7 +84,7 @@ async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_c
     assert_eq!(prepared(&instance).await, [0, 0]);
 }
 
-/// What comes of a purchase whose connections are closed as it is about to decide, before whatever else is done to the server.
+/// The result of a purchase whose connections are closed when it is about to decide. `and_then` comes after that.
 async fn cut_off(instance: &Instance, item: &str, and_then: impl FnOnce()) -> Result<Outcome, Error> {
     let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
     let cut = async {
@@ -97,7 +97,7 @@ async fn cut_off(instance: &Instance, item: &str, and_then: impl FnOnce()) -> Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
+async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_the_decision() {
     let instance = alone().await;
     let item = instance.quiet_sale(1).await;
     let bought = cut_off(&instance, &item, || {}).await;
@@ -111,7 +111,7 @@ async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
 async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_does_not_know() {
     let instance = alone().await;
     let item = instance.quiet_sale(1).await;
-    // Nobody finds the server then; those who are connected still are.
+    // No new connection finds the server then; those that are open stay open.
     let socket = socket(instance.stores().sql_url());
     let hide = || fs::rename(&socket, socket.with_extension("moved")).unwrap();
     let bought = cut_off(&instance, &item, hide).await;
@@ -120,7 +120,7 @@ async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_
 
 /// `xa recover` shows them all.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_prepared_branch_that_somebody_else_began_is_left_alone() {
+async fn a_prepared_branch_of_another_program_is_left_alone() {
     let instance = alone().await;
     let mut somebody = instance.sql.acquire().await.unwrap().detach();
     let prepare = "create table if not exists theirs (id int primary key);

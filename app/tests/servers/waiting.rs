@@ -34,7 +34,7 @@ async fn sold(instance: &Instance, request: &PurchaseRequest, strategy: &str) ->
     sold.order()
 }
 
-/// Something is locked: whoever wants a unit is told busy, and a buyer whose answer was lost learns of the order.
+/// Fails unless a buyer that wants a unit is told busy, and a buyer whose answer was lost learns of the order.
 async fn assert_busy(instance: &Instance, request: &PurchaseRequest, sold: (&PurchaseRequest, &str), strategy: &str) {
     let answer = instance.buy(request).await;
     let told = (answer.problem(), answer.header("retry-after"));
@@ -150,9 +150,9 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
     }
 }
 
-/// The same work under a lease that nobody renews shows that the second buyer would have got in.
+/// The same work under a lease without renewal shows that the second buyer would have got in.
 #[tokio::test(flavor = "multi_thread")]
-async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_a_lock_that_nobody_renews_is_not() {
+async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_a_lock_without_renewal_is_not() {
     let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_secs(1));
     let (one, two) = (hasty().await, hasty().await);
     for (strategy, sold) in [
@@ -181,8 +181,8 @@ async fn an_instance_opens_however_short_its_patience() {
     assert_eq!(hasty.buy_until_served(&request).await.status, 201);
 }
 
-/// A statement is ended after some seconds, whatever it does. A wait for a row has to end before that, or nobody could say
-/// whether anything was written.
+/// A statement is ended after some seconds, whatever it does. A wait for a row has to end before that, or the shop
+/// could not say whether anything was written.
 #[tokio::test]
 async fn a_wait_for_a_row_that_may_last_longer_than_a_statement_otherwise_may_ends_in_busy() {
     let patient = Duration::from_secs(6);
