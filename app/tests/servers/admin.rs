@@ -202,7 +202,7 @@ async fn a_sale_shows_the_units_left_and_oversold_at_each_store() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
     let item = one.sale(1).await;
     let sale = format!("/sales/{item}");
-    let none = PurchaseRequest::of(&item).by("none@redis").work_ms(500);
+    let none = PurchaseRequest::of(&item).by("none@redis").work_ms(3_000);
     let sold = tokio::join!(one.buy(&none), two.buy(&none));
     assert_eq!((sold.0.status, sold.1.status), (201, 201));
     assert_eq!(

@@ -201,11 +201,11 @@ async fn a_guard_that_forgets_an_item_lets_the_next_one_in() {
 
 #[tokio::test]
 async fn a_watchdog_whose_lock_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut Settings| settings.timeouts.lease = Duration::from_millis(600);
+    let hasty = |settings: &mut Settings| settings.timeouts.lease = Duration::from_secs(2);
     let instance = Instance::open(hasty).await;
     for (strategy, store) in [("watchdog@redis", "redis"), ("watchdog@sql", "sql")] {
         let item = instance.quiet_sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(2_500);
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(4_000);
         let robbed = async {
             let mut redis = instance.redis.clone();
             until("the lock is gone", async || {

@@ -106,7 +106,7 @@ async fn a_delayed_purchase_holds_up_no_other_purchase() {
     let delayed = async {
         let purchase = PurchaseRequest::of(&item)
             .by("conditional@sql")
-            .header("x-fault", "delay=500@connect")
+            .header("x-fault", "delay=3000@connect")
             .header("authorization", &format!("Bearer {TOKEN}"));
         assert_eq!(instance.buy(&purchase).await.status, 201);
         began.elapsed()
@@ -117,7 +117,7 @@ async fn a_delayed_purchase_holds_up_no_other_purchase() {
         began.elapsed()
     };
     let (delayed, other) = tokio::join!(delayed, other);
-    assert!(delayed.as_millis() >= 500 && other < delayed, "{delayed:?} {other:?}");
+    assert!(delayed.as_millis() >= 3_000 && other < delayed, "{delayed:?} {other:?}");
 }
 
 #[tokio::test]

@@ -130,11 +130,11 @@ async fn a_waiter_that_lost_its_lease_is_not_let_in_by_etcd() {
 
 #[tokio::test]
 async fn an_etcd_holder_whose_lease_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut app::shop::Settings| settings.timeouts.lease = Duration::from_secs(1);
+    let hasty = |settings: &mut app::shop::Settings| settings.timeouts.lease = Duration::from_secs(3);
     let instance = Instance::on(services_of_its_own(), hasty).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = instance.sale(1).await;
-    let request = PurchaseRequest::of(&item).by("etcd@redis").work_ms(1_500);
+    let request = PurchaseRequest::of(&item).by("etcd@redis").work_ms(4_500);
     let robbed = async {
         until("the lease is there", async || !etcd.leases().await.is_empty()).await;
         etcd.revoke(&etcd.leases().await[0]).await;
@@ -179,7 +179,7 @@ async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_ne
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let hasty = Timeouts {
         wait: LONG,
-        lease: Duration::from_secs(1),
+        lease: Duration::from_secs(4),
     };
     let item = name(&fresh("sku"));
     let guard = guard(&instance, "zookeeper", hasty).await;

@@ -135,7 +135,7 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
     for waits_at in [&one, &two] {
         let item = one.sale(2).await;
         let request = PurchaseRequest::of(&item).by("watchdog@redis");
-        let holder = request.clone().work_ms(300);
+        let holder = request.clone().work_ms(2_000);
         let second = async {
             let exists = || async {
                 let mut redis = one.redis.clone();
@@ -153,7 +153,7 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
 /// The same work under a lease without renewal shows that the second buyer would have got in.
 #[tokio::test(flavor = "multi_thread")]
 async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_a_lock_without_renewal_is_not() {
-    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_secs(1));
+    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_millis(1_500));
     let (one, two) = (hasty().await, hasty().await);
     for (strategy, sold) in [
         ("watchdog@redis", 1),
@@ -161,7 +161,7 @@ async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_a_lock_without_r
         ("token@redis", 2),
     ] {
         let item = one.quiet_sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(3_000);
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(4_000);
         let answers = tokio::join!(one.buy(&request), two.buy(&request));
         let told = [answers.0.status, answers.1.status].map(|status| i64::from(status == 201));
         assert_eq!(told.iter().sum::<i64>(), sold, "{strategy}: {answers:?}");

@@ -105,7 +105,7 @@ async fn bytes_that_would_smuggle_a_header_are_no_request_and_sell_nothing() {
 async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() {
     let served = Served::lab().await;
     let item = served.instance.sale(1).await;
-    let answer = served.talk(PurchaseRequest::of(&item).by("watchdog@redis").work_ms(300).bytes());
+    let answer = served.talk(PurchaseRequest::of(&item).by("watchdog@redis").work_ms(2_000).bytes());
     served.until_in_progress().await;
     served.stop.send(()).unwrap();
     served.server.await.unwrap();
@@ -216,7 +216,7 @@ async fn a_buyer_that_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() 
     let served = Served::lab().await;
     for strategy in ["setnx@redis", "watchdog@redis"] {
         let item = served.instance.sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(300).bytes();
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(2_000).bytes();
         let mut stream = TcpStream::connect(served.public).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         served.until_in_progress().await;
