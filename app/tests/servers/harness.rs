@@ -82,12 +82,19 @@ fn started(further: &[&str]) -> Arc<Stores> {
     Arc::new(stores)
 }
 
-/// Shows the state of each server and the end of its log.
+/// Shows the state of each server and the end of its log, of one that has ended more than of one that runs.
 fn show_logs(stores: &Stores) {
     let further = stores.services().flat_map(|(name, _)| stores.processes(name));
     for server in stores.redis().into_iter().chain(stores.mariadb()).chain(further) {
-        let state = if server.has_exited() { "has ended" } else { "runs" };
-        eprintln!("{} {state}; the end of its log:\n{}", server.name(), server.log().tail);
+        let (state, most) = if server.has_exited() {
+            ("has ended", 20)
+        } else {
+            ("runs", 3)
+        };
+        let tail = server.log().tail;
+        let lines: Vec<_> = tail.lines().rev().take(most).collect();
+        eprintln!("{} {state}; the end of its log:", server.name());
+        lines.iter().rev().for_each(|line| eprintln!("    {line:.300}"));
     }
 }
 

@@ -8,8 +8,9 @@ use app::mechanism::Family;
 use app::probe::{Role, Step};
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
-use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use redis::AsyncCommands;
+use sqlx::query;
 use stack::Stores;
 use tokio::time::timeout;
 
@@ -17,31 +18,79 @@ use crate::harness::{
     Instance, LONG, PATIENT, PurchaseRequest, SHORT, is_tried, locks_all_items, name, services_of_its_own,
     stores_of_its_own, until,
 };
-use crate::locks::{guard, probe};
+use crate::locks::{Lock, guard, probe};
 
-async fn impatient(stores: Arc<Stores>) -> Instance {
-    Instance::on(stores, |settings| settings.timeouts.wait = SHORT).await
+/// How many strategies are tried at once: fewer than an instance has connections.
+const AT_ONCE: usize = 8;
+
+/// Two instances on the same stores.
+struct Shops {
+    patient: Instance,
+    /// Here a purchase gives up its wait soon.
+    hasty: Instance,
 }
 
-fn busy() -> (u16, String) {
-    (503, "busy".to_owned())
-}
+impl Shops {
+    async fn open(stores: Arc<Stores>, short: Duration) -> Self {
+        let hasty = Instance::on(stores.clone(), |settings| settings.timeouts.wait = short);
+        Self {
+            hasty: hasty.await,
+            patient: Instance::on(stores, |_| {}).await,
+        }
+    }
 
-/// Buys one unit with a key, so that the purchase can be sent again. Its order.
-async fn sold(instance: &Instance, request: &PurchaseRequest, strategy: &str) -> String {
-    let sold = instance.buy_until_served(request).await;
-    assert_eq!(sold.status, 201, "{strategy}: {}", sold.text);
-    sold.order()
-}
+    fn usable(&self) -> impl Iterator<Item = Entry> {
+        let services = &self.patient.shop.world.services;
+        let all = Entry::all().into_iter();
+        all.filter(|entry| is_tried(entry.mechanism.name) && entry.missing(services).is_none())
+    }
 
-/// Fails unless a buyer that wants a unit is told busy, and a buyer whose answer was lost learns of the order.
-async fn assert_busy(instance: &Instance, request: &PurchaseRequest, sold: (&PurchaseRequest, &str), strategy: &str) {
-    let answer = instance.buy(request).await;
-    let told = (answer.problem(), answer.header("retry-after"));
-    assert_eq!(told, (busy(), "1"), "{strategy}: {}", answer.text);
-    let (sold, order) = sold;
-    let again = instance.buy_until_served(sold).await;
-    assert_eq!(again.order(), order, "{strategy}: {}", again.text);
+    /// Sells one of two units, has `lock` lock something, and fails unless another buyer is then told busy and the first one,
+    /// whose answer may have been lost, learns of its order; and unless the second unit is sold after the `unlock`.
+    async fn assert_busy<L>(&self, entry: &Entry, lock: impl AsyncFnOnce(&str) -> L, unlock: impl AsyncFnOnce(L)) {
+        let strategy = &entry.name;
+        let item = self.patient.quiet_sale(2).await;
+        let request = PurchaseRequest::of(&item).by(strategy);
+        let first = request.clone().key("sold");
+        let sold = self.patient.buy(&first).await;
+        assert_eq!(sold.status, 201, "{strategy}: {}", sold.text);
+        let locked = lock(&item).await;
+        // One buyer may have only one of them.
+        let answer = self.hasty.buy(&request.clone().buyer("b-2")).await;
+        let told = (answer.problem(), answer.header("retry-after"));
+        let busy = (503, "busy".to_owned());
+        assert_eq!(told, (busy, "1"), "{strategy}: {}", answer.text);
+        let again = self.hasty.buy_until_served(&first).await;
+        assert_eq!(again.order(), sold.order(), "{strategy}: {}", again.text);
+        unlock(locked).await;
+        let ledger = self.patient.ledger(entry.store, &item).await;
+        assert_eq!(ledger.left_and_sold(), (1, 1), "{strategy}");
+        // Nothing is left of the purchase that was told busy, but that its buyer came once.
+        let next = self.patient.buy_until_served(&request.buyer("b-3")).await;
+        assert_eq!(next.status, 201, "{strategy}: {}", next.text);
+    }
+
+    /// Another transaction locks the row of the item.
+    async fn assert_row_makes_busy(&self, entry: &Entry) {
+        let lock = async |item: &str| {
+            let mut other = self.patient.sql.begin().await.unwrap();
+            let select = query("select num from store where id = ? for update").bind(item.to_owned());
+            select.execute(&mut *other).await.unwrap();
+            other
+        };
+        self.assert_busy(entry, lock, async |other| other.rollback().await.unwrap())
+            .await;
+    }
+
+    /// Another instance holds the lock of the item.
+    async fn assert_lock_makes_busy(&self, entry: &Entry) {
+        let holders = guard(&self.patient, entry.mechanism.name, PATIENT).await;
+        let lock = async |item: &str| holders.take(&name(item), &probe()).await;
+        self.assert_busy(entry, lock, async |held: Lock| {
+            held.release(&probe(), Released::InTime).await
+        })
+        .await;
+    }
 }
 
 /// Whether a strategy asks a service for the lock of an item. A lock of a buyer does not keep another buyer out.
@@ -52,72 +101,24 @@ fn has_lock_of_item(entry: &Entry) -> bool {
 
 #[tokio::test]
 async fn a_lock_that_is_held_makes_every_purchase_busy_and_no_longer_than_it_is_held() {
-    let instance = impatient(services_of_its_own()).await;
-    let services = &instance.shop.world.services;
-    let locks = Entry::all().into_iter().filter(has_lock_of_item);
-    let usable = locks.filter(|entry| is_tried(entry.mechanism.name) && entry.missing(services).is_none());
-    join_all(usable.map(|entry| assert_lock_makes_busy(&instance, entry))).await;
-}
-
-async fn assert_lock_makes_busy(instance: &Instance, entry: Entry) {
-    let strategy = &entry.name;
-    let item = instance.quiet_sale(2).await;
-    let request = PurchaseRequest::of(&item).by(strategy);
-    let keyed = request.clone().key("sold");
-    let order = sold(instance, &keyed, strategy).await;
-    let request = request.buyer("b-2");
-    let holders = guard(instance, entry.mechanism.name, PATIENT).await;
-    let held = holders.take(&name(&item), &probe()).await;
-    assert_busy(instance, &request, (&keyed, &order), strategy).await;
-    let ledger = instance.ledger(entry.store, &item).await;
-    assert_eq!(ledger.left_and_sold(), (1, 1), "{strategy}");
-    held.release(&probe(), Released::InTime).await;
-    let next = instance.buy_until_served(&request).await;
-    assert_eq!(next.status, 201, "{strategy}: {}", next.text);
+    let shops = Shops::open(services_of_its_own(), SHORT).await;
+    let locking = stream::iter(shops.usable().filter(has_lock_of_item));
+    locking
+        .for_each_concurrent(AT_ONCE, async |entry| shops.assert_lock_makes_busy(&entry).await)
+        .await;
 }
 
 #[tokio::test]
 async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_it_is_locked() {
-    let instance = impatient(services_of_its_own()).await;
-    let services = &instance.shop.world.services;
-    let on_sql = Entry::all().into_iter().filter(|entry| entry.store == "sql");
-    let usable = on_sql.filter(|entry| entry.missing(services).is_none());
-    let (alone, together): (Vec<_>, Vec<_>) = usable.partition(locks_all_items);
-    assert!(!together.is_empty());
-    join_all(
-        together
-            .iter()
-            .map(|entry| assert_row_makes_busy(&instance, &entry.name)),
-    )
-    .await;
+    let shops = Shops::open(services_of_its_own(), SHORT).await;
+    let on_sql = shops.usable().filter(|entry| entry.store == "sql");
+    let (alone, together): (Vec<_>, Vec<_>) = on_sql.partition(locks_all_items);
+    stream::iter(together)
+        .for_each_concurrent(AT_ONCE, async |entry| shops.assert_row_makes_busy(&entry).await)
+        .await;
     for entry in alone {
-        assert_row_makes_busy(&instance, &entry.name).await;
+        shops.assert_row_makes_busy(&entry).await;
     }
-}
-
-async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
-    let item = instance.quiet_sale(2).await;
-    let request = PurchaseRequest::of(&item).by(strategy);
-    let keyed = request.clone().key("sold");
-    let order = sold(instance, &keyed, strategy).await;
-    // One buyer may have only one of them.
-    let request = request.buyer("b-2");
-    let mut other = instance.sql.begin().await.unwrap();
-    sqlx::query("select num from store where id = ? for update")
-        .bind(&item)
-        .execute(&mut *other)
-        .await
-        .unwrap();
-    assert_busy(instance, &request, (&keyed, &order), strategy).await;
-    other.rollback().await.unwrap();
-    assert_eq!(
-        instance.ledger("sql", &item).await.left_and_sold(),
-        (1, 1),
-        "{strategy}"
-    );
-    // Nothing is left of the purchase that was told busy, but that its buyer came once.
-    let next = instance.buy_until_served(&request.buyer("b-3")).await;
-    assert_eq!(next.status, 201, "{strategy}: {}", next.text);
 }
 
 /// If the message were lost, the waiter would wait for the end of its wait or of a lease: the test is over before both.
@@ -185,7 +186,10 @@ async fn an_instance_opens_however_short_its_patience() {
 /// could not say whether anything was written.
 #[tokio::test]
 async fn a_wait_for_a_row_that_may_last_longer_than_a_statement_otherwise_may_ends_in_busy() {
-    let patient = Duration::from_secs(6);
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = patient).await;
-    assert_row_makes_busy(&instance, "conditional@sql").await;
+    let shops = Shops::open(stores_of_its_own(), Duration::from_secs(6)).await;
+    let conditional = Entry::all()
+        .into_iter()
+        .find(|entry| entry.name == "conditional@sql")
+        .unwrap();
+    shops.assert_row_makes_busy(&conditional).await;
 }
