@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use baton::{Act, Around, Baton, Going, Settings};
 
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Fence, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::stores::{Redis, Store};
 use crate::world::World;
 

@@ -18,11 +18,13 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::setnx::{DEL, HeldLock};
-use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
+use super::lock_key::lock_key;
+use super::redis_lock::blind_del::{DEL, HeldLock};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 

@@ -15,12 +15,12 @@
 
 use async_trait::async_trait;
 
-use super::watchdog::wakeups::{PING, RECEIVE, SUBSCRIBE};
-use super::watchdog::{Entered, LOCK, RELEASE, ReentrantLock, WAIT};
+use super::redis_lock::reentrant::{Entered, LOCK, RELEASE, ReentrantLock, WAIT};
+use super::redis_lock::wakeups::{PING, RECEIVE, SUBSCRIBE};
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -15,9 +15,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, rows};
 use crate::timeouts::{PAUSE, Timeouts};

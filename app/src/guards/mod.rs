@@ -1,5 +1,8 @@
 //! What can stand around read-check-write. One file each, and its `mod` line here.
 
+mod lock_key;
+mod redis_lock;
+
 // In the order of the lessons: each guard repairs what the one before it lacks.
 mod none;
 mod mutex;
@@ -32,9 +35,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
+use crate::domain::{Error, Fence, Name};
 use crate::mechanism::Mechanism;
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::world::World;
 
 /// Every guard: the `ENTRY` of each module above, in their order.
@@ -117,14 +120,4 @@ pub enum Released {
     InTime,
     /// The lease had ended before: somebody else may have been inside at the same time.
     TooLate,
-}
-
-/// The key of an item's lock.
-fn lock_key(item: &Name) -> String {
-    format!("lock:{{{item}}}")
-}
-
-/// What came back from an attempt to take a lock.
-fn taken_or_held(taken: &bool) -> &'static str {
-    if *taken { "taken" } else { "held by another" }
 }

@@ -20,9 +20,9 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::timeouts::Timeouts;
 
 /// Items share this many mutexes, so that memory does not grow with every name that was ever asked for.

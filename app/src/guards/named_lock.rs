@@ -15,9 +15,9 @@
 use async_trait::async_trait;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, Connection, GET_LOCK, RELEASE_LOCK};
 use crate::timeouts::Timeouts;

@@ -12,9 +12,9 @@
 use async_trait::async_trait;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

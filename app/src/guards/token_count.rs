@@ -20,11 +20,13 @@ use redis::cmd;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::set_px::{TRIES, TRY_AGAIN_AFTER};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use super::lock_key::lock_key;
+use super::redis_lock::retry::{TRIES, TRY_AGAIN_AFTER};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;

@@ -19,10 +19,12 @@ use async_trait::async_trait;
 use redis::cmd;
 use uuid::Uuid;
 
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use super::lock_key::lock_key;
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 

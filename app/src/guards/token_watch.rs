@@ -20,11 +20,13 @@ use tokio::task::yield_now;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::spin::YIELD;
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
+use super::lock_key::lock_key;
+use super::redis_lock::retry::YIELD;
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 

@@ -15,11 +15,12 @@
 
 use async_trait::async_trait;
 
-use super::token::{COMPARE_DEL, SET_NX, Token};
+use super::redis_lock::owner_token::{COMPARE_DEL, SET_NX};
+use super::token::Token;
 use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::timeouts::PAUSE;
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {

@@ -12,8 +12,8 @@ use futures_util::future::BoxFuture;
 
 pub use self::redis::Redis;
 pub use self::sql::Sql;
+use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Fence, Name, Order, Purchase};
 use crate::services::{Missing, Services};
 
 /// Every store that there is code for.

@@ -6,10 +6,10 @@ use tokio::sync::OnceCell;
 
 use super::guarded::Guarded;
 use super::{NATIVE, Open, Strategy};
+use crate::domain::Error;
 use crate::guards::{self, GuardEntry};
 use crate::mechanism::Mechanism;
 use crate::probe::{Role, Step};
-use crate::sale::Error;
 use crate::services::{Missing, Services};
 use crate::stores::{self, SECOND_SQL, StoreEntry};
 use crate::world::World;

@@ -17,9 +17,9 @@ use async_trait::async_trait;
 use redis::{cmd, pipe};
 
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::redis::READ;
 use crate::stores::{Redis, Stock};
 use crate::timeouts::{PAUSE, Timeouts};

@@ -13,9 +13,9 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Redis;
 
 const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);

@@ -38,10 +38,10 @@ use futures_util::future::BoxFuture;
 
 pub use catalogue::{Catalogue, Entry, Listed};
 
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::Mechanism;
 use crate::probe::{Probe, Step};
 use crate::reconciler::Pending;
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::world::World;
 
 /// Every mechanism that needs no guard, once for each store: the entries of the modules above, in their order.

@@ -17,9 +17,9 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Redis;
 
 /// How many segments an item has.

@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE};
 use crate::timeouts::Timeouts;

@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use redis::{Pipeline, pipe};
 
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::redis::Connection;
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};

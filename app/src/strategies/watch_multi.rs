@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use redis::pipe;
 
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
 

@@ -1,6 +1,6 @@
 //! The rows that AT puts back, those that it leaves as they are, and branches that come too late for it.
 
-use app::sale::Error;
+use app::domain::Error;
 use sqlx::{MySqlPool, Row, query};
 
 use crate::harness::{Instance, LONG, PurchaseRequest, SHORT, stores_of_its_own, until};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use app::guards::{GuardEntry, Released};
+use app::instance::Settings;
 use app::mechanism::Family;
-use app::shop::Settings;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use app::world::World;

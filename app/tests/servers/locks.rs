@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::domain::{Error, Fence, Name, Purchase};
 use app::guards::{self, Guard, GuardEntry, Held, Released};
 use app::probe::{Observers, Probe};
-use app::sale::{Error, Fence, Name, Purchase};
 use app::timeouts::Timeouts;
 use app::world::World;
 use tokio::time::timeout;

@@ -5,8 +5,8 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::{Error, Outcome, Purchase};
+use app::domain::{Error, Outcome, Purchase};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -40,7 +40,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Stop {
-    async fn pass(&self, passing: &Passing<'_>, place: String) {
+    async fn pass(&self, passing: &StepContext<'_>, place: String) {
         let is_here = {
             let mut passed = locked(&self.passed);
             passed.push(place.clone());
@@ -64,14 +64,14 @@ impl Observer for Stop {
         matches!(actor, Actor::Purchase(_)) || is_reconciler(actor)
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         if is_reconciler(passing.actor) {
             pending::<()>().await;
         }
         self.pass(passing, passing.step.name.to_owned()).await;
     }
 
-    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, _said: &str) {
         self.pass(passing, format!("{}+", passing.step.name)).await;
     }
 }

@@ -23,10 +23,11 @@ use tokio::time::{Instant, timeout_at};
 
 use self::lease::Lease;
 use self::protocol::{CHECK, GRANT, PREDECESSOR, PUT, Protocol, RENEW, REVOKE, WATCH};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
+use super::lock_key::lock_key;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Name};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 

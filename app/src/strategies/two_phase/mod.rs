@@ -23,10 +23,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::decisions::{DECIDE, LOOK_UP, conclude, decide};
 use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, InDoubt, Left, Pending, Reconcile, Reconciled};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::xa::{
     Branch, Decision, Protocol, XA_COMMIT, XA_PREPARE, XA_RECOVER, XA_ROLLBACK, XA_START, Xid,
 };
