@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use app::domain::{Error, Name};
 use app::instance::{Settings, Shop};
+use app::probe::Observers;
 use app::services::Services;
 use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
+use app::world::World;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -96,6 +98,20 @@ fn show_logs(stores: &Stores) {
         eprintln!("{} {state}; the end of its log:", server.name());
         lines.iter().rev().for_each(|line| eprintln!("    {line:.300}"));
     }
+}
+
+/// A world on these services. Under load a store may accept a connection too late: then it is opened again.
+pub async fn world(services: &Services, instance: &str, timeouts: Timeouts, observers: Observers) -> World {
+    let opening = async {
+        loop {
+            match World::open(services.clone(), name(instance), timeouts, observers.clone()).await {
+                Ok(world) => return world,
+                Err(error) => tracing::warn!(%error, "the world of {instance} does not open"),
+            }
+        }
+    };
+    let opened = timeout(LONG, opening).await;
+    opened.unwrap_or_else(|_| panic!("the world of {instance} does not open within {LONG:?}"))
 }
 
 /// Where the stores are, for an instance.

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::harness::{LONG, name, services};
+use crate::harness::{LONG, name, services, world};
 
 /// One buyer that is held up before each of the steps of that name.
 pub struct Hold {
@@ -97,9 +97,8 @@ impl Stage {
     /// The same with any observers at the seam.
     pub async fn under(stores: Arc<Stores>, timeouts: Timeouts, observers: Vec<Arc<dyn Observer>>) -> Self {
         let observers = Observers::new(observers);
-        let world = World::open(services(&stores), name("app-1"), timeouts, observers).await;
         Self {
-            world: world.unwrap(),
+            world: world(&services(&stores), "app-1", timeouts, observers).await,
             catalogue: Catalogue::new(),
             _stores: stores,
         }

@@ -10,7 +10,7 @@ use app::timeouts::Timeouts;
 use app::world::World;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, SHORT, is_tried, name};
+use crate::harness::{self, Instance, LONG, SHORT, is_tried, name};
 
 /// A purchase that finds the lock taken gives up soon, and no lease ends within a test.
 pub const LASTING: Timeouts = Timeouts {
@@ -35,9 +35,7 @@ pub fn probe_under(observers: Observers) -> Probe {
 
 /// Another world on the same services: its guards are those of another instance.
 pub async fn world(instance: &Instance, timeouts: Timeouts) -> World {
-    let services = instance.shop.world.services.clone();
-    let opened = World::open(services, name("app"), timeouts, nobody()).await;
-    opened.unwrap_or_else(|error| panic!("the world of a guard does not open: {error}"))
+    harness::world(&instance.shop.world.services, "app", timeouts, nobody()).await
 }
 
 /// The guard of that name at another instance.
@@ -70,9 +68,16 @@ pub struct Tested {
 impl Tested {
     pub async fn open(entry: &GuardEntry, world: &World) -> Self {
         let name = entry.mechanism.name;
-        let guard = (entry.open)(world).await;
-        let guard = guard.unwrap_or_else(|error| panic!("{name}: the guard does not open: {error}"));
-        Self { name, guard }
+        let opening = async {
+            loop {
+                match (entry.open)(world).await {
+                    Ok(guard) => return Self { name, guard },
+                    Err(error) => tracing::warn!(%error, "{name} does not open"),
+                }
+            }
+        };
+        let opened = timeout(LONG, opening).await;
+        opened.unwrap_or_else(|_| panic!("{name}: the guard does not open within {LONG:?}"))
     }
 
     /// Asks once, and leaves it to the test what an error means.

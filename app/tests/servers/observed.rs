@@ -12,7 +12,7 @@ use app::world::World;
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-use crate::harness::{fresh, is_tried, name, services, services_of_its_own};
+use crate::harness::{fresh, is_tried, name, services, services_of_its_own, world};
 use crate::received::Received;
 
 /// The most commands of workers that are on their way at a time.
@@ -97,9 +97,8 @@ impl Observed {
             workers: Semaphore::new(WORKERS as usize),
         });
         let observers = Observers::new(vec![seen.clone()]);
-        let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
         Self {
-            world: world.unwrap(),
+            world: world(&services(&servers), "app-1", timeouts, observers).await,
             received: Received::start(&services(&servers)).await,
             seen,
             catalogue: Catalogue::new(),

@@ -15,7 +15,7 @@ use stack::Stores;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::harness::{LONG, fresh, name, services};
+use crate::harness::{LONG, fresh, name, services, world};
 
 /// Where a purchase is stopped. Each step is two places, before it and after it, and the second one is called `step+`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +99,8 @@ impl Elsewhere {
         });
         let observers = Observers::new(vec![stop.clone()]);
         let timeouts = Timeouts { wait: LONG, lease };
-        let world = World::open(services(stores), name(&fresh("elsewhere")), timeouts, observers.clone());
         Self {
-            world: world.await.unwrap_or_else(|error| panic!("{strategy}: {error}")),
+            world: world(&services(stores), &fresh("elsewhere"), timeouts, observers.clone()).await,
             strategy: Catalogue::new().find(strategy).expect(strategy).clone(),
             observers,
             stop,
