@@ -20,7 +20,7 @@ fn files(folder: &str, but: &[&str]) -> BTreeSet<String> {
 
 /// Fails with the line to add, or with the name that has no file.
 fn assert_listed(folder: &str, entry: &str, files: &BTreeSet<String>, listed: &BTreeSet<String>) {
-    for name in files.difference(listed) {
+    if let Some(name) = files.difference(listed).next() {
         let module = name.replace('-', "_");
         panic!(
             "app/src/{folder}/ has a file for {name}, which is not in the catalogue. Add `mod {module};` to \
@@ -28,7 +28,7 @@ fn assert_listed(folder: &str, entry: &str, files: &BTreeSet<String>, listed: &B
              `pub(super) const ENTRY: {entry}` whose name is \"{name}\""
         );
     }
-    for name in listed.difference(files) {
+    if let Some(name) = listed.difference(files).next() {
         panic!("the catalogue has {name}, and app/src/{folder}/ has no file of that name");
     }
 }
