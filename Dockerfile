@@ -1,8 +1,7 @@
-# Two images: the program, for an instance, for the load test and for what compose needs besides; and the proxy before it.
-# No base image is of one architecture, and nothing below asks for one.
+# Two images: the program, for instances, the load test and the helpers of Compose; and the proxy before it.
+# All base images exist for several architectures, and nothing below depends on one.
 #
-# No file bears the time at which it was built. What the source does not know of itself is said by who builds: its commit, and
-# when that was.
+# No file holds the time of the build. The builder names the commit and its time:
 #
 #   docker build --label org.opencontainers.image.revision=$(git rev-parse HEAD) \
 #     --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) .
@@ -10,7 +9,7 @@ ARG REGISTRY_PREFIX=
 ARG VERSION=0.1.0
 ARG SOURCE_DATE_EPOCH=0
 
-# Modes and times are set here: those of a checkout are its owner's umask, and when it was made.
+# Sets modes and times: those of a checkout depend on its owner's umask and on the moment of the checkout.
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS sources
 ARG SOURCE_DATE_EPOCH
 COPY . /src
@@ -18,11 +17,11 @@ RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/* && find /src -exec touc
 
 FROM ${REGISTRY_PREFIX:-}rust:1.95-slim-bookworm AS build
 ARG TARGETARCH
-# C compilers write it where a library asks for the time of its compilation.
+# C compilers use it where a library asks for the time of its compilation.
 ENV SOURCE_DATE_EPOCH=0
 WORKDIR /src
-# What others wrote is a layer that the manifests decide. Of our own crates nothing is kept: cargo goes by the times of files,
-# and would take what another checkout made of them for fresh.
+# The dependencies are a layer that depends on the manifests alone. Nothing of our own crates is kept: cargo compares the times
+# of files, and would take the build of another checkout for fresh.
 COPY --from=sources /src/Cargo.toml /src/Cargo.lock ./
 COPY --from=sources /src/app/Cargo.toml app/
 COPY --from=sources /src/baton/Cargo.toml baton/
@@ -42,8 +41,8 @@ COPY --from=sources /src .
 RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
     cargo build --release --locked && install -D -s -m 755 -t /program target/release/oversell
 
-# What an image has beyond its base is put together in a stage before it, and comes in one layer: a command in the image itself
-# would leave the time at which it was run. Nobody in there becomes anybody else by a file.
+# A stage of its own prepares all files that an image adds to its base, for one layer: a command in the image itself would leave the
+# time at which it ran. The setuid bits are removed.
 FROM ${REGISTRY_PREFIX:-}nginx:1.28 AS proxy-files
 ARG SOURCE_DATE_EPOCH
 COPY --from=sources /src/nginx /out/etc/oversell
@@ -61,9 +60,9 @@ FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS program-files
 ARG SOURCE_DATE_EPOCH
 COPY --from=sources /src/docker /out/usr/local/bin
 COPY --from=build /program /out/usr/local/bin
-# The HTTP client wants to know whom to trust, also where it speaks plain HTTP only.
+# The HTTP client requires the certificates even for plain HTTP.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
-# A volume that is mounted at the folder for results for the first time belongs to whom that belongs to.
+# A new volume at the folder for results gets the owner of this folder.
 RUN install -d -o 10001 -g 10001 /out/srv/results \
     && find / -xdev -path /out -prune -o -type f -perm /6000 -exec cp -a --parents -t /out {} + \
     && find /out -perm /6000 -exec chmod a-s {} + && find /out -exec touch -hd @$SOURCE_DATE_EPOCH {} +

@@ -1,6 +1,6 @@
--- What the witness counts: the stock left of one item and each of its orders, in one consistent read.
+-- Reads the stock left of one item and each of its orders in one consistent view.
 -- One row per order; a single row without an order when nothing was sold; no row when no such sale is open.
--- Everything is read as text and cut a little above the longest honest value, whatever the type of the column.
+-- Each value is read as text and cut a little above the longest honest value, whatever the type of the column.
 select left(cast(s.num as char), 32),
        left(cast(o.id as char), 129),
        left(cast(o.quantity as char), 32),

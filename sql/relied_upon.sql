@@ -1,5 +1,5 @@
--- What is relied upon in the tables of `schema.sql`: others of the same names, which somebody else made, are refused here, and so
--- is a column that wants a value which nobody here gives. It is refused as a column is that is not there.
+-- Checks the tables of `schema.sql`: a table of the same name with other columns is refused, and so is a column that requires a
+-- value which the shop does not insert. The error is that of a missing column.
 begin not atomic
     declare unfit text;
     with relied_upon (of_table, of_column, made) as (values
@@ -21,7 +21,7 @@ begin not atomic
         ('locks', 'expires_at', 'datetime(6)'),
         ('bare_locks', 'item', 'varchar(64) utf8mb4_bin PRI')
     ), found as (
-        -- `column_default is null` is no condition to ask of a join: MariaDB 10.11 then finds none that is.
+        -- Do not use `column_default is null` in the join: MariaDB 10.11 then finds no row.
         select table_name, column_name,
                concat_ws(' ', column_type, collation_name, if(column_key = 'PRI', 'PRI', null), nullif(engine, 'InnoDB')) made,
                concat(is_nullable, coalesce(column_default, ' without '), is_generated, extra) = 'NO without NEVER' wants_a_value

@@ -1,4 +1,4 @@
-//! Builds what is preloaded into processes whose clocks are to run ahead, see `src/clock`.
+//! Builds the library that makes the clock of a process run ahead, see `src/clock`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn main() {
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         compile(&library);
     } else {
-        // Other systems have other ways to preload; nobody's clock runs ahead there.
+        // Other systems preload in other ways; no clock runs ahead there.
         std::fs::write(&library, []).expect("cargo's folder can be written");
     }
 }

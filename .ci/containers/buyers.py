@@ -1,4 +1,4 @@
-"""Buys through nginx until it is told to stop, and says how many answers there were and which of them tell nobody anything."""
+"""Buys through nginx until it is stopped, and prints the number of answers and those that leave the outcome unknown."""
 
 import collections
 import http.client
@@ -33,7 +33,7 @@ for thread in threads:
 print("buying", flush=True)
 for thread in threads:
     thread.join()
-# Sold, sold out, and told to come again: all else leaves its buyer without knowing.
+# Sold, sold out and busy; any other answer leaves the outcome unknown.
 unknown = sum(count for status, count in said.items() if status not in (201, 409, 503))
 print(json.dumps({"answers": sum(said.values()), "unknown": unknown, "said": {str(k): v for k, v in said.items()}}))
 sys.exit(unknown != 0)

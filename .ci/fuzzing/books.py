@@ -1,10 +1,10 @@
-"""The ledgers after all: nothing is sold that was not asked for and told."""
+"""Compares the ledgers with the answers: every sold unit was asked for and answered."""
 import time
 from collections import Counter
 
 
 def sold(records, stores):
-    """What buyers were told: units by item and the store that counts or records them, and what they had not asked for."""
+    """Returns the units that were answered as sold, by item and store, and the answers that differ from their purchases."""
     counted, recorded, findings = Counter(), Counter(), []
     for record in records:
         if "sold" not in record:
@@ -21,7 +21,7 @@ def sold(records, stores):
 
 
 def settled(look, item):
-    """A sale in which no purchase is half done any more, or what it is like after ten seconds."""
+    """Returns a sale once no purchase of it is half done, or its state after ten seconds."""
     for _ in range(100):
         sale = look(item)
         if not sale["pending"]["open"]:
@@ -31,7 +31,7 @@ def settled(look, item):
 
 
 def compare(records, stores, items, look):
-    """Units sold by all stores, and each item whose counter or ledger says otherwise than its buyers."""
+    """Returns the units sold by all stores, and each item whose counter or ledger differs from the answers."""
     counted, recorded, findings = sold(records, stores)
     units = 0
     for item in items:

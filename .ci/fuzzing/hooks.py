@@ -1,4 +1,4 @@
-"""What Schemathesis has to know of this shop, and the record of what was asked and answered.
+"""Tells Schemathesis about this shop, and records requests and answers.
 
 A name that was made up at random is sold nowhere: most of them become an item that is on sale and a strategy that there
 is. Each strategy sells an item of its own, because no two need agree on how a counter is kept, or on whose orders they know.
@@ -9,7 +9,7 @@ import schemathesis
 
 STRATEGIES = os.environ["FUZZ_STRATEGIES"].split()
 RECORD = open(os.environ["FUZZ_RECORD"], "a", buffering=1)
-# Who sells where a request names no item.
+# The strategy of a request without X-Strategy.
 SELLS_THE_ITEM = {"/deduct_stock": ["lua@redis"]}
 STEPS = ["lock", "read", "write", "record", "commit", "release"]
 FAULT = re.compile(r"(?:crash|(?:pause|block|delay)=[0-9]{1,5})(?:@([a-z-]+)(\+?))?")
@@ -25,7 +25,7 @@ def often(text):
 
 
 def harmless(fault):
-    """No instance may die by order, or nobody would notice one that dies of a request."""
+    """Replaces faults that end an instance, so that an instance that dies of a request is noticed."""
     asked = FAULT.fullmatch(fault)
     if not asked:
         return fault
@@ -45,7 +45,7 @@ def change_headers(headers, path):
 
 def change_body(body, strategy):
     for name, value in body.items():
-        # JSON Schema takes 1.0 for an integer; the document says in words that the shop does not.
+        # JSON Schema takes 1.0 for an integer; the document says in its text that the shop does not.
         if isinstance(value, float) and value.is_integer():
             body[name] = int(value)
     if isinstance(body.get("fault"), str):
@@ -57,11 +57,11 @@ def change_body(body, strategy):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """What Schemathesis takes for wrong and is not."""
+    """Ignores answers that Schemathesis takes for wrong and that are right."""
     headers = case.headers or {}
-    # No document can say that a key was used for another purchase before.
+    # The document cannot express that a key was used for another purchase before.
     reused = "urn:oversell:key-reused" in response.text
-    # Any request may bring a header that nobody asked for, and a lone 0 is no value of the pattern.
+    # Any request may bring an undocumented header, and a single 0 does not match the pattern.
     judged_wrongly = "x-schemathesis-unknown-property" in headers or headers.get("X-Fault") == "0"
     return not reused and not judged_wrongly
 

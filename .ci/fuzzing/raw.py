@@ -1,8 +1,8 @@
-"""Bytes that are no request, or hardly one: what is answered, and how."""
+"""Sends bytes that are no request, or hardly one, and checks the answers."""
 import http.client, io, json, random, re, socket
 from concurrent.futures import ThreadPoolExecutor
 
-# A request that is not whole is waited for by nobody longer than this, in seconds, before the sender hangs up.
+# Seconds after which the sender of an incomplete request hangs up.
 PATIENCE = 0.5
 ITEM = "fuzz-raw"
 BODY = b'{"item":"%s","quantity":2,"buyer":"b-1"}' % ITEM.encode()
@@ -34,7 +34,7 @@ GARBAGE = [
 
 
 def mutated(chance):
-    """The request with one to three bytes, or runs of bytes, changed, left out or repeated."""
+    """Returns the request with one to three bytes, or runs of bytes, changed, left out or repeated."""
     request = bytearray(WHOLE)
     for _ in range(chance.randint(1, 3)):
         start = chance.randrange(len(request))
@@ -45,7 +45,7 @@ def mutated(chance):
 
 
 def talk(address, request):
-    """What comes back until the connection ends."""
+    """Returns the answer, read until the connection ends."""
     said = b""
     with socket.create_connection(address, timeout=30) as stream:
         try:
@@ -62,7 +62,7 @@ def talk(address, request):
                     break
                 said += part
         except (ConnectionError, BrokenPipeError):
-            pass  # Who refuses a long request need not read it to its end.
+            pass  # A server that refuses a long request need not read it to its end.
     return said
 
 
@@ -77,7 +77,7 @@ class Kept(io.BytesIO):
 
 
 def answers(said):
-    """Status, media type and body of each answer."""
+    """Yields status, media type and body of each answer."""
     stream = Kept(said)
     while stream.tell() < len(said):
         answer = http.client.HTTPResponse(stream)
@@ -89,10 +89,10 @@ def answers(said):
 
 
 def wrong(request, status, headers, body, proxied):
-    """What is wrong with an answer, or None."""
+    """Returns the fault of an answer, or None."""
     if status in (500, 502, 504) or status == 503 and not headers["Retry-After"]:
         return "no status for a shop that is well"
-    # An instance's HTTP library refuses what is no HTTP without a body. nginx passes on control characters in a header.
+    # The HTTP library of an instance refuses bytes that are no HTTP without a body. nginx passes on control characters in a header.
     if status < 400 or not body and (not proxied or status == 400 and re.search(rb"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]", request)):
         return None
     if headers["Content-Type"] != "application/problem+json":
@@ -103,7 +103,7 @@ def wrong(request, status, headers, body, proxied):
 
 
 def play(address, proxied, count, seed):
-    """Sends the garbage, and mutated requests up to `count`. Statuses of all, what was sold, findings."""
+    """Sends the garbage, and mutated requests up to `count`. Returns all statuses, the sales and the findings."""
     chance = random.Random(f"{seed} {proxied}")
     requests = GARBAGE + [mutated(chance) for _ in range(count - len(GARBAGE))]
     record, findings = [], []

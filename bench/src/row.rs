@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use loadtest::environment::Environment;
+use loadtest::result::environment::Environment;
 use serde::Serialize;
 
 /// One thing that was measured: its parameters, the median of each figure, and the figures of each run.

@@ -1,7 +1,7 @@
-"""A flash sale in Python, to be put on trial: docs/contract.md says what it has to answer, README.md how to try it.
+"""A flash sale in Python, to be put on trial: docs/contract.md describes its routes, README.md how to try it.
 
-It sells from Redis in two ways that differ in one thing only: who looks at the stock at the moment it is written.
-Nothing but the standard library is needed, so Redis is spoken to by hand.
+It sells from Redis in two ways: one trusts the stock that it read, the other checks it again when it writes.
+It needs the standard library only, so it speaks to Redis by hand.
 """
 import argparse
 import hmac
@@ -22,7 +22,7 @@ PROCESS = str(uuid.uuid4())
 
 
 class Redis:
-    """One connection for one request: an answer that came late can then not be taken for that of another command."""
+    """One connection for one request: a late answer cannot be taken for that of another command."""
 
     def __enter__(self):
         if REDIS.scheme.endswith("unix"):
@@ -62,7 +62,7 @@ class Redis:
 
 
 def read_then_write(redis, stock, orders, order, entry, left, quantity):
-    """Believes what it saw. Who sold meanwhile is overwritten, and the same unit is sold again."""
+    """Trusts the stock that it read. A sale in between is overwritten, and the same unit is sold again."""
     redis("MULTI")
     redis("SET", stock, left - quantity)
     redis("HSET", orders, order, entry)
@@ -71,7 +71,7 @@ def read_then_write(redis, stock, orders, order, entry, left, quantity):
 
 
 def script(redis, stock, orders, order, entry, left, quantity):
-    """Looks again where nobody can come between: Redis runs a script as a whole before it listens to anyone else."""
+    """Checks the stock again in a script, which Redis runs as a whole before any other command."""
     return redis("EVAL", LOOK_AND_TAKE, 2, stock, orders, order, entry, quantity)
 
 
@@ -84,7 +84,7 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 return ARGV[2]
 """
 
-# Name, function, and the threats that it promises to survive.
+# Name, function, and the threats that it claims to survive.
 STRATEGIES = {
     "read-then-write@redis": (read_then_write, []),
     "script@redis": (script, ["crowd", "second-instance", "crashed-holder"]),
@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self):
         try:
             status, body = self.route()
-        except Exception as error:  # Nobody knows what was done: neither "busy" nor "sold out" would be true.
+        except Exception as error:  # The outcome is unknown: neither "busy" nor "sold out" would be true.
             self.log_error("%r", error)
             status, body = 500, None
         text = json.dumps(body).encode() if body is not None else b""
@@ -116,14 +116,14 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("X-Instance", self.server.instance)
         # Without it an answer that a crash cuts off looks like a whole one, and a sale like one without an order.
         self.send_header("Content-Length", str(len(text)))
-        self.send_header("X-Process", PROCESS)  # One that was killed may be back before anybody looks.
+        self.send_header("X-Process", PROCESS)  # A killed instance may be back before it is missed.
         self.end_headers()
         self.wfile.write(text)
 
     do_GET = do_POST = do_PUT = do_DELETE = answer
 
     def log_request(self, *_):
-        """Says nothing: a line for each purchase would be the slowest part of it."""
+        """Logs nothing: a line for each purchase would be its slowest part."""
 
     def body(self):
         """The JSON object that was sent, or an empty one, in which everything is missing."""
@@ -139,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Public(Handler):
-    """Where buyers come to."""
+    """The public listener."""
 
     def route(self):
         asked = f"{self.command} {self.path}"
@@ -163,7 +163,7 @@ class Public(Handler):
         order = str(uuid.uuid5(uuid.NAMESPACE_OID, key))
         entry = {"quantity": quantity, "buyer": buyer, "idempotency_key": key}
         stock, orders = keys(item)
-        # The counter first: if this very order empties it meanwhile, the order is seen, and nobody is told "sold out".
+        # The counter first: if this very order empties it meanwhile, the order is found, and the answer is not "sold out".
         left, sold = redis("GET", stock), redis("HGET", orders, order)
         if left is None:
             return 404, None
@@ -181,7 +181,7 @@ class Public(Handler):
 
 
 class Admin(Handler):
-    """Where sales are opened and closed. Never put it behind a proxy."""
+    """The admin listener, which opens and closes sales. Never put it behind a proxy."""
 
     def route(self):
         if not self.is_admin():
@@ -222,7 +222,7 @@ if __name__ == "__main__":
     for name in ("--instance", "--listen", "--admin-listen"):
         options.add_argument(name, required=True)
     options = options.parse_args()
-    # Buyers first, the operator last: who sees the admin listener takes it that buyers are served.
+    # The admin listener last: when it is open, buyers are served.
     public = SharedListener(options.listen, Public, options.instance)
     threading.Thread(target=public.serve_forever, daemon=True).start()
     Listener(options.admin_listen, Admin, options.instance).serve_forever()

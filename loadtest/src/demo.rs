@@ -5,13 +5,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use futures_util::future::try_join_all;
 
-use crate::answer::{Answer, Word};
-use crate::catalogue::Strategy;
 use crate::deployment::RunningShop;
 use crate::facts::LedgerReader;
 use crate::report::side_by_side;
+use crate::responses::Responses;
+use crate::shop::catalogue::Strategy;
+use crate::shop::response::{Response, ResponseKind};
 use crate::shop::{Address, PurchaseRequest, ShopClient};
-use crate::told::Told;
 use crate::trace::Story;
 
 /// Business time between read and write, in milliseconds: long enough for both to be at it.
@@ -33,17 +33,17 @@ pub async fn play(shop: &RunningShop, reader: &Arc<LedgerReader>, strategy: &Str
     shop.client.open_sale(item, 1).await?;
     let trace = shop.trace(item).await.context("the shop writes no traces")?;
     let buyers = shop.publics().into_iter().zip(0..2);
-    let answers = try_join_all(buyers.map(async |(public, number)| buy(shop, public, strategy, item, number).await));
-    let told = Told {
-        attack: answers.await?,
-        ..Told::default()
+    let responses = try_join_all(buyers.map(async |(public, number)| buy(shop, public, strategy, item, number).await));
+    let responses = Responses {
+        attack: responses.await?,
+        ..Responses::default()
     };
     let trace = trace.collect().await.context("the traces cannot be read")?;
     let facts = reader.read(strategy.store, item, 16).await?;
     shop.client.close_sale(item).await?;
-    let story = Story::of_all(&trace, &told).context("the trace is empty")?;
+    let story = Story::of_all(&trace, &responses).context("the trace is empty")?;
     let recorded: i64 = facts.orders.iter().map(|order| order.quantity).sum();
-    let sold = told.count(Word::Sold);
+    let sold = responses.count(ResponseKind::Sold);
     let left = facts
         .stock_left
         .map_or("no counter".to_owned(), |left| format!("{left} left"));
@@ -56,7 +56,7 @@ pub async fn play(shop: &RunningShop, reader: &Arc<LedgerReader>, strategy: &Str
     })
 }
 
-async fn buy(shop: &RunningShop, public: String, strategy: &Strategy, item: &str, number: usize) -> Result<Answer> {
+async fn buy(shop: &RunningShop, public: String, strategy: &Strategy, item: &str, number: usize) -> Result<Response> {
     let at = Address {
         host: public,
         ..shop.client.at.clone()

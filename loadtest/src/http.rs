@@ -9,6 +9,9 @@ use reqwest::{Client, ClientBuilder, Response};
 
 use crate::text::MAX_NAME;
 
+/// How long a shop or a store may take to come back after a fault.
+pub const BACK_WITHIN: Duration = Duration::from_secs(15);
+
 /// The header in which an instance names itself.
 pub const INSTANCE: HeaderName = HeaderName::from_static("x-instance");
 

@@ -4,57 +4,36 @@
 //!
 //! # Layout
 //!
-//! - [`plan`], [`threats`], [`load`]: which rounds are played, strategy x threat x instances x repeat; one file for each
-//!   threat, and in `deeds` what several of them do in the same way
-//! - [`soak`]: a random plan of what is claimed to be survived, and what all of it comes to
-//! - [`deployment`], [`need`], [`instances`]: whose shop is on trial, what of it is ours, who is there, who has died
-//! - [`shop`], [`catalogue`], [`answer`], [`http`], [`text`]: the client of the contract, wary of what it is told
-//! - [`attack`], [`follow_up`]: goose's buyers, all released at once, and those who come one at a time afterwards
-//! - [`workers`]: the same from several machines, for one run
-//! - [`told`], [`facts`], [`audit`]: what buyers were told, what the stores say, and the verdict on both
-//! - [`busy`]: how long nobody could buy
-//! - [`pending`]: what is in between, where a shop with two stores tells of it
-//! - [`trace`]: who took which step of a sale, where the shop writes that down
-//! - [`experiment`], [`market`], [`sale`]: plays the plan; the sales stay open until the last look at the end of the run
-//! - [`result`], [`cell`], [`latency`], [`environment`]: what is kept, and what the repeats of one trial say together
-//! - [`summary`], [`compare`]: what became of each strategy; two runs side by side
-//! - [`demo`]: the smallest crowd there is, told step by step
-//! - [`report`], [`mod@screen`]: how it is kept, one file each in one list; how it is shown at the end of a run
-//! - [`pictures`]: what a document shows of it, one file each in one list
+//! The rooms, in the order of a round. Each room uses only rooms that stand below it in the second list.
+//!
+//! - [`plan`], [`threats`], [`faults`]: which rounds are played; one file for each threat; the faults that several threats share
+//! - [`attack`], [`workers`]: goose's buyers, all released at once, from one machine or several
+//! - [`follow_up`]: buyers that come one at a time after the attack
+//! - [`facts`], [`responses`], [`trace`]: the stores as our own clients read them, what the shop answered, the steps it wrote down
+//! - [`audit`]: the verdict, a pure function of responses and facts
+//! - [`result`], [`report`]: what is kept of a run, and how it is shown
+//! - [`experiment`], [`demo`]: play a whole plan, or the smallest crowd there is
+//!
+//! From the bottom up: [`text`], [`http`], [`facts`], [`shop`] (the client of the contract), [`responses`], [`audit`],
+//! [`trace`], [`sale`], [`deployment`], [`attack`], [`faults`], [`threats`], [`plan`], [`workers`], [`follow_up`],
+//! [`result`], [`experiment`], [`report`], [`demo`].
 
-pub mod answer;
 pub mod attack;
 pub mod audit;
-pub mod busy;
-pub mod catalogue;
-pub mod cell;
-pub mod compare;
-mod deeds;
 pub mod demo;
 pub mod deployment;
-pub mod environment;
 pub mod experiment;
 pub mod facts;
+pub mod faults;
 pub mod follow_up;
 pub mod http;
-pub mod instances;
-pub mod latency;
-pub mod load;
-pub mod market;
-pub mod need;
-mod open_sales;
-pub mod pending;
-pub mod pictures;
 pub mod plan;
 pub mod report;
+pub mod responses;
 pub mod result;
 pub mod sale;
-pub mod screen;
 pub mod shop;
-pub mod soak;
-pub mod summary;
 pub mod text;
 pub mod threats;
-pub mod told;
 pub mod trace;
 pub mod workers;

@@ -9,8 +9,8 @@ use ::bench::{lock, path, scale};
 use anyhow::{Result, bail};
 use app::strategies::Entry;
 use chrono::Utc;
-use loadtest::environment::Environment;
 use loadtest::facts::LedgerReader;
+use loadtest::result::environment::Environment;
 use serde::Serialize;
 use tokio::runtime::Builder;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use loadtest::catalogue::Strategy;
 use loadtest::demo::play;
 use loadtest::deployment::Deployment;
 use loadtest::facts::LedgerReader;
+use loadtest::shop::catalogue::Strategy;
 
 use crate::exit::{AS_DESIGNED, INTERRUPTED};
 use crate::interrupt::Stop;

@@ -86,14 +86,14 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
 ///
 /// # Errors
 /// When nobody does, what answers is no shop, or the HTTP client cannot be built.
-pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<Option<Deployment>> {
+pub async fn remote(remote: &ForeignOptions, stack: &StackOptions) -> Result<Option<Deployment>> {
     let base = |url: &String| url.trim_end_matches('/').to_owned();
-    let admins: Vec<String> = foreign.admin.iter().map(base).collect();
+    let admins: Vec<String> = remote.admin.iter().map(base).collect();
     // Whoever gives --host has to give the others, too; the command line sees to that.
     let (Some(host), Some(admin), Some(admin_token)) = (
-        foreign.host.as_ref().map(base),
+        remote.host.as_ref().map(base),
         admins.first().cloned(),
-        foreign.admin_token.clone(),
+        remote.admin_token.clone(),
     ) else {
         return Ok(None);
     };
@@ -111,7 +111,7 @@ pub async fn foreign(foreign: &ForeignOptions, stack: &StackOptions) -> Result<O
         admin_token,
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
-    Ok(Some(Deployment::foreign(at, admins, stack.urls()).await?))
+    Ok(Some(Deployment::remote(at, admins, stack.urls()).await?))
 }
 
 /// The stores that run elsewhere.

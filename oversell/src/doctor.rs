@@ -66,6 +66,7 @@ fn describe(program: &Program) -> String {
     let origin = match program.origin {
         Origin::Path => "on PATH",
         Origin::Fetched => "in the private cache",
+        Origin::FetchedJars => "Java on PATH, its jars in the private cache",
     };
     format!("{version:<12} {origin:<22} {}", program.path.display())
 }

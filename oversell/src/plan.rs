@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use app::strategies::Entry;
-use loadtest::catalogue::Strategy;
 use loadtest::deployment::Deployment;
-use loadtest::load::Load;
+use loadtest::plan::soak::{self, Soak};
 use loadtest::plan::{self, Round, Wanted};
-use loadtest::soak::{self, Soak};
+use loadtest::sale::Load;
+use loadtest::shop::catalogue::Strategy;
 use loadtest::threats::{self, Threat};
 
 use crate::exit::Usage;
@@ -61,7 +61,7 @@ pub async fn rounds(options: &RunOptions, drawn_from: Option<Soak>, deployment: 
     };
     let mut rounds = plan::rounds(&chosen(options, &catalogue)?, &wanted);
     if let Some(soak) = drawn_from {
-        rounds.retain(|round| deployment.why_not(round).is_none());
+        rounds.retain(|round| round.why_not(deployment).is_none());
         rounds = soak.draw(&rounds);
         if rounds.is_empty() {
             let wrong = "nothing of this can be in a soak: it takes strategies that claim to survive crowd, second-instance \
@@ -105,7 +105,7 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
         counts = match deployment {
             Deployment::Local(_) if options.all => INSTANCES_OF_ALL.to_vec(),
             Deployment::Local(_) => INSTANCES.to_vec(),
-            Deployment::Foreign(foreign) => vec![foreign.running.count],
+            Deployment::Remote(remote) => vec![remote.running.count],
         };
     }
     counts.sort_unstable();
@@ -114,19 +114,19 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
 }
 
 /// In the order of the list, whatever the order of the options. One that is named is played, or refused.
-fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
+fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static Threat>> {
     if options.threat.is_empty() {
-        let played = threats::all().iter().copied();
+        let played = threats::all().iter();
         return Ok(played
-            .filter(|threat| chooses_from_all(options) || THREATS.contains(&threat.name()))
+            .filter(|threat| chooses_from_all(options) || THREATS.contains(&threat.name))
             .collect());
     }
     let names = select("threat", &options.threat, &threats::names())?;
-    let is_named = |threat: &&'static dyn Threat| names.contains(&threat.name());
-    let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
-    if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
+    let is_named = |threat: &&'static Threat| names.contains(&threat.name);
+    let named: Vec<_> = threats::all().iter().filter(is_named).collect();
+    if let Some(unplayed) = named.iter().find(|threat| threat.instances_of(counts).is_empty()) {
         let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
-        let (name, counts) = (unplayed.name(), counts.join(" or "));
+        let (name, counts) = (unplayed.name, counts.join(" or "));
         let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
         return Err(Usage(wrong).into());
     }

@@ -6,9 +6,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use app::strategies::Entry;
 use loadtest::audit::Verdict;
+use loadtest::report::terminal_summary::screen;
+use loadtest::report::{self, charts};
 use loadtest::result::RunResult;
-use loadtest::screen::screen;
-use loadtest::{pictures, report};
 
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 use crate::options::{CompareOptions, ReportOptions};
@@ -35,7 +35,7 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
 
 /// Prints what changed from one result to another; the status says whether a verdict did.
 pub fn compare(options: &CompareOptions) -> Result<u8> {
-    let comparison = loadtest::compare::compare(&read(&options.before)?, &read(&options.after)?);
+    let comparison = loadtest::result::compare::compare(&read(&options.before)?, &read(&options.after)?);
     say::result(&comparison.text)?;
     Ok(if comparison.has_changed {
         NOT_AS_DESIGNED
@@ -146,7 +146,7 @@ fn put_into(file: &Path, table: &str) -> Result<()> {
 /// Writes every picture of a run into `folder`, which is made if it is not there.
 fn draw_into(folder: &Path, run: &RunResult) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    for picture in pictures::all() {
+    for picture in charts::all() {
         let file = folder.join(picture.file_name());
         fs::write(&file, picture.draw(run)).with_context(|| format!("cannot write {}", file.display()))?;
     }

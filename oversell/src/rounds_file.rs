@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use loadtest::cell::claim_check;
+use loadtest::result::cell::claim_check;
 use loadtest::result::{RoundResult, RunResult};
 use serde::{Deserialize, Serialize};
 

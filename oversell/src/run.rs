@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
-use loadtest::cell::{ClaimCheck, claim_check};
 use loadtest::deployment::Deployment;
-use loadtest::environment::Environment;
-use loadtest::experiment::{Experiment, MakeWorld, World};
+use loadtest::experiment::{Experiment, MakeTestbed, Testbed};
+use loadtest::plan::soak::Soak;
+use loadtest::result::cell::{ClaimCheck, claim_check};
+use loadtest::result::environment::Environment;
 use loadtest::result::{RunResult, SCHEMA_VERSION};
-use loadtest::soak::Soak;
 use loadtest::threats;
-use loadtest::workers::{self, Desk, Listening};
+use loadtest::workers::{self, Coordinator, Listening};
 use stack::ServerKind;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -26,7 +26,7 @@ use crate::{command_line, deployment, interrupt, plan, run_folder, say, stdout};
 /// Puts strategies on trial, prints the tables; the status says whether all was as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
     if let Some(run) = &options.load_only {
-        return load(run, options.foreign.admin_token.as_deref().unwrap_or_default());
+        return load(run, options.remote.admin_token.as_deref().unwrap_or_default());
     }
     if let Some(contradiction) = contradiction(&options) {
         return Err(contradiction.into());
@@ -108,11 +108,11 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
 }
 
 async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>, stop: Stop) -> Result<RunResult> {
-    let mut world = tokio::select! {
-        world = open_world(&options) => world?,
+    let mut testbed = tokio::select! {
+        testbed = open_world(&options) => testbed?,
         _ = stop.wait() => bail!("interrupted"),
     };
-    let deployment = &mut world.deployment;
+    let deployment = &mut testbed.deployment;
     let soak = options.soak.map(|purchases| Soak::new(purchases, options.seed));
     let rounds = plan::rounds(&options, soak, deployment).await?;
     if let Some(Soak { seed, .. }) = soak
@@ -120,10 +120,10 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     {
         say::aside(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
     }
-    let versions = world.reader.versions().await?;
-    let nginx = match &world.deployment {
+    let versions = testbed.reader.versions().await?;
+    let nginx = match &testbed.deployment {
         Deployment::Local(_) => Some(stack::locate(ServerKind::Nginx, false)?.version()?),
-        Deployment::Foreign(_) => None,
+        Deployment::Remote(_) => None,
     };
     let mut run = RunResult {
         schema_version: SCHEMA_VERSION,
@@ -135,29 +135,29 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         as_designed: None,
         rounds: Vec::new(),
     };
-    let desk = desk(&options).await?;
+    let coordinator = coordinator(&options).await?;
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
     let more = further_worlds(&options);
     let experiment = Experiment {
-        world,
+        testbed,
         more: more.as_deref(),
         rounds: &rounds,
         run_id: &run_id,
-        desk: desk.as_ref(),
+        coordinator: coordinator.as_ref(),
         observer: writer.as_ref(),
         stop: &stop,
     };
     let played = experiment.play(&mut run).await;
-    if let Some(desk) = desk {
-        desk.close().await;
+    if let Some(coordinator) = coordinator {
+        coordinator.close().await;
     }
     played?;
     Ok(run)
 }
 
 /// Where workers come to, if there are any.
-async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
-    let (Some(workers), Some(token)) = (options.workers, options.foreign.admin_token.clone()) else {
+async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
+    let (Some(workers), Some(token)) = (options.workers, options.remote.admin_token.clone()) else {
         return Ok(None);
     };
     let listening = Listening {
@@ -165,24 +165,24 @@ async fn desk(options: &RunOptions) -> Result<Option<Desk>> {
         token,
         workers: workers as usize,
     };
-    Ok(Some(Desk::open(listening).await?))
+    Ok(Some(Coordinator::open(listening).await?))
 }
 
-async fn open_world(options: &RunOptions) -> Result<World> {
-    match deployment::foreign(&options.foreign, &options.stack).await? {
-        Some(foreign) => World::of(foreign).await,
+async fn open_world(options: &RunOptions) -> Result<Testbed> {
+    match deployment::remote(&options.remote, &options.stack).await? {
+        Some(remote) => Testbed::of(remote).await,
         None => local_world(options.stack.clone(), plan::needs(options)).await,
     }
 }
 
-async fn local_world(stack: StackOptions, needs: Vec<&'static str>) -> Result<World> {
+async fn local_world(stack: StackOptions, needs: Vec<&'static str>) -> Result<Testbed> {
     let local = deployment::local(stack, needs).await?;
-    World::of(Deployment::Local(Box::new(local))).await
+    Testbed::of(Deployment::Local(Box::new(local))).await
 }
 
 /// Where everything is started here, it can be started more than once.
-fn further_worlds(options: &RunOptions) -> Option<Box<MakeWorld>> {
-    if options.foreign.host.is_some() || !options.stack.urls().is_empty() {
+fn further_worlds(options: &RunOptions) -> Option<Box<MakeTestbed>> {
+    if options.remote.host.is_some() || !options.stack.urls().is_empty() {
         return None;
     }
     let (stack, needs) = (options.stack.clone(), plan::needs(options));

@@ -108,8 +108,8 @@ fn described(entries: &[Entry], name: &str) -> Result<String> {
 
 /// The threats that strategies are tried under, by name.
 fn played() -> Vec<&'static str> {
-    let threats = threats::all().iter().filter(|threat| !threat.is_control());
-    threats.map(|threat| threat.name()).collect()
+    let threats = threats::all().iter().filter(|threat| !threat.is_control);
+    threats.map(|threat| threat.name).collect()
 }
 
 /// The threats that it claims to survive, on all its stores.

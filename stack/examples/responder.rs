@@ -1,4 +1,4 @@
-//! The smallest thing that stack can run as an instance: it is ready at once, and a request can crash it.
+//! The smallest instance for the tests: it is ready at once, and a request can crash it.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -3,15 +3,17 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::{Place, ServerKind, mariadb};
+use crate::mariadb;
+use crate::server_kind::ServerKind;
+use crate::service_location::ServiceLocation;
 
-/// How clients reach a server of that kind there; none where no client comes.
-pub(crate) fn of(kind: ServerKind, at: &Place) -> Option<String> {
+/// Returns the URL of a server of that kind; none for a kind that clients do not reach there.
+pub(crate) fn of(kind: ServerKind, at: &ServiceLocation) -> Option<String> {
     match (kind, at) {
-        (ServerKind::Redis, Place::Socket(socket)) => Some(redis(socket)),
-        (ServerKind::MariaDb, Place::Socket(socket)) => Some(mysql(socket, mariadb::DATABASE)),
-        (ServerKind::ZooKeeper, Place::Port(port)) => Some(format!("zookeeper://{port}")),
-        (ServerKind::Etcd, Place::Port(port)) => Some(format!("http://{port}")),
+        (ServerKind::Redis, ServiceLocation::Socket(socket)) => Some(redis(socket)),
+        (ServerKind::MariaDb, ServiceLocation::Socket(socket)) => Some(mysql(socket, mariadb::DATABASE)),
+        (ServerKind::ZooKeeper, ServiceLocation::Port(port)) => Some(format!("zookeeper://{port}")),
+        (ServerKind::Etcd, ServiceLocation::Port(port)) => Some(format!("http://{port}")),
         _ => None,
     }
 }

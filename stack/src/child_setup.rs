@@ -1,4 +1,4 @@
-//! What a child does between fork and becoming its program. Only async-signal-safe calls are allowed there.
+//! The steps of a child between fork and exec. Only async-signal-safe calls are allowed there.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -20,16 +20,16 @@ pub(crate) fn prepare(command: &mut Command) {
     unsafe { command.pre_exec(move || set_up(parent).map_err(io::Error::from)) };
 }
 
-/// Blocks every signal in this thread, so that those meant for the process are taken by the threads that wait for them.
+/// Blocks every signal in this thread, so that the threads that wait for signals of the process receive them.
 pub(crate) fn block_signals() {
     // It fails only on a wrong argument.
     let _ = SigSet::all().thread_set_mask();
 }
 
 fn set_up(parent: Pid) -> Result<(), Errno> {
-    // The standard library lets a child inherit the blocked signals; a server that cannot hear SIGTERM cannot stop cleanly.
+    // The standard library lets a child inherit the blocked signals; a server that never receives SIGTERM cannot stop cleanly.
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
-    // A limit that cannot be raised is no reason not to start: the program says what it misses.
+    // A limit that cannot be raised is no reason not to start: the program reports what it lacks.
     let _ = raise_open_files();
     die_with(parent)
 }

@@ -1,4 +1,4 @@
-//! The private place of one run, and the sweep of places whose owner was killed.
+//! The private folder of one run, and the sweep of folders whose owner was killed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -93,7 +93,7 @@ fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
         if is_ours(&entry.file_name(), &entry.path()) && !has_owner(&entry.path()) {
-            // What cannot be removed only costs room on the disk.
+            // A folder that cannot be removed only costs room on the disk.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -5,7 +5,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{Clock, Launch, Ready, ServerKind, Service, ShopOptions};
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
+use crate::shop_options::ShopOptions;
 
 /// The two addresses of an instance, which it keeps over a restart.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +29,7 @@ impl Ports {
     }
 }
 
-/// In which variable an instance looks for the URL of a server; none for one that it does not ask.
+/// Returns the variable in which an instance looks for the URL of a server; none for a server that it does not use.
 fn variable(kind: ServerKind) -> Option<&'static str> {
     match kind {
         ServerKind::Redis => Some("OVERSELL_REDIS_URL"),
@@ -36,7 +41,7 @@ fn variable(kind: ServerKind) -> Option<&'static str> {
 }
 
 /// Starts instance `number`, counted from 1. URLs and secrets go by the environment, which other users cannot read. Its
-/// traces go to a folder of its own, which another run of it finds as this one left it.
+/// traces go to a folder of its own, which survives a restart.
 pub(crate) fn start(
     options: &ShopOptions,
     number: usize,
@@ -53,7 +58,7 @@ pub(crate) fn start(
     for (variable, value) in &options.env {
         launch = launch.env(variable, value);
     }
-    // After those of the options, which name the servers themselves where a relay stands before them.
+    // Last, because the URL of a relay replaces that of its server.
     for (kind, url) in urls {
         if let Some(variable) = variable(kind) {
             launch = launch.env(variable, url);

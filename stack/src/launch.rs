@@ -6,7 +6,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::{Clock, Program};
+use crate::clock::Clock;
+use crate::program::Program;
 
 /// A command line that can be run any number of times. It has no `Debug`: the environment may hold secrets.
 #[derive(Clone)]
@@ -18,7 +19,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The bare program.
+    /// Makes a command without arguments.
     pub fn new(path: impl Into<PathBuf>) -> Launch {
         Launch {
             path: path.into(),
@@ -46,7 +47,7 @@ impl Launch {
         self
     }
 
-    /// It reads this clock.
+    /// Lets the process read this clock.
     pub(crate) fn clock(mut self, clock: Clock) -> Launch {
         for (name, value) in clock.environment() {
             self = self.env(name, value);
@@ -55,17 +56,17 @@ impl Launch {
         self
     }
 
-    /// The clock it reads, if it is one of ours.
+    /// Returns the clock of the process, if it is a [`Clock`].
     pub(crate) fn own_clock(&self) -> Option<&Clock> {
         self.clock.as_ref()
     }
 
-    /// The binary.
+    /// Returns the binary.
     pub(crate) fn path(&self) -> &PathBuf {
         &self.path
     }
 
-    /// The command, saying everything it says to the log.
+    /// Returns the command; its output goes to the log.
     pub(crate) fn command(&self, log: File) -> io::Result<Command> {
         let mut command = Command::new(&self.path);
         command

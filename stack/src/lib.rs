@@ -1,21 +1,21 @@
-//! Starts the world without Docker: real Redis, MariaDB and nginx, and the shop's instances, as private child processes.
+//! Starts real Redis, MariaDB and nginx and the shop's instances as private child processes, without Docker.
 //!
 //! # Layout
 //!
 //! From the outside in; each module uses only those below it.
 //!
-//! - `stores`: [`Stores`], the two stores every shop sells from (`redis` with its replica, `mariadb`: one program each)
-//! - `services`: what only some strategies need besides, one file each
-//! - `shop`: [`Shop`], the instances and the proxy before them (`instance`, `nginx`: one program each)
-//! - `relay`: [`Relay`], the way to a server, which can be slow, silent or cut
-//! - `service`: [`Service`], one child process and the verbs of a fault: pause, resume, kill, restart
+//! - `stores`: [`Stores`], the two stores of every shop (`redis` with its replica, `mariadb`: one program each)
+//! - `services`: servers that only some strategies need, one file each
+//! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
+//! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
+//! - `service`: [`Service`], one child process, which can be paused, resumed, killed and restarted
 //! - `clock`: [`Clock`], the clock of a process, which can run ahead
-//! - `launch`, `ready`, `log`: how a child is started, how it is known to be up, what it said
-//! - `spawner`, `child_setup`: the thread that starts every child, and what a child does before it becomes its program
+//! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
+//! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
 //! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
-//! - `folder`: [`Folder`], the private place of one run, and the sweep of places whose owner was killed
-//! - `place`, `address`, `http`, `ports`: sockets and ports, their URLs, one GET, free TCP ports
+//! - `folder`: [`Folder`], the private folder of one run, and the sweep of folders whose owner was killed
+//! - `service_location`, `address`, `http`, `ports`: sockets and ports, their URLs, one GET, free TCP ports
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod address;
@@ -25,12 +25,12 @@ mod folder;
 mod http;
 mod instance;
 mod launch;
+mod local_shop;
 mod locate;
 mod log;
 mod mariadb;
 mod nginx;
 mod packages;
-mod place;
 mod ports;
 mod program;
 mod ready;
@@ -38,22 +38,24 @@ mod redis;
 mod relay;
 mod server_kind;
 mod service;
+mod service_location;
 mod services;
-mod shop;
+mod shop_options;
 mod spawner;
 mod stores;
 
 pub use clock::Clock;
 pub use folder::Folder;
 pub use launch::Launch;
+pub use local_shop::Shop;
 pub use locate::{fetched_to, find, locate};
 pub use log::Log;
-pub use place::Place;
 pub use program::{Origin, Program};
 pub use ready::Ready;
 pub use redis::{Failover, RedisReplica};
 pub use relay::{Direction, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;
-pub use shop::{Shop, ShopOptions};
+pub use service_location::ServiceLocation;
+pub use shop_options::ShopOptions;
 pub use stores::{Parts, Stores, running};

@@ -6,44 +6,45 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 
 use crate::packages::{self, Cache};
-use crate::{Program, ServerKind};
+use crate::program::{Program, folders_of_programs};
+use crate::server_kind::ServerKind;
 
 /// Finds a server on this machine.
 ///
-/// With `fetch`, a server that is missing is brought from the distribution's packages into a private cache, without root
+/// With `fetch`, a server that is missing is fetched from the distribution's packages into a private cache, without root
 /// and, unless only some strategies need it, together with the others that every run needs and that are missing; one line on
 /// stderr says so. Without it nothing is downloaded or written.
 ///
 /// # Errors
 ///
-/// When it is not there and cannot be fetched; the message names the command that installs it.
+/// When it is missing and cannot be fetched; the message names the command that installs it.
 pub fn locate(kind: ServerKind, fetch: bool) -> Result<Program> {
-    Places::of_this_machine().locate(kind, fetch)
+    SearchPath::of_this_machine().locate(kind, fetch)
 }
 
 /// Finds a server on this machine, installed or fetched earlier. Nothing is downloaded or written.
 pub fn find(kind: ServerKind) -> Option<Program> {
-    Places::of_this_machine().find(kind)
+    SearchPath::of_this_machine().find(kind)
 }
 
-/// Where [`locate()`] would fetch these to.
+/// Returns the folder that [`locate()`] would fetch these to.
 ///
 /// # Errors
 ///
 /// When they cannot be fetched on this machine; the message names the command that installs them.
 pub fn fetched_to(kinds: &[ServerKind]) -> Result<PathBuf> {
-    packages::place(&packages::caches(), kinds).map_err(|why| missing(kinds).context(why))
+    packages::target_folder(&packages::caches(), kinds).map_err(|why| missing(kinds).context(why))
 }
 
-/// Where to look.
-struct Places {
+/// The folders and caches that are searched.
+struct SearchPath {
     folders: Vec<PathBuf>,
     caches: Vec<Cache>,
 }
 
-impl Places {
-    fn of_this_machine() -> Places {
-        Places {
+impl SearchPath {
+    fn of_this_machine() -> SearchPath {
+        SearchPath {
             folders: folders_of_programs(),
             caches: packages::caches(),
         }
@@ -95,14 +96,6 @@ impl Places {
     }
 }
 
-/// The folders in which installed programs lie.
-pub(crate) fn folders_of_programs() -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // Servers live in sbin, which is not on the PATH of an ordinary user.
-    let sbin = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(sbin).collect()
-}
-
 /// MySQL answers to `mysqld` too, but cannot open an empty data folder.
 fn is_the_real_one(program: &Program) -> bool {
     !program.path.ends_with("mysqld") || program.ask("--version").is_ok_and(|said| said.contains("MariaDB"))
@@ -130,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_missing_part_is_an_error_that_names_the_command_which_installs_it() {
-        let nowhere = Places {
+        let nowhere = SearchPath {
             folders: Vec::new(),
             caches: Vec::new(),
         };
@@ -143,7 +136,7 @@ mod tests {
     #[test]
     fn a_mysqld_that_is_not_mariadb_is_passed_over() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
+        let search = SearchPath {
             folders: vec![folder.path().to_owned()],
             caches: Vec::new(),
         };
@@ -155,7 +148,7 @@ mod tests {
             let binary = folder.path().join("mysqld");
             std::fs::write(&binary, format!("#!/bin/sh\necho 'mysqld  Ver {version}'\n")).unwrap();
             std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
-            found.push(places.locate(ServerKind::MariaDb, false).is_ok());
+            found.push(search.locate(ServerKind::MariaDb, false).is_ok());
         }
         assert_eq!(found, [false, true]);
     }

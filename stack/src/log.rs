@@ -1,4 +1,4 @@
-//! What a child said on stdout and stderr.
+//! The output of a child on stdout and stderr.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

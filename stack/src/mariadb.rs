@@ -8,12 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use nix::unistd::geteuid;
 
-use crate::{Clock, Launch, Program, Ready, Service};
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::service::Service;
 
 /// It takes a fifth of a second; this is for a slow disk.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_secs(30);
 
-/// The one that every shop sells from.
+/// The name of the store of every shop.
 pub(crate) const NAME: &str = "mariadb";
 
 pub(crate) const DATABASE: &str = "oversell";
@@ -34,7 +38,7 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     let launch = launch
         .arg(option("--socket", &socket(folder, name)))
         .arg(option("--init-file", &init))
-        // What keeps strangers out is the folder around the socket.
+        // The private folder around the socket keeps other users out.
         .arg("--skip-networking")
         // Every instance brings its own pool.
         .args(["--max-connections=1000", "--character-set-server=utf8mb4"])
@@ -48,11 +52,11 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
 
 fn with_content(program: &Program, folder: &Path, content: &Path) -> Launch {
     let mut launch = Launch::from(program)
-        // First by rule: the machine's own configuration must not reach in here.
+        // MariaDB wants it first. The machine's own configuration must not apply here.
         .arg("--no-defaults")
         .arg(option("--datadir", content))
         .arg(option("--tmpdir", folder))
-        // To create the tables of accounts would cost more than the whole start.
+        // Creating the account tables would take longer than the whole start.
         .arg("--skip-grant-tables")
         // The tables that would hold these statistics are not there either.
         .arg("--innodb-stats-persistent=0")
@@ -63,14 +67,14 @@ fn with_content(program: &Program, folder: &Path, content: &Path) -> Launch {
             .arg(option("--lc-messages-dir", &root.join("usr/share/mysql")));
     }
     if geteuid().is_root() {
-        // It refuses to run as root unless told to.
+        // MariaDB refuses to run as root without it.
         launch = launch.arg("--user=root");
     }
     launch
 }
 
-/// Fills the empty data folder and ends. A server that fills it on the way writes its first page only about a second
-/// later; killed before that, it never starts again.
+/// Fills the empty data folder and ends. A server that fills it during its own start writes the first page about a
+/// second later; killed before that, it never starts again.
 fn bootstrap(launch: &Launch, folder: &Path, name: &str) -> Result<()> {
     let launch = launch.clone().arg("--bootstrap");
     Service::start(format!("{name}-bootstrap"), launch, Ready::Ended, folder)?.wait_ready(BOOTSTRAP_LIMIT)

@@ -6,25 +6,29 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::{Launch, Program, Ready, ServerKind, Service};
+use crate::launch::Launch;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 const TEMPLATE: &str = include_str!("../../nginx/nginx.conf");
 
-/// What the template says of a purchase, and what a proxy says that asks the next instance whatever happened.
+/// The retry rule of the template, and that of a proxy that resends every failed request.
 const RETRIES: [&str; 2] = [
     "proxy_next_upstream error timeout;",
     "proxy_next_upstream error timeout invalid_header http_500 http_502 http_503 http_504 non_idempotent;",
 ];
 
-/// Who is asked.
+/// The servers behind nginx.
 pub(crate) enum Upstream {
-    /// The instances. What one may have received is never sent to another one.
+    /// The instances. A request that one of them may have received is never sent to another.
     Instances(Vec<SocketAddr>),
-    /// What stands before the instances: the next one is asked whatever happened at the one before.
+    /// The relays before the instances. A request that failed at one is sent to the next.
     Retrying(Vec<SocketAddr>),
 }
 
-/// `folder` becomes nginx's prefix: its temp files and pid lie there.
+/// Starts nginx. `folder` becomes its prefix, which holds its temp files and its pid.
 pub(crate) fn start(program: &Program, folder: &Path, port: u16, upstream: &Upstream) -> Result<Service> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let path = folder.join("nginx.conf");
@@ -55,7 +59,7 @@ fn configuration(listen: SocketAddr, upstream: &Upstream) -> String {
         .replace(RETRIES[0], retries)
 }
 
-/// Without it nginx tries the system's log before it reads ours. The option came with 1.19.5; older ones only complain.
+/// Whether nginx knows `-e`, which came with 1.19.5. Without it nginx tries the system's log first, and only prints a warning.
 fn can_redirect_early_errors(program: &Program) -> bool {
     debug_assert_eq!(program.kind, ServerKind::Nginx);
     let version = program.version().unwrap_or_default();

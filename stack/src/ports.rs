@@ -11,12 +11,12 @@ use anyhow::{Context, Result, bail};
 const LOWEST: u16 = 10_000;
 const TRIES_PER_PORT: usize = 100;
 
-/// Different ports that are free now, outside the range from which the kernel takes ports for outgoing connections.
+/// Returns different ports that are free now, outside the range from which the kernel takes ports for outgoing connections.
 /// From that range any client could take the port of an instance while it is down.
 ///
 /// # Errors
 ///
-/// When nearly everything is taken.
+/// When nearly all ports are taken.
 pub(crate) fn free(count: usize) -> Result<Vec<u16>> {
     let range = below_ephemeral();
     // All are held until the last is found, so that no port is given twice.
@@ -38,7 +38,7 @@ pub(crate) fn free(count: usize) -> Result<Vec<u16>> {
         .context("could not read the port of a listener")
 }
 
-/// Checks that a port somebody asked for can be had.
+/// Checks that a requested port can be used.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(crate) fn free(count: usize) -> Result<Vec<u16>> {
 pub(crate) fn require_free(port: u16) -> Result<()> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .map(drop)
-        .with_context(|| format!("port {port} cannot be used; choose another, or see who has it with `ss -ltnp`"))
+        .with_context(|| format!("port {port} cannot be used; choose another, or find its owner with `ss -ltnp`"))
 }
 
 fn below_ephemeral() -> Range<u16> {
@@ -54,7 +54,7 @@ fn below_ephemeral() -> Range<u16> {
     let first = text.split_whitespace().next().and_then(|first| first.parse().ok());
     match first {
         Some(first) if first > LOWEST + 1000 => LOWEST..first,
-        // Linux's default stands in for a system that does not say, or leaves too little room.
+        // Linux's default, for a system that does not say or leaves too little room.
         _ => LOWEST..32_768,
     }
 }

@@ -1,4 +1,4 @@
-//! A program that was found, and how to run it from where it lies.
+//! A program that was found, and how to run it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::ServerKind;
+use crate::server_kind::ServerKind;
 
 /// Where a program came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Origin {
     Path,
     /// Unpacked from the distribution's package into the private cache.
     Fetched,
+    /// Its jars were unpacked into the private cache; the Java that runs them is installed.
+    FetchedJars,
 }
 
 /// A binary together with what it needs to run.
@@ -47,22 +49,25 @@ impl Program {
     }
 
     pub(crate) fn unpacked(kind: ServerKind, path: PathBuf, root: &Path) -> Program {
-        let library_path = library_folders(root);
+        let origin = match path.starts_with(root) {
+            true => Origin::Fetched,
+            false => Origin::FetchedJars,
+        };
         Program {
             kind,
             path,
-            library_path,
+            library_path: library_folders(root),
             class_path: class_path(kind, root),
             root: Some(root.to_owned()),
-            origin: Origin::Fetched,
+            origin,
         }
     }
 
-    /// The version alone, such as `7.0.15`.
+    /// Returns the version alone, such as `7.0.15`.
     ///
     /// # Errors
     ///
-    /// When the program does not run, or does not say its version in the form known for it.
+    /// When the program does not run, or does not print its version in the form known for it.
     pub fn version(&self) -> Result<String> {
         let flag = match self.kind {
             ServerKind::Nginx => "-v",
@@ -72,29 +77,29 @@ impl Program {
         let said = self.ask(flag)?;
         version_in(self.kind, &said).map(str::to_owned).with_context(|| {
             format!(
-                "`{} {flag}` did not say its version but: {}",
+                "`{} {flag}` printed no version but: {}",
                 self.path.display(),
                 said.trim()
             )
         })
     }
 
-    /// Whether all is there that it is made of.
+    /// Whether its jars exist; any other program has none.
     pub(crate) fn is_whole(&self) -> bool {
-        // All of them lie in packages that depend on each other, so the first one tells.
+        // Their packages depend on each other, so the first jar stands for all.
         self.class_path.first().is_none_or(|jar| jar.is_file())
     }
 
-    /// What comes first on its command line.
+    /// Returns the first arguments of its command line.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         if self.class_path.is_empty() {
             return Vec::new();
         }
-        // A folder with a colon in its name cannot be said there; Java's own message tells the rest.
+        // A folder with a colon in its name cannot be written there; Java then reports the failure.
         vec!["-cp".into(), std::env::join_paths(&self.class_path).unwrap_or_default()]
     }
 
-    /// The environment a fetched program needs so that its loader finds the libraries that came along.
+    /// Returns the environment in which the loader of a fetched program finds its libraries.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         if self.library_path.is_empty() {
             return Vec::new();
@@ -105,12 +110,12 @@ impl Program {
             .iter()
             .cloned()
             .chain(std::env::split_paths(&inherited));
-        // A folder with a colon in its name cannot be said in this variable; the loader's own message tells the rest.
+        // A folder with a colon in its name cannot be written there; the loader then reports the failure.
         let joined = std::env::join_paths(folders).unwrap_or_default();
         vec![("LD_LIBRARY_PATH".into(), joined)]
     }
 
-    /// Everything the program prints when it is asked with one flag; nginx answers on stderr.
+    /// Returns all output of the program for one flag; nginx prints on stderr.
     pub(crate) fn ask(&self, flag: &str) -> Result<String> {
         let output = Command::new(&self.path)
             .args(self.arguments())
@@ -121,6 +126,14 @@ impl Program {
         let both = [output.stdout, output.stderr].concat();
         Ok(String::from_utf8_lossy(&both).into_owned())
     }
+}
+
+/// Returns the folders of installed programs.
+pub(crate) fn folders_of_programs() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Servers live in sbin, which is not on the PATH of an ordinary user.
+    let sbin = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(sbin).collect()
 }
 
 fn version_in(kind: ServerKind, said: &str) -> Option<&str> {
@@ -159,6 +172,14 @@ fn library_folders(root: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_installed_java_that_runs_fetched_jars_is_not_in_the_cache() {
+        let root = Path::new("/cache/packages-zookeeper");
+        let origin = |path: &str| Program::unpacked(ServerKind::ZooKeeper, path.into(), root).origin;
+        assert_eq!(origin("/usr/bin/java"), Origin::FetchedJars);
+        assert_eq!(origin("/cache/packages-zookeeper/usr/bin/java"), Origin::Fetched);
+    }
 
     #[test]
     fn each_program_s_own_way_to_say_its_version_is_understood() {

@@ -1,4 +1,4 @@
-//! How to ask a program whether it serves: with its own protocol, never by its log or by the clock.
+//! Asks a program in its own protocol whether it serves. A log or a fixed wait would prove nothing.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::http;
 
-/// A program that stands still accepts connections but does not answer; one that is busy with a crowd answers late.
+/// A paused program accepts connections but does not answer; a program that is busy with a crowd answers late.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
 /// The question whose answer means "ready".
@@ -27,11 +27,11 @@ pub enum Ready {
     },
     /// `GET /readyz` is answered with 200.
     Http(SocketAddr),
-    /// `srvr` is answered with the version; a server that is not serving yet says so instead.
+    /// `srvr` is answered with the version; a server that does not serve yet says so instead.
     ZooKeeper(SocketAddr),
     /// `GET /health` is answered with 200.
     Etcd(SocketAddr),
-    /// The program serves nobody: it has done its work when it has ended without an error.
+    /// The program serves nobody; it has done its work when it has ended without an error.
     Ended,
 }
 
@@ -40,7 +40,7 @@ impl Ready {
     ///
     /// # Errors
     ///
-    /// The reason why the program is not ready.
+    /// When the program is not ready; the message says why.
     pub fn check(&self) -> Result<()> {
         match self {
             Ready::Redis(socket) => ping(socket),
@@ -48,7 +48,7 @@ impl Ready {
             Ready::Http(address) => get(*address, "/readyz"),
             Ready::ZooKeeper(address) => srvr(*address),
             Ready::Etcd(address) => get(*address, "/health"),
-            Ready::Ended => bail!("it is still at work"),
+            Ready::Ended => bail!("it has not ended yet"),
         }
     }
 }
@@ -66,7 +66,7 @@ fn srvr(address: SocketAddr) -> Result<()> {
     let mut stream = stream.with_context(|| format!("nobody listens on {address}"))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;
     stream.set_write_timeout(Some(ANSWER_LIMIT))?;
-    stream.write_all(b"srvr").context("srvr was not taken")?;
+    stream.write_all(b"srvr").context("could not send srvr")?;
     let mut answer = [0; VERSION.len()];
     stream.read_exact(&mut answer).context("srvr was not answered")?;
     ensure!(
@@ -79,7 +79,7 @@ fn srvr(address: SocketAddr) -> Result<()> {
 
 fn ping(socket: &Path) -> Result<()> {
     let mut stream = connect(socket)?;
-    stream.write_all(b"PING\r\n").context("PING was not taken")?;
+    stream.write_all(b"PING\r\n").context("could not send PING")?;
     let mut answer = [0; 7];
     stream.read_exact(&mut answer).context("PING was not answered")?;
     // While it loads data it answers too, with an error.

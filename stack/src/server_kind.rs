@@ -1,8 +1,8 @@
-//! The programs that are not ours.
+//! The servers that a run uses.
 
 use std::fmt;
 
-/// A program of the world that somebody else wrote.
+/// A server that a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServerKind {
     /// The store in memory; Valkey will do.
@@ -11,7 +11,7 @@ pub enum ServerKind {
     MariaDb,
     /// The proxy before the instances.
     Nginx,
-    /// A lock service that some strategies need; it runs in a Java machine.
+    /// A lock service that some strategies need; it runs on Java.
     ZooKeeper,
     /// A lock service that some strategies need.
     Etcd,
@@ -43,7 +43,7 @@ impl ServerKind {
         }
     }
 
-    /// The jars that a program in Java is made of, as Debian and Ubuntu call them; none for any other program.
+    /// The jars of a program in Java, as Debian and Ubuntu call them; none for any other program.
     pub(crate) fn jars(self) -> &'static [&'static str] {
         match self {
             ServerKind::ZooKeeper => &[
@@ -59,7 +59,7 @@ impl ServerKind {
         }
     }
 
-    /// The packages of Debian and Ubuntu that hold the binary and, unlike their neighbours, no more than that.
+    /// The packages of Debian and Ubuntu that hold the binary and little else.
     pub(crate) fn packages(self) -> &'static [&'static str] {
         match self {
             ServerKind::Redis => &["redis-server"],

@@ -1,4 +1,4 @@
-//! One child process, and the verbs of a fault.
+//! One child process, which can be paused, resumed, killed and restarted.
 
 use std::fs::File;
 use std::io;
@@ -11,11 +11,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::{Clock, Launch, Log, Ready, spawner};
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::log::Log;
+use crate::ready::Ready;
+use crate::spawner;
 
-/// Between two questions; short, because it adds to every start.
+/// Between two checks; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
-/// For a clean end, after which it is killed, and for standing still.
+/// How long a clean end and a pause may take.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
@@ -47,12 +51,12 @@ impl Service {
         })
     }
 
-    /// What it is called, such as `redis` or `app-1`.
+    /// Returns its name, such as `redis` or `app-1`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The clock that it reads; none where it reads that of the machine.
+    /// Returns its clock; none where it reads that of the machine.
     pub fn clock(&self) -> Option<&Clock> {
         self.launch.own_clock()
     }
@@ -66,7 +70,7 @@ impl Service {
         let begun = Instant::now();
         loop {
             let answer = self.ready.check();
-            // Asked second: while a dead child's port is served by somebody else, the answer says nothing.
+            // Checked second: while another process serves a dead child's port, the answer proves nothing.
             if let Some(success) = ended(&mut self.child()) {
                 let done = success && matches!(self.ready, Ready::Ended);
                 return if done {
@@ -85,17 +89,17 @@ impl Service {
         }
     }
 
-    /// Stops it in its tracks (SIGSTOP); returns once it stands still.
+    /// Pauses it (SIGSTOP); returns once it has stopped.
     ///
     /// # Errors
     ///
-    /// When it has ended, or hangs in the kernel and does not stand still within two seconds.
+    /// When it has ended, or hangs in the kernel and does not stop within two seconds.
     pub fn pause(&self) -> Result<()> {
         let child = self.signal(Signal::STOP)?;
-        wait_until_still(&child).with_context(|| format!("could not pause {}", self.name))
+        wait_until_stopped(&child).with_context(|| format!("could not pause {}", self.name))
     }
 
-    /// Lets it go on after a pause (SIGCONT).
+    /// Continues it after a pause (SIGCONT).
     ///
     /// # Errors
     ///
@@ -125,16 +129,16 @@ impl Service {
         Ok(())
     }
 
-    /// Kills it and goes on with the process of another service, which has to serve at this one's address by now. It is started
-    /// again as this one is.
+    /// Kills it and adopts the process of another service, which has to serve at this one's address by now. A restart runs this
+    /// one's command.
     ///
     /// # Errors
     ///
     /// When it cannot be killed.
-    pub(crate) fn go_on_with(&self, other: Service) -> Result<()> {
+    pub(crate) fn adopt(&self, other: Service) -> Result<()> {
         let mut child = self.child();
         kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
-        // The other one is dropped with a process that has ended.
+        // The other service is dropped with a process that has ended.
         std::mem::swap(&mut *child, &mut *other.child());
         Ok(())
     }
@@ -149,7 +153,7 @@ impl Service {
         let begun = Instant::now();
         if ended(&mut child).is_none() {
             send(&child, Signal::TERM).with_context(|| format!("could not stop {}", self.name))?;
-            // A paused program hears nothing else.
+            // A paused program handles SIGTERM only after SIGCONT.
             send(&child, Signal::CONT).with_context(|| format!("could not stop {}", self.name))?;
         }
         while ended(&mut child).is_none() && begun.elapsed() < STOP_LIMIT {
@@ -158,17 +162,17 @@ impl Service {
         kill(&mut child).with_context(|| format!("could not kill {}", self.name))
     }
 
-    /// Whether it has ended, by whatever cause.
+    /// Whether it has ended.
     pub fn has_exited(&self) -> bool {
         ended(&mut self.child()).is_some()
     }
 
-    /// Its process id, or that of the last run if it has ended.
+    /// Returns its process id, or that of the last run if it has ended.
     pub fn pid(&self) -> u32 {
         self.child().id()
     }
 
-    /// What it has said so far, over all its runs.
+    /// Returns its output so far, over all its runs.
     pub fn log(&self) -> Log {
         Log::read(&self.log)
     }
@@ -178,7 +182,7 @@ impl Service {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lock is held from the check to the signal, so that no stranger with a reused id is hit.
+    /// The lock is held from the check to the signal, so that no other process with a reused id is hit.
     fn signal(&self, signal: Signal) -> Result<MutexGuard<'_, Child>> {
         let mut child = self.child();
         if ended(&mut child).is_some() {
@@ -211,7 +215,7 @@ fn spawn(name: &str, launch: &Launch, log: &Path) -> Result<Child> {
     spawner::spawn(command).with_context(|| format!("could not run `{}` as {name}", launch.path().display()))
 }
 
-/// Whether it ended well, if it has ended. A child whose state cannot be read is one that somebody else has reaped.
+/// Whether it ended well, if it has ended. A child whose state cannot be read was reaped elsewhere.
 fn ended(child: &mut Child) -> Option<bool> {
     child
         .try_wait()
@@ -226,14 +230,14 @@ fn kill(child: &mut Child) -> io::Result<()> {
     Ok(())
 }
 
-/// To the whole group: the program may be a script that runs the real one.
+/// Signals the whole group: the program may be a script that runs the real one.
 fn send(child: &Child, signal: Signal) -> io::Result<()> {
     // The child has not been reaped, so its group is still its own.
     Ok(kill_process_group(Pid::from_child(child), signal)?)
 }
 
-/// SIGSTOP is only on its way when `kill` returns. Looks without taking, so that the end of the child stays to be reaped.
-fn wait_until_still(child: &Child) -> io::Result<()> {
+/// Waits for SIGSTOP to take effect, which is after `kill` returns. Does not reap the child.
+fn wait_until_stopped(child: &Child) -> io::Result<()> {
     let watched = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let begun = Instant::now();
     while begun.elapsed() < STOP_LIMIT {

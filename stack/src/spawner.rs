@@ -38,7 +38,7 @@ pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
 fn serve(requests: Receiver<Request>) {
     child_setup::block_signals();
     for mut request in requests {
-        // Nobody waits for the answer only if the asking thread died; then the child is dropped, and dies with the parent.
+        // Sending fails only if the asking thread died; the child then ends with the parent.
         let _ = request.answer.send(request.command.spawn());
     }
 }

@@ -1,4 +1,4 @@
-//! The two stores that every shop sells from.
+//! The two stores of every shop.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,14 +7,24 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::address;
+use crate::folder;
+use crate::folder::Folder;
+use crate::local_shop::{Shop, StoreAccess};
+use crate::locate::locate;
+use crate::mariadb;
+use crate::redis;
 use crate::redis::{Failover, RedisReplica};
+use crate::server_kind::ServerKind;
+use crate::service::Service;
+use crate::service_location::ServiceLocation;
 use crate::services::{self, Running};
-use crate::{Folder, Place, ServerKind, Service, Shop, ShopOptions, address, folder, locate, mariadb, redis};
+use crate::shop_options::ShopOptions;
 
-/// A cold start takes tenths of a second; this is for a machine that is busy with something else.
+/// A cold start takes tenths of a second, and longer on a busy machine.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// What is already there, and what may be brought. It has no `Debug`: a URL may hold a password.
+/// The stores that run already, and whether a missing one may be fetched. It has no `Debug`: a URL may hold a password.
 #[derive(Clone)]
 pub struct Parts {
     /// A Redis that runs elsewhere; none is started then.
@@ -25,7 +35,7 @@ pub struct Parts {
     pub fetch: bool,
 }
 
-/// Where the stores are of a run of this user that goes on just now, in whatever process: URLs of Redis and of MariaDB.
+/// Returns the URLs of Redis and MariaDB of each run of this user that is in progress, in any process.
 pub fn running() -> Vec<(String, String)> {
     let folders = folder::owned().into_iter();
     let sockets = folders.map(|folder| {
@@ -39,7 +49,7 @@ pub fn running() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Redis and MariaDB, up and empty. Those started here stop on drop, and their data goes with them.
+/// Redis and MariaDB. Those that were started here begin empty, and stop and lose their data on drop.
 pub struct Stores {
     redis: Option<Service>,
     mariadb: Option<Service>,
@@ -90,16 +100,16 @@ impl Stores {
         })
     }
 
-    /// Starts a service that only some strategies need, unless it runs already, and says where it is.
+    /// Starts a service that only some strategies need, unless it runs already, and returns its URLs.
     ///
     /// # Errors
     ///
     /// When no service of that name can be started here, its program is missing (see [`locate()`]), or it does not start.
     pub fn start_service(&mut self, name: &str, fetch: bool) -> Result<&[String]> {
         let kind = services::find(name)?;
-        let place = match self.further.entry(kind.name) {
+        let entry = match self.further.entry(kind.name) {
             Entry::Occupied(running) => return Ok(&running.into_mut().urls),
-            Entry::Vacant(place) => place,
+            Entry::Vacant(entry) => entry,
         };
         let running = (kind.start)(fetch, self.folder.path())?;
         for service in &running.services {
@@ -107,15 +117,15 @@ impl Stores {
                 .wait_ready(START_LIMIT)
                 .with_context(|| format!("could not start {}", service.name()))?;
         }
-        Ok(&place.insert(running).urls)
+        Ok(&entry.insert(running).urls)
     }
 
-    /// Where the services are that were started by [`Stores::start_service`], by name.
+    /// Returns the URLs of the services that [`Stores::start_service`] started, by name.
     pub fn services(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         self.further.iter().map(|(name, running)| (*name, &*running.urls))
     }
 
-    /// The processes of such a service; none when it was not started.
+    /// Returns the processes of such a service; none when it was not started.
     pub fn processes(&self, name: &str) -> &[Service] {
         self.further.get(name).map_or(&[], |running| &running.services)
     }
@@ -126,12 +136,22 @@ impl Stores {
     ///
     /// When nginx is missing, the port asked for is taken, or something does not start; see [`ShopOptions`].
     pub fn shop(&self, options: &ShopOptions) -> Result<Shop> {
-        Shop::start(options, self, &self.folder)
+        let stores = StoreAccess {
+            urls: [
+                (ServerKind::Redis, self.redis_url.clone()),
+                (ServerKind::MariaDb, self.sql_url.clone()),
+            ],
+            locations: ServerKind::ALL
+                .into_iter()
+                .filter_map(|kind| Some((kind, self.location(kind)?)))
+                .collect(),
+        };
+        Shop::start(options, &stores, &self.folder)
     }
 
-    /// Where a server listens, if it was started here.
-    pub(crate) fn place(&self, kind: ServerKind) -> Option<Place> {
-        let own = |service: &Option<Service>, socket| service.is_some().then_some(Place::Socket(socket));
+    /// Returns where a server listens, if it was started here.
+    fn location(&self, kind: ServerKind) -> Option<ServiceLocation> {
+        let own = |service: &Option<Service>, socket| service.is_some().then_some(ServiceLocation::Socket(socket));
         match kind {
             ServerKind::Redis => own(&self.redis, redis::socket(self.folder.path(), redis::NAME)),
             ServerKind::MariaDb => own(&self.mariadb, mariadb::socket(self.folder.path(), mariadb::NAME)),
@@ -141,17 +161,17 @@ impl Stores {
         }
     }
 
-    fn port(&self, service: &str) -> Option<Place> {
+    fn port(&self, service: &str) -> Option<ServiceLocation> {
         let (_, address) = self.further.get(service)?.urls.first()?.split_once("://")?;
-        address.parse().ok().map(Place::Port)
+        address.parse().ok().map(ServiceLocation::Port)
     }
 
-    /// How to reach Redis: `redis+unix:///path`, or the URL that was given.
+    /// Returns the URL of Redis: `redis+unix:///path`, or the given one.
     pub fn redis_url(&self) -> &str {
         &self.redis_url
     }
 
-    /// How to reach MariaDB: `mysql://root@localhost/oversell?socket=/path`, or the URL that was given.
+    /// Returns the URL of MariaDB: `mysql://root@localhost/oversell?socket=/path`, or the given one.
     pub fn sql_url(&self) -> &str {
         &self.sql_url
     }
@@ -161,28 +181,29 @@ impl Stores {
         self.redis.as_ref()
     }
 
-    /// Has Redis keep everything on disk from now on, so that a restart brings it back, or nothing. Whether it did before.
+    /// Switches the append-only file of Redis on or off, so that a restart brings back everything or nothing. Returns whether it
+    /// was on.
     ///
     /// # Errors
     ///
-    /// When it was not started here, does not answer, or does not come to it within some seconds.
+    /// When it was not started here, does not answer, or does not finish within some seconds.
     pub fn keep_redis_on_disk(&self, keeps: bool) -> Result<bool> {
         self.own_redis()?;
         redis::keep_on_disk(self.folder.path(), keeps)
     }
 
-    /// Starts a replica of Redis, and waits until it has all that Redis has. There can be one at a time.
+    /// Starts a replica of Redis and waits until it has caught up. There can be one at a time.
     ///
     /// # Errors
     ///
-    /// When Redis was not started here, or the replica does not start or come as far within some seconds.
+    /// When Redis was not started here, or the replica does not start or catch up within some seconds.
     pub fn replicate_redis(&self) -> Result<RedisReplica> {
         self.own_redis()?;
         RedisReplica::start(self.folder.path())
     }
 
-    /// Kills Redis and lets the promoted replica serve at its address, as [`Stores::redis`] from now on. How many bytes of
-    /// writes are lost by that.
+    /// Kills Redis and lets the promoted replica serve at its address as [`Stores::redis`]. Returns how many bytes of writes
+    /// that loses.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What remains when the process that started everything is killed.
+//! The end of all children and folders when the process that started them is killed.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::fs;
@@ -83,8 +83,8 @@ fn wait_to_be_killed() -> ! {
     }
 }
 
-/// Whether any process of the group is left: a server may have workers. One that waits to be reaped is dead; orphans
-/// are reaped by whoever adopted them, at his leisure.
+/// Whether any process of the group is left: a server may have workers. One that waits to be reaped is dead: the
+/// process that adopts an orphan may reap it late.
 fn lives(group: i32) -> bool {
     let every = fs::read_dir("/proc").unwrap().flatten();
     let stats = every.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());

@@ -1,4 +1,4 @@
-//! What is particular about MariaDB.
+//! Kill and stop, played on MariaDB.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! The proxy: what it may send twice, and what it says itself.
+//! The proxy: the requests that it may send twice, and the answers of its own.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The verbs of a fault, played on Redis.
+//! Pause, kill, restart and failover, played on Redis.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::io::{ErrorKind, Read, Write};

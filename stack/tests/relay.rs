@@ -1,4 +1,4 @@
-//! A relay before a real Redis: what passes, what comes late, what never comes.
+//! A relay before a real Redis: bytes that pass, come late or never come.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
@@ -179,7 +179,7 @@ fn the_connections_there_are_can_go_silent_while_new_ones_are_served() {
 }
 
 #[test]
-fn who_loses_the_reply_never_hears_of_what_the_store_has_done() {
+fn a_client_that_loses_the_reply_never_learns_what_the_store_has_done() {
     let world = Relayed::new();
     let mut client = world.client();
     assert_eq!(client.ask("PING"), "+PONG");
@@ -236,7 +236,7 @@ fn a_cut_ends_every_connection_and_the_next_one_is_served() {
 }
 
 #[test]
-fn whoever_sends_into_the_silence_is_stopped_before_memory_is_full() {
+fn a_client_that_sends_into_the_silence_is_stopped_before_memory_is_full() {
     let world = Relayed::new();
     let mut client = world.client();
     assert_eq!(client.ask("PING"), "+PONG");

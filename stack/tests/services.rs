@@ -1,4 +1,4 @@
-//! The services that only some strategies need, each asked in its own language.
+//! The services that only some strategies need, each asked in its own protocol.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::io::{Read, Write};
@@ -60,7 +60,7 @@ fn an_etcd_grants_leases_of_one_second_as_soon_as_it_is_started() {
 }
 
 #[test]
-fn a_service_that_nobody_knows_is_refused_with_those_there_are() {
+fn an_unknown_service_is_refused_with_the_names_of_those_there_are() {
     let said = world::no_stores()
         .start_service("kafka", false)
         .unwrap_err()

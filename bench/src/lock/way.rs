@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use redis::{Client, ConnectionAddr, IntoConnectionInfo, cmd};
-use stack::{Direction, Folder, Place, Relay};
+use stack::{Direction, Folder, Relay, ServiceLocation};
 use url::Url;
 
 /// Round trips of which the middle one is the unit.
@@ -63,23 +63,23 @@ async fn relay(url: &str, added: Duration) -> Result<(Relay, Folder)> {
     Ok((relay, folder))
 }
 
-async fn place(url: &str) -> Result<Place> {
+async fn place(url: &str) -> Result<ServiceLocation> {
     Ok(match url.into_connection_info()?.addr() {
-        ConnectionAddr::Unix(socket) => Place::Socket(socket.clone()),
+        ConnectionAddr::Unix(socket) => ServiceLocation::Socket(socket.clone()),
         ConnectionAddr::Tcp(host, port) => {
             let mut found = tokio::net::lookup_host((host.as_str(), *port)).await?;
-            Place::Port(found.next().with_context(|| format!("{host} has no address"))?)
+            ServiceLocation::Port(found.next().with_context(|| format!("{host} has no address"))?)
         }
         _ => anyhow::bail!("--redis: no relay can lead to a Redis that speaks TLS"),
     })
 }
 
-/// The same URL, password and all, at another place.
-fn moved(url: &str, to: &Place) -> Result<String> {
+/// The same URL, with its password, at another location.
+fn moved(url: &str, to: &ServiceLocation) -> Result<String> {
     let mut moved = Url::parse(url)?;
     match to {
-        Place::Socket(socket) => moved.set_path(&socket.to_string_lossy().replace('%', "%25")),
-        Place::Port(address) => {
+        ServiceLocation::Socket(socket) => moved.set_path(&socket.to_string_lossy().replace('%', "%25")),
+        ServiceLocation::Port(address) => {
             moved
                 .set_ip_host(address.ip())
                 .ok()

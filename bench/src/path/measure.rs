@@ -105,7 +105,7 @@ impl Shop {
     /// When it was not started here.
     pub fn of(running: &RunningShop) -> Result<Self> {
         let ours = running
-            .ours()
+            .local_processes()
             .context("the processes of a shop that runs elsewhere cannot be measured")?;
         let (shop, stores) = (&ours.shop, &ours.stores);
         let instances = shop.instances().iter().map(|instance| ("app", instance.pid()));

@@ -19,13 +19,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::running::Running;
-use super::{Attack, Scene};
+use super::{Attack, AttackControl};
 use crate::audit::FaultSeen;
 use crate::deployment::RunningShop;
-use crate::facts::Look;
+use crate::facts::Observation;
 use crate::http;
+use crate::responses::Responses;
 use crate::shop::ANSWER_WITHIN;
-use crate::told::Told;
 
 /// Users that goose starts per second: all of them, before the gate lets any of them go.
 const ALL_AT_ONCE: &str = "1000000";
@@ -48,11 +48,11 @@ pub struct Crowd {
 }
 
 /// What came of an attack.
-pub struct Attacked {
+pub struct AttackResult {
     /// What buyers were told.
-    pub told: Told,
+    pub responses: Responses,
     /// What was seen of the ledger of which item meanwhile.
-    pub looks: Vec<(usize, Look)>,
+    pub observations: Vec<(usize, Observation)>,
     /// Whether the deed struck, if there was to be one.
     pub fault: Option<FaultSeen>,
 }
@@ -85,7 +85,7 @@ impl Crowd {
     /// # Errors
     /// When goose has ended, the deed cannot be done or its damage not be healed, or nothing is answered any more. An
     /// answer that does not come is an answer, not an error.
-    pub async fn attack(&mut self, attack: Attack, shop: Option<&RunningShop>) -> Result<Attacked> {
+    pub async fn attack(&mut self, attack: Attack, shop: Option<&RunningShop>) -> Result<AttackResult> {
         let limit = STANDSTILL + attack.sale.purchase(0).patience();
         let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
@@ -95,8 +95,12 @@ impl Crowd {
             let _ = running.healed.set(fault.is_ok());
             let fault = fault?;
             running.over.wait().await;
-            let (told, looks) = running.results();
-            Ok(Attacked { told, looks, fault })
+            let (responses, observations) = running.results();
+            Ok(AttackResult {
+                responses,
+                observations,
+                fault,
+            })
         };
         tokio::select! {
             attacked = attacked => attacked,
@@ -121,22 +125,22 @@ impl Crowd {
 
 /// The deed of the first wave, if there is one, and what makes the second one possible.
 async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Option<FaultSeen>> {
-    let Some(deed) = running.attack.deed else {
+    let Some(injection) = running.attack.injection else {
         return Ok(None);
     };
     let shop = shop.context("nothing can be done to a shop of which only the door is known")?;
     // Dropped before the shop is healed: those who were told by it what to send are free.
     let struck = {
-        let scene = Scene::new(shop, running);
-        let struck = deed.act(&scene).await?;
-        scene.begin();
+        let control = AttackControl::new(shop, running);
+        let struck = (injection.run)(&control).await?;
+        control.begin();
         struck
     };
     shop.heal().await?;
     Ok(Some(if struck {
         FaultSeen::Struck {
             healed: Instant::now(),
-            excuses: deed.excuses(),
+            explains: injection.explains,
         }
     } else {
         FaultSeen::Missed

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Attack;
-use crate::answer::{Answer, Reply};
 use crate::shop::PurchaseRequest;
+use crate::shop::response::{Reply, Response};
 
 /// How one purchase is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,26 +27,26 @@ pub enum Delivery {
 
 impl Attack {
     /// Sends a purchase twice at one moment at two instances: what was answered here and there.
-    pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Answer; 2] {
+    pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Response; 2] {
         let (one, other) = tokio::join!(self.at(0, request), self.at(1, request));
         [one, other]
     }
 
     /// Sends a purchase to one instance, past the proxy.
-    pub(super) async fn at(&self, instance: usize, request: &PurchaseRequest<'_>) -> Answer {
+    pub(super) async fn at(&self, instance: usize, request: &PurchaseRequest<'_>) -> Response {
         let mut client = self.sale.client.clone();
         client.at.host = self.publics[instance % self.publics.len()].clone();
         client.buy(request).await.0
     }
 
     /// Sends a purchase on a connection of its own and closes it before the answer has come.
-    pub(super) async fn hang_up(&self, request: &PurchaseRequest<'_>, after: Duration) -> Answer {
+    pub(super) async fn hang_up(&self, request: &PurchaseRequest<'_>, after: Duration) -> Response {
         let sent = Instant::now();
         let mut request = request.clone();
         request.work_ms = request.work_ms.max(2 * after.as_millis() as u64);
         match timeout(after, self.sale.client.buy(&request)).await {
-            Ok((answer, _)) => answer,
-            Err(_) => Answer {
+            Ok((response, _)) => response,
+            Err(_) => Response {
                 hung_up: true,
                 ..request.answered(Reply::SILENCE, sent, sent)
             },

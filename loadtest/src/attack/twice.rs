@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Attack, Delivery};
-use crate::load::Load;
+use crate::sale::Load;
 
 /// Purchases of a crowd that are sent twice at one moment.
 const AT_ONCE: usize = 2;
@@ -19,7 +19,7 @@ impl Twice {
             let first_wave = load.buyers.min(load.requests);
             at_once.extend((0..AT_ONCE).map(|_| rand::random_range(0..first_wave)));
         }
-        for place in attack.deed_places() {
+        for place in attack.injected_places() {
             at_once.remove(&place);
         }
         Self(at_once)
@@ -42,7 +42,7 @@ pub(super) struct AfterSale {
     /// Which one is sent again with another quantity, and with another buyer.
     pub(super) altered: usize,
     /// After which one, besides the first, the ledger is looked at.
-    pub(super) glanced: usize,
+    pub(super) observed: usize,
 }
 
 impl AfterSale {
@@ -53,7 +53,7 @@ impl AfterSale {
         Self {
             repeated: rand::random_range(0..early),
             altered: rand::random_range(0..early),
-            glanced: rand::random_range(0..early),
+            observed: rand::random_range(0..early),
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
-use crate::answer::{Answer, MAX_ORDER_ID};
 use crate::facts::Order;
+use crate::shop::response::{MAX_ORDER_ID, Response};
 use crate::text::one_line;
 
 /// The most orders that are named of a round.
@@ -29,13 +29,13 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(super) fn lost(answer: &Answer) -> Self {
+    pub(super) fn lost(response: &Response) -> Self {
         Self {
             finding: Finding::Lost,
-            order: answer.order.as_deref().map(kept),
-            key: Some(answer.key.clone()),
-            buyer: Some(answer.buyer.clone()),
-            quantity: answer.quantity,
+            order: response.order.as_deref().map(kept),
+            key: Some(response.key.clone()),
+            buyer: Some(response.buyer.clone()),
+            quantity: response.quantity,
             bought_before: None,
         }
     }

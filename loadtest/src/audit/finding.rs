@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::Overlap;
-
 /// One kind of wrong, from the gravest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -108,4 +106,14 @@ impl Findings {
     pub fn named(&self) -> Vec<(&'static str, i64)> {
         self.found().map(|(finding, size)| (finding.name(), size)).collect()
     }
+}
+
+/// How often two purchases held the lock of one item at the same time. Either of them may have been refused by the store,
+/// which is what a fence is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overlap {
+    /// Pairs of purchases.
+    pub pairs: u64,
+    /// The longest time that two of them shared, in microseconds.
+    pub longest_us: u64,
 }

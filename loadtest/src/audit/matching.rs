@@ -4,35 +4,35 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::evidence::{Evidence, MOST_EVIDENCE};
-use crate::answer::{Answer, Word};
 use crate::facts::{Facts, Order};
-use crate::told::Told;
+use crate::responses::Responses;
+use crate::shop::response::{Response, ResponseKind};
 
 /// What a 201 promised: an order of that id, key, buyer and quantity.
 pub(super) struct Promise<'a> {
-    answer: &'a Answer,
+    response: &'a Response,
     /// When it was first told.
-    pub(super) told: Instant,
+    pub(super) responses: Instant,
 }
 
 impl<'a> Promise<'a> {
     /// Every promise of a round. The same order told again to the same purchase is no other promise.
-    pub(super) fn all(told: &'a Told) -> Vec<Self> {
+    pub(super) fn all(responses: &'a Responses) -> Vec<Self> {
         let mut promises: Vec<Self> = Vec::new();
         let mut places: HashMap<(&str, Option<&str>), usize> = HashMap::new();
-        let sold = told
-            .answers()
-            .chain(&told.altered)
-            .filter(|answer| answer.word == Word::Sold);
-        for answer in sold {
+        let sold = responses
+            .responses()
+            .chain(&responses.altered)
+            .filter(|response| response.kind == ResponseKind::Sold);
+        for response in sold {
             let place = *places
-                .entry((&answer.key, answer.order.as_deref()))
+                .entry((&response.key, response.order.as_deref()))
                 .or_insert(promises.len());
             match promises.get_mut(place) {
-                Some(promise) => promise.told = promise.told.min(answer.ended),
+                Some(promise) => promise.responses = promise.responses.min(response.ended),
                 None => promises.push(Self {
-                    answer,
-                    told: answer.ended,
+                    response,
+                    responses: response.ended,
                 }),
             }
         }
@@ -41,13 +41,13 @@ impl<'a> Promise<'a> {
 
     /// Units promised.
     pub(super) fn quantity(&self) -> i64 {
-        self.answer.quantity
+        self.response.quantity
     }
 
     fn is_backed_by(&self, order: &Order) -> bool {
-        let Answer {
+        let Response {
             key, buyer, quantity, ..
-        } = self.answer;
+        } = self.response;
         (order.key.as_ref(), order.buyer.as_ref(), order.quantity) == (Some(key), Some(buyer), *quantity)
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct Matching {
 
 impl Matching {
     /// Matches the promises that were made before `begun`.
-    pub(super) fn new(promises: &[Promise<'_>], told: &Told, facts: &Facts, begun: Instant) -> Self {
+    pub(super) fn new(promises: &[Promise<'_>], responses: &Responses, facts: &Facts, begun: Instant) -> Self {
         let mut matching = Self::default();
         let mut ledger: HashMap<&str, Vec<&Order>> = HashMap::new();
         for order in &facts.orders {
@@ -77,20 +77,20 @@ impl Matching {
         }
         let mut bought: HashMap<&str, &str> = HashMap::new();
         for (place, promise) in promises.iter().enumerate() {
-            let id = promise.answer.order.as_deref().unwrap_or_default();
+            let id = promise.response.order.as_deref().unwrap_or_default();
             let orders = ledger.get_mut(id).filter(|_| !id.is_empty());
             let backing = orders.and_then(|orders| {
                 let at = orders.iter().position(|order| promise.is_backed_by(order))?;
                 Some(orders.swap_remove(at))
             });
-            match (backing, bought.get(promise.answer.key.as_str())) {
+            match (backing, bought.get(promise.response.key.as_str())) {
                 (Some(order), Some(before)) => matching.finds_duplicate(order, before),
                 (Some(order), None) => {
-                    bought.insert(&promise.answer.key, &order.id);
+                    bought.insert(&promise.response.key, &order.id);
                 }
-                (None, _) if promise.told <= begun => {
+                (None, _) if promise.responses <= begun => {
                     matching.lost.push(place);
-                    matching.keep(|| Evidence::lost(promise.answer));
+                    matching.keep(|| Evidence::lost(promise.response));
                 }
                 (None, _) => {}
             }
@@ -98,20 +98,23 @@ impl Matching {
         // An order that matched nothing may still be that of a purchase whose answer never came, unless its buyer asked once
         // more and was told that nothing was sold.
         let mut refused: HashMap<&str, Instant> = HashMap::new();
-        for answer in told.answers().filter(|answer| answer.word == Word::SoldOut) {
-            let last = refused.entry(&answer.key).or_insert(answer.sent);
-            *last = answer.sent.max(*last);
+        for response in responses
+            .responses()
+            .filter(|response| response.kind == ResponseKind::SoldOut)
+        {
+            let last = refused.entry(&response.key).or_insert(response.sent);
+            *last = response.sent.max(*last);
         }
-        let is_refused = |unknown: &&Answer| {
+        let is_refused = |unknown: &&Response| {
             let last = refused.get(unknown.key.as_str());
             last.is_some_and(|sent| *sent > unknown.ended)
         };
-        let unheard = told
-            .answers()
-            .chain(&told.altered)
-            .filter(|answer| answer.word == Word::Unknown && !is_refused(answer));
+        let unheard = responses
+            .responses()
+            .chain(&responses.altered)
+            .filter(|response| response.kind == ResponseKind::Unknown && !is_refused(response));
         let unheard: HashSet<(&str, &str, i64)> = unheard
-            .map(|answer| (answer.key.as_str(), answer.buyer.as_str(), answer.quantity))
+            .map(|response| (response.key.as_str(), response.buyer.as_str(), response.quantity))
             .collect();
         let mut unmatched: Vec<&Order> = ledger.into_values().flatten().collect();
         unmatched.sort();

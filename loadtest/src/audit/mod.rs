@@ -3,11 +3,11 @@
 //! Negative stock is never looked for: a lost update oversells with the counter at zero. Everything is counted in units
 //! of stock, and every order is matched with what was sent, one to one.
 
-mod doubt;
 mod evidence;
 mod finding;
-mod market;
+mod inconclusive;
 mod matching;
+mod sale_set;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -15,14 +15,14 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 pub use evidence::{Evidence, MOST_EVIDENCE};
-pub use finding::{Finding, Findings};
-pub use market::judge_market;
+pub use finding::{Finding, Findings, Overlap};
+pub use sale_set::judge_sale_set;
 
-use self::doubt::Doubt;
+use self::inconclusive::InconclusiveReason;
 use self::matching::{Matching, Promise};
-use crate::answer::Word;
-use crate::facts::{Facts, Look};
-use crate::told::Told;
+use crate::facts::{Facts, Observation};
+use crate::responses::Responses;
+use crate::shop::response::ResponseKind;
 
 /// Buyers who come one at a time and are rejected, or get no answer, one after the other: so many, and nobody can buy any
 /// more. After fewer, or with a sale between them, only some cannot.
@@ -51,21 +51,21 @@ pub enum FaultSeen {
         /// When it was.
         healed: Instant,
         /// What it explains of purchases that were sent before.
-        excuses: Excuses,
+        explains: ExplainedUnknowns,
     },
     /// It did not: the round proves nothing.
     Missed,
 }
 
-/// Which deliveries without an answer are explained by what was broken.
+/// Which deliveries without a response a fault explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excuses {
+pub enum ExplainedUnknowns {
     /// None.
     Nothing,
-    /// Those that no instance answered: theirs had died.
-    Silence,
-    /// Also those of which an instance says that it does not know: its store did not answer.
-    Ignorance,
+    /// Deliveries that no instance answered: their instance had died.
+    FromDeadInstance,
+    /// Also deliveries of which an instance says that it does not know the outcome: its store did not answer.
+    All,
 }
 
 /// What a round shows.
@@ -104,20 +104,20 @@ pub struct Judgement {
 }
 
 /// Judges one round by all looks at its ledgers, in the order in which they were taken.
-pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
+pub fn judge(expected: &Expectation, responses: &Responses, observations: &[Observation]) -> Judgement {
     let mut findings = Findings::default();
-    let promises = Promise::all(told);
+    let promises = Promise::all(responses);
     let mut lost = BTreeSet::new();
     let mut evidence = BTreeSet::new();
     let mut explained = 0;
-    for look in looks {
+    for look in observations {
         findings.add(Finding::Unreadable, unreadable(&look.facts));
         if look.facts.cut_short {
             // More orders than purchases were ever sent. How many more is not worth reading.
             findings.add(Finding::Ghost, look.facts.orders.len().max(1) as i64);
             continue;
         }
-        let matching = Matching::new(&promises, told, &look.facts, look.begun);
+        let matching = Matching::new(&promises, responses, &look.facts, look.begun);
         lost.extend(matching.lost);
         let counts = |found: &Evidence| look.at_rest || found.finding == Finding::Lost;
         evidence.extend(matching.evidence.into_iter().filter(counts));
@@ -125,16 +125,16 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
             findings.add(Finding::Ghost, clamped(matching.ghost));
             findings.add(Finding::Duplicate, clamped(matching.duplicate));
             explained = clamped(matching.explained);
-            at_rest(&mut findings, expected, &promises, told, &look.facts);
+            at_rest(&mut findings, expected, &promises, responses, &look.facts);
         }
     }
     let lost = lost.into_iter().map(|place| i128::from(promises[place].quantity()));
     findings.add(Finding::Lost, clamped(lost.sum()));
-    findings.add(Finding::FalseRefusal, false_refusals(told) * expected.quantity);
-    let last = looks.iter().rfind(|look| look.at_rest);
-    let doubts = last.map_or_else(Vec::new, |last| doubt::doubts(expected, told, last));
+    findings.add(Finding::FalseRefusal, false_refusals(responses) * expected.quantity);
+    let last = observations.iter().rfind(|look| look.at_rest);
+    let inconclusive_reasons = last.map_or_else(Vec::new, |last| inconclusive::reasons(expected, responses, last));
     let reason = match last {
-        Some(_) => doubts.first().map(|doubt| doubt.why.clone()),
+        Some(_) => inconclusive_reasons.first().map(|doubt| doubt.why.clone()),
         None => Some("the ledgers were never seen at rest".to_owned()),
     };
     let verdict = match (findings.found().next(), &reason) {
@@ -147,8 +147,12 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
         verdict,
         findings,
         evidence: evidence.into_iter().take(MOST_EVIDENCE).collect(),
-        is_chance: is_inconclusive && !doubts.is_empty() && doubts.iter().all(Doubt::is_chance),
-        lacks_a_crowd: is_inconclusive && !doubts.is_empty() && doubts.iter().all(Doubt::is_of_crowd),
+        is_chance: is_inconclusive
+            && !inconclusive_reasons.is_empty()
+            && inconclusive_reasons.iter().all(InconclusiveReason::is_chance),
+        lacks_a_crowd: is_inconclusive
+            && !inconclusive_reasons.is_empty()
+            && inconclusive_reasons.iter().all(InconclusiveReason::is_of_crowd),
         inconclusive: reason.filter(|_| is_inconclusive),
         recorded: last.map_or(0, |look| clamped(recorded(&look.facts))),
         explained,
@@ -157,7 +161,13 @@ pub fn judge(expected: &Expectation, told: &Told, looks: &[Look]) -> Judgement {
 }
 
 /// What has to agree once all purchases are answered and the sale is over.
-fn at_rest(findings: &mut Findings, expected: &Expectation, promises: &[Promise<'_>], told: &Told, facts: &Facts) {
+fn at_rest(
+    findings: &mut Findings,
+    expected: &Expectation,
+    promises: &[Promise<'_>],
+    responses: &Responses,
+    facts: &Facts,
+) {
     let promised: i128 = promises.iter().map(|promise| i128::from(promise.quantity())).sum();
     let recorded = recorded(facts);
     let stock = i128::from(expected.stock);
@@ -165,31 +175,37 @@ fn at_rest(findings: &mut Findings, expected: &Expectation, promises: &[Promise<
     let Some(left) = facts.stock_left else { return };
     findings.add(Finding::Drift, clamped(stock - i128::from(left) - recorded));
     let could_be_sold = left.max(0) / expected.quantity * expected.quantity;
-    let refused = told.count(Word::SoldOut) as i64 * expected.quantity;
+    let refused = responses.count(ResponseKind::SoldOut) as i64 * expected.quantity;
     findings.add(Finding::Undersold, could_be_sold.min(refused));
     // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
-    let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can_buy(told);
+    let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can_buy(responses);
     findings.add(Finding::Stuck, i64::from(is_stuck));
 }
 
 /// What those who came one at a time were told in the end. Who is told busy last has come again for as long as units may
 /// be on reserve.
-fn nobody_can_buy(told: &Told) -> bool {
-    let words = told.follow_up.iter().rev().map(|answer| answer.word);
-    let after_last_sale = words.take_while(|word| !matches!(word, Word::Sold | Word::SoldOut));
-    let failures = after_last_sale.filter(|word| *word != Word::Busy).count();
-    failures >= FAILURES || told.follow_up.last().is_some_and(|answer| answer.word == Word::Busy)
+fn nobody_can_buy(responses: &Responses) -> bool {
+    let words = responses.follow_up.iter().rev().map(|response| response.kind);
+    let after_last_sale = words.take_while(|kind| !matches!(kind, ResponseKind::Sold | ResponseKind::SoldOut));
+    let failures = after_last_sale.filter(|kind| *kind != ResponseKind::Busy).count();
+    failures >= FAILURES
+        || responses
+            .follow_up
+            .last()
+            .is_some_and(|response| response.kind == ResponseKind::Busy)
 }
 
 /// Purchases that were told sold out before another one was sent which then was sold.
-fn false_refusals(told: &Told) -> i64 {
-    let purchases = told.purchases();
-    let sold = purchases.iter().filter(|purchase| purchase.word == Word::Sold);
+fn false_refusals(responses: &Responses) -> i64 {
+    let purchases = responses.purchases();
+    let sold = purchases.iter().filter(|purchase| purchase.kind == ResponseKind::Sold);
     let Some(latest) = sold.map(|purchase| purchase.sent).max() else {
         return 0;
     };
-    let refused = purchases.iter().filter(|purchase| purchase.word == Word::SoldOut);
-    let before = |refused| refused + told.apart < latest;
+    let refused = purchases
+        .iter()
+        .filter(|purchase| purchase.kind == ResponseKind::SoldOut);
+    let before = |refused| refused + responses.apart < latest;
     let too_early = refused.filter(|purchase| purchase.refused.is_some_and(before));
     too_early.count() as i64
 }

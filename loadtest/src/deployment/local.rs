@@ -7,10 +7,11 @@ use anyhow::{Context, Result};
 use stack::ServerKind;
 
 use super::RunningShop;
+use crate::deployment::requirement::Requirement;
 use crate::facts::Urls;
-use crate::instances::Instances;
-use crate::need::Need;
-use crate::shop::{Address, BACK_WITHIN, ShopClient};
+use crate::http::BACK_WITHIN;
+use crate::shop::instances::Instances;
+use crate::shop::{Address, ShopClient};
 
 /// Our own shops, over one pair of stores.
 pub struct Local {
@@ -29,7 +30,7 @@ pub struct Local {
 
 /// What of a shop was started here, with all that can be done to it.
 #[derive(Clone)]
-pub struct Ours {
+pub struct LocalProcesses {
     /// The instances, the proxy, and the relays that were asked for.
     pub shop: Arc<stack::Shop>,
     /// The stores; some of them may run elsewhere.
@@ -37,11 +38,11 @@ pub struct Ours {
 }
 
 impl Local {
-    pub(super) fn has(&self, need: Need) -> bool {
+    pub(super) fn has(&self, need: Requirement) -> bool {
         match need {
-            Need::Instances | Need::RetryingProxy => true,
-            Need::Service(kind) | Need::Relay(kind) => service(&self.stores, kind).is_some(),
-            Need::Clocks => {
+            Requirement::Instances | Requirement::RetryingProxy => true,
+            Requirement::Service(kind) | Requirement::Relay(kind) => service(&self.stores, kind).is_some(),
+            Requirement::Clocks => {
                 let stores = [self.stores.redis(), self.stores.mariadb()];
                 stores
                     .iter()
@@ -50,13 +51,13 @@ impl Local {
         }
     }
 
-    pub(super) fn running(&mut self, count: usize, needs: &[Need]) -> Result<RunningShop> {
+    pub(super) fn running(&mut self, count: usize, needs: &[Requirement]) -> Result<RunningShop> {
         let mut options = self.options.clone();
         options.instances = count;
         // Always in one order, each once: it is what the shop is found by.
         let is_relayed = |kind: &ServerKind| needs.iter().any(|need| need.relay() == Some(*kind));
         options.relays = ServerKind::ALL.into_iter().filter(is_relayed).collect();
-        options.retrying = needs.contains(&Need::RetryingProxy);
+        options.retrying = needs.contains(&Requirement::RetryingProxy);
         let key = (count, options.relays.clone(), options.retrying);
         if let Some(running) = self.running.get(&key) {
             return Ok(running.clone());
@@ -68,17 +69,17 @@ impl Local {
             admin: admins.first().cloned().context("a shop without instances")?,
             admin_token: self.admin_token.clone(),
         })?;
-        let ours = Ours {
+        let local_processes = LocalProcesses {
             shop: Arc::new(shop),
             stores: self.stores.clone(),
         };
-        let running = RunningShop::new(client, count, Instances::at(admins)?, Some(ours));
+        let running = RunningShop::new(client, count, Instances::at(admins)?, Some(local_processes));
         self.running.insert(key, running.clone());
         Ok(running)
     }
 }
 
-impl Ours {
+impl LocalProcesses {
     pub(super) fn heal(&self) -> Result<()> {
         self.shop.pass_all();
         // Those of the stores stay as they are: a clock of theirs that went back would be another threat.

@@ -1,17 +1,18 @@
 //! Whose shop is on trial: our own, started here in any number of instances, or one that runs elsewhere.
 
 mod local;
+pub mod requirement;
 mod running;
 
 use anyhow::{Result, bail};
 
-use crate::facts::{Place, Urls};
-use crate::instances::Instances;
-use crate::need::Need;
-use crate::plan::Round;
+use crate::deployment::requirement::Requirement;
+use crate::facts::{StorePair, Urls};
+use crate::shop::catalogue::Strategy;
+use crate::shop::instances::Instances;
 use crate::shop::{Address, ShopClient};
 
-pub use self::local::{Local, Ours};
+pub use self::local::{Local, LocalProcesses};
 pub use self::running::RunningShop;
 
 /// Where rounds can be played.
@@ -19,11 +20,11 @@ pub enum Deployment {
     /// Shops that are started here, one for each number of instances.
     Local(Box<Local>),
     /// One shop that runs elsewhere.
-    Foreign(Foreign),
+    Remote(Remote),
 }
 
 /// A shop that somebody else runs.
-pub struct Foreign {
+pub struct Remote {
     /// The shop, with as many instances as answer.
     pub running: RunningShop,
     /// Its stores.
@@ -35,7 +36,7 @@ impl Deployment {
     ///
     /// # Errors
     /// When nobody answers there, or the HTTP client cannot be built.
-    pub async fn foreign(at: Address, admins: Vec<String>, urls: Urls) -> Result<Self> {
+    pub async fn remote(at: Address, admins: Vec<String>, urls: Urls) -> Result<Self> {
         let instances = Instances::at(admins)?;
         let count = instances.answering().await;
         if count == 0 {
@@ -43,28 +44,27 @@ impl Deployment {
         }
         let client = ShopClient::new(at)?;
         let running = RunningShop::new(client, count, instances, None);
-        Ok(Self::Foreign(Foreign { running, urls }))
+        Ok(Self::Remote(Remote { running, urls }))
     }
 
     /// Where the witness reads.
     pub fn urls(&self) -> Urls {
         match self {
             Self::Local(local) => local.urls.clone(),
-            Self::Foreign(foreign) => foreign.urls.clone(),
+            Self::Remote(remote) => remote.urls.clone(),
         }
     }
 
-    /// Why this round cannot be played here, if it cannot.
-    pub fn why_not(&self, round: &Round) -> Option<String> {
-        let Round { strategy, threat, .. } = round;
+    /// Why this strategy cannot be tried here, if it cannot.
+    pub fn why_not(&self, strategy: &Strategy, needs: &[Requirement], instances: usize) -> Option<String> {
         let missing = strategy.missing.clone();
         missing
-            .or_else(|| self.lacks(round.instances, &threat.needs(strategy)))
+            .or_else(|| self.lacks(instances, needs))
             .or_else(|| self.unread(strategy.store))
     }
 
     /// Why what a strategy keeps there cannot be read, if it cannot.
-    fn unread(&self, place: Place) -> Option<String> {
+    fn unread(&self, place: StorePair) -> Option<String> {
         let urls = self.urls();
         let unread = [place.stock, place.orders]
             .into_iter()
@@ -73,12 +73,12 @@ impl Deployment {
     }
 
     /// Why no round can be played on that many instances, with all that it needs, if none can.
-    fn lacks(&self, wanted: usize, needs: &[Need]) -> Option<String> {
+    fn lacks(&self, wanted: usize, needs: &[Requirement]) -> Option<String> {
         let missing = match self {
-            Self::Foreign(Foreign { running, .. }) if running.count != wanted => {
+            Self::Remote(Remote { running, .. }) if running.count != wanted => {
                 return Some(format!("the shop runs on {} instances, not on {wanted}", running.count));
             }
-            Self::Foreign(_) => needs.first(),
+            Self::Remote(_) => needs.first(),
             Self::Local(local) => needs.iter().find(|need| !local.has(**need)),
         };
         missing.map(|need| format!("it needs {need}"))
@@ -89,10 +89,10 @@ impl Deployment {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn running(&mut self, wanted: usize, needs: &[Need]) -> Result<RunningShop> {
+    pub fn running(&mut self, wanted: usize, needs: &[Requirement]) -> Result<RunningShop> {
         match self {
             Self::Local(local) => local.running(wanted, needs),
-            Self::Foreign(foreign) => Ok(foreign.running.clone()),
+            Self::Remote(remote) => Ok(remote.running.clone()),
         }
     }
 
@@ -109,7 +109,7 @@ impl Deployment {
                 }
                 Ok(())
             }
-            Self::Foreign(foreign) => foreign.running.heal().await,
+            Self::Remote(remote) => remote.running.heal().await,
         }
     }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::time::{sleep, timeout};
 
-use super::Ours;
-use crate::instances::{DeathWatch, Instances, StallWatch};
-use crate::pending::PendingSale;
-use crate::shop::{BACK_WITHIN, ShopClient};
+use super::LocalProcesses;
+use crate::http::BACK_WITHIN;
+use crate::shop::ShopClient;
+use crate::shop::instances::{DeathWatch, Instances, StallWatch};
+use crate::shop::pending::PendingSale;
 use crate::trace::SaleTrace;
 
 /// How often a foreign shop's missing instances are looked for.
@@ -24,31 +25,36 @@ pub struct RunningShop {
     /// How many instances it has.
     pub count: usize,
     instances: Instances,
-    ours: Option<Ours>,
+    local_processes: Option<LocalProcesses>,
     /// As many instances as ever named themselves behind the public listener at one time.
     named: Arc<AtomicUsize>,
 }
 
 impl RunningShop {
-    pub(super) fn new(client: ShopClient, count: usize, instances: Instances, ours: Option<Ours>) -> Self {
+    pub(super) fn new(
+        client: ShopClient,
+        count: usize,
+        instances: Instances,
+        local_processes: Option<LocalProcesses>,
+    ) -> Self {
         Self {
             client,
             count,
             instances,
-            ours,
+            local_processes,
             named: Arc::default(),
         }
     }
 
     /// What of it was started here: nothing where somebody else runs it.
-    pub fn ours(&self) -> Option<&Ours> {
-        self.ours.as_ref()
+    pub fn local_processes(&self) -> Option<&LocalProcesses> {
+        self.local_processes.as_ref()
     }
 
     /// Where each instance is bought at, past the proxy; the proxy alone where somebody else runs the shop.
     pub fn publics(&self) -> Vec<String> {
-        match &self.ours {
-            Some(ours) => ours.shop.publics(),
+        match &self.local_processes {
+            Some(local_processes) => local_processes.shop.publics(),
             None => vec![self.client.at.host.clone()],
         }
     }
@@ -89,8 +95,8 @@ impl RunningShop {
     /// # Errors
     /// When one does not come back in time.
     pub async fn heal(&self) -> Result<()> {
-        if let Some(ours) = self.ours.clone() {
-            tokio::task::spawn_blocking(move || ours.heal()).await??;
+        if let Some(local_processes) = self.local_processes.clone() {
+            tokio::task::spawn_blocking(move || local_processes.heal()).await??;
         }
         let all = async {
             while self.answering().await < self.count {

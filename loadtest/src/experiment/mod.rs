@@ -2,6 +2,7 @@
 //! wait, and those of a soak, are played side by side, each in a world of its own. What a round showed is kept before its
 //! world plays another one; at the end of the run all ledgers are looked at once more.
 
+mod final_checks;
 mod record;
 mod session;
 
@@ -12,14 +13,14 @@ use anyhow::{Context, Result, anyhow};
 use futures_util::future::{BoxFuture, join_all, try_join_all};
 use tokio::sync::SetOnce;
 
-pub(crate) use self::record::Record;
+use self::record::Record;
 use self::session::Session;
-use crate::cell;
 use crate::deployment::Deployment;
 use crate::facts::LedgerReader;
 use crate::plan::Round;
+use crate::result::cell;
 use crate::result::{RoundResult, RunResult};
-use crate::workers::Desk;
+use crate::workers::Coordinator;
 
 /// How many rounds that are not measured are played at the same time, at most: more of them would wait for processors as
 /// well.
@@ -48,14 +49,14 @@ pub trait RunObserver: Send + Sync {
 }
 
 /// A shop on trial and who reads its stores: one round at a time is played there.
-pub struct World {
+pub struct Testbed {
     /// Whose shop is on trial.
     pub deployment: Deployment,
     /// Who reads the stores.
     pub reader: Arc<LedgerReader>,
 }
 
-impl World {
+impl Testbed {
     /// The world of that shop.
     ///
     /// # Errors
@@ -67,20 +68,20 @@ impl World {
 }
 
 /// Makes another world like the first one, with stores of its own.
-pub type MakeWorld = dyn Fn() -> BoxFuture<'static, Result<World>> + Send + Sync;
+pub type MakeTestbed = dyn Fn() -> BoxFuture<'static, Result<Testbed>> + Send + Sync;
 
 /// A plan, and what it takes to play it.
 pub struct Experiment<'a> {
     /// Where every round can be played.
-    pub world: World,
+    pub testbed: Testbed,
     /// Makes further ones; without it everything is played in the first.
-    pub more: Option<&'a MakeWorld>,
+    pub more: Option<&'a MakeTestbed>,
     /// What is played.
     pub rounds: &'a [Round],
     /// Items are named after it, so that no two runs on one pair of stores meet.
     pub run_id: &'a str,
     /// Who sends the load of every round that can be shared, where this run does not do so itself.
-    pub desk: Option<&'a Desk>,
+    pub coordinator: Option<&'a Coordinator>,
     /// Who is told.
     pub observer: &'a dyn RunObserver,
     /// Set when the run shall end at once.
@@ -95,11 +96,11 @@ impl Experiment<'_> {
     /// `run` then says that it ended early, and why.
     pub async fn play(self, run: &mut RunResult) -> Result<()> {
         let Self {
-            world,
+            testbed,
             more,
             rounds,
             run_id,
-            desk,
+            coordinator,
             observer,
             stop,
         } = self;
@@ -107,18 +108,18 @@ impl Experiment<'_> {
         let plan = Plan {
             rounds,
             run_id,
-            desk,
+            coordinator,
             sales: AtomicUsize::new(0),
             record: Record::new(run.clone(), all, observer),
         };
-        let mut sessions = vec![Session::of(world, &plan)];
+        let mut sessions = vec![Session::of(testbed, &plan)];
         let played = tokio::select! {
             played = plan.play(&mut sessions, more) => played,
             _ = stop.wait() => Err(anyhow!("it was interrupted")),
         };
         let is_stopped = stop.initialized();
         if !is_stopped {
-            observer.looks_again(sessions.iter().map(Session::open_sales).sum());
+            observer.looks_again(sessions.iter().map(Session::final_checks_pending).sum());
         }
         let may_dismiss = played.is_ok();
         let closing = sessions
@@ -142,7 +143,7 @@ impl Experiment<'_> {
 struct Plan<'a> {
     rounds: &'a [Round],
     run_id: &'a str,
-    desk: Option<&'a Desk>,
+    coordinator: Option<&'a Coordinator>,
     /// Sales opened so far.
     sales: AtomicUsize,
     record: Record<'a>,
@@ -152,7 +153,7 @@ struct Plan<'a> {
 type Queue<'a> = Mutex<Box<dyn Iterator<Item = (usize, &'a Round)> + Send + 'a>>;
 
 impl<'a> Plan<'a> {
-    async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>, more: Option<&MakeWorld>) -> Result<()> {
+    async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>, more: Option<&MakeTestbed>) -> Result<()> {
         let measured = self.queue(true);
         for session in sessions.iter_mut() {
             session.play(&measured).await?;
@@ -160,9 +161,9 @@ impl<'a> Plan<'a> {
         let others = self.rounds.iter().filter(|round| !round.is_measured()).count();
         if let Some(another) = more {
             let missing = others.min(SIDE_BY_SIDE).saturating_sub(sessions.len());
-            let worlds = try_join_all((0..missing).map(|_| another())).await;
-            let worlds = worlds.context("another world, to play rounds side by side, could not be started")?;
-            sessions.extend(worlds.into_iter().map(|world| Session::of(world, self)));
+            let testbeds = try_join_all((0..missing).map(|_| another())).await;
+            let testbeds = testbeds.context("another world, to play rounds side by side, could not be started")?;
+            sessions.extend(testbeds.into_iter().map(|testbed| Session::of(testbed, self)));
         }
         let others = self.queue(false);
         try_join_all(sessions.iter_mut().map(|session| session.play(&others))).await?;

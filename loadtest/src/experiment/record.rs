@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use super::RunObserver;
 use crate::audit::Verdict;
-use crate::cell::FAILED_FOR_SURE;
 use crate::plan::{Earlier, Round};
+use crate::result::cell::FAILED_FOR_SURE;
 use crate::result::{RoundResult, RunResult};
 
 pub(crate) struct Record<'a> {
@@ -88,7 +88,7 @@ impl Kept {
     fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
-                && result.threat == round.threat.name()
+                && result.threat == round.threat.name
                 && result.instances == round.instances
         })
     }

@@ -7,30 +7,30 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use futures_util::future::join_all;
 
-use super::{Plan, Queue, World};
+use super::final_checks::OpenSales;
+use super::{Plan, Queue, Testbed};
 use crate::attack::{Attack, Crowd};
 use crate::audit::Expectation;
-use crate::follow_up::{FollowUp, MarketFollowUp};
-use crate::market::Market;
-use crate::open_sales::OpenSales;
+use crate::follow_up::{FollowUp, SaleSetFollowUp};
 use crate::plan::Round;
 use crate::result::RoundResult;
+use crate::sale::sale_set::SaleSet;
 use crate::trace::Shown;
 
 /// The most sales of one round that are traced: an instance may refuse more.
 const MOST_TRACED: usize = 64;
 
 pub(super) struct Session<'a> {
-    world: World,
+    testbed: Testbed,
     plan: &'a Plan<'a>,
     crowd: Option<Crowd>,
     open: OpenSales,
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn of(world: World, plan: &'a Plan<'a>) -> Self {
+    pub(super) fn of(testbed: Testbed, plan: &'a Plan<'a>) -> Self {
         Self {
-            world,
+            testbed,
             plan,
             crowd: None,
             open: OpenSales::default(),
@@ -38,7 +38,7 @@ impl<'a> Session<'a> {
     }
 
     /// How many sales are kept open for a last look.
-    pub(super) fn open_sales(&self) -> usize {
+    pub(super) fn final_checks_pending(&self) -> usize {
         self.open.len()
     }
 
@@ -51,12 +51,12 @@ impl<'a> Session<'a> {
             if !self.plan.record.begins(round) {
                 continue;
             }
-            if let Some(why) = self.world.deployment.why_not(round) {
+            if let Some(why) = round.why_not(&self.testbed.deployment) {
                 self.plan.record.keep(place, RoundResult::skipped(round, why))?;
                 continue;
             }
             let failed = || {
-                let (strategy, threat) = (&round.strategy.name, round.threat.name());
+                let (strategy, threat) = (&round.strategy.name, round.threat.name);
                 format!("round {} ({strategy}, {threat}) could not be played", place + 1)
             };
             self.round(place, round).await.with_context(failed)?;
@@ -73,7 +73,7 @@ impl<'a> Session<'a> {
         let closed = if is_stopped {
             self.open.abandon().await
         } else {
-            self.open.close_all(&self.world.deployment, &self.plan.record).await
+            self.open.close_all(&self.testbed.deployment, &self.plan.record).await
         };
         let dismissed = match self.crowd {
             Some(crowd) if may_dismiss => crowd.dismiss().await,
@@ -85,21 +85,21 @@ impl<'a> Session<'a> {
     /// Plays a round, and once more if it was no test by chance alone.
     async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
         let record = &self.plan.record;
-        if round.threat.empties_a_store() {
-            self.open.close_all(&self.world.deployment, record).await?;
+        if round.threat.empties_a_store {
+            self.open.close_all(&self.testbed.deployment, record).await?;
         }
         self.make_room(round, 0).await?;
         let first = self.attack(round).await?;
         if self.open.follow(place, round, first, record).await? {
             self.make_room(round, 1).await?;
             let second = self.attack(round).await?;
-            self.open.follow_again(round, second, record).await?;
+            self.open.replay(round, second, record).await?;
         }
         Ok(())
     }
 
     async fn make_room(&mut self, round: &Round, stay: usize) -> Result<()> {
-        let (deployment, record) = (&self.world.deployment, &self.plan.record);
+        let (deployment, record) = (&self.testbed.deployment, &self.plan.record);
         self.open.make_room(round, stay, deployment, record).await
     }
 
@@ -109,38 +109,38 @@ impl<'a> Session<'a> {
         format!("{}-{number}", self.plan.run_id)
     }
 
-    async fn attack(&mut self, round: &Round) -> Result<MarketFollowUp> {
+    async fn attack(&mut self, round: &Round) -> Result<SaleSetFollowUp> {
         let names = (0..round.load.items).map(|_| self.next_item()).collect();
-        let World { deployment, reader } = &mut self.world;
-        let shop = deployment.running(round.instances, &round.threat.needs(&round.strategy))?;
+        let Testbed { deployment, reader } = &mut self.testbed;
+        let shop = deployment.running(round.instances, &(round.threat.requires)(&round.strategy))?;
         let load = round.load;
-        let market = Market::new(shop.client.clone(), reader, &round.strategy, names, load);
-        let market = if self.plan.desk.is_some() {
-            market.from(0)
+        let sale_set = SaleSet::new(shop.client.clone(), reader, &round.strategy, names, load);
+        let sale_set = if self.plan.coordinator.is_some() {
+            sale_set.from(0)
         } else {
-            market
+            sale_set
         };
         shop.heal().await?;
-        self.open.opens(&market.sales);
-        market.open().await?;
+        self.open.opens(&sale_set.sales);
+        sale_set.open().await?;
         let earlier = self.plan.record.earlier(round);
         // Of a crowd one item is like the others; a deed may have done to each of them something else.
-        let is_like_others = round.threat.deed().is_none();
+        let is_like_others = round.threat.injection.is_none();
         let mut traces = Vec::new();
         if round.is_traced(earlier) {
-            let told_of = market.sales.iter().take(if is_like_others { 1 } else { MOST_TRACED });
+            let told_of = sale_set.sales.iter().take(if is_like_others { 1 } else { MOST_TRACED });
             traces = join_all(told_of.map(|sale| shop.trace(&sale.item))).await;
         }
         let mut traces = traces.into_iter();
-        let is_control = round.threat.is_control();
+        let is_control = round.threat.is_control;
         let attack = Attack {
-            sale: market.clone(),
+            sale: sale_set.clone(),
             publics: shop.publics(),
             one_at_a_time: is_control,
-            deed: round.threat.deed(),
+            injection: round.threat.injection.as_ref(),
         };
-        let attacked = match self.plan.desk.filter(|_| attack.can_be_shared()) {
-            Some(desk) => desk.attack(&attack).await?,
+        let attacked = match self.plan.coordinator.filter(|_| attack.can_be_shared()) {
+            Some(coordinator) => coordinator.attack(&attack).await?,
             None => {
                 suitable(&mut self.crowd, &attack)
                     .await?
@@ -156,26 +156,26 @@ impl<'a> Session<'a> {
             instances: if is_control { 1 } else { round.instances },
             fault: attacked.fault,
         };
-        let said_and_seen = market.split(attacked.told, attacked.looks);
+        let said_and_seen = sale_set.split(attacked.responses, attacked.observations);
         let mut pending = Vec::new();
         if round.strategy.store.is_two_stores() {
-            let names: Vec<&str> = market.sales.iter().map(|sale| sale.item.as_str()).collect();
+            let names: Vec<&str> = sale_set.sales.iter().map(|sale| sale.item.as_str()).collect();
             pending = shop.pending(&names).await;
         }
         let mut pending = pending.into_iter();
-        let items = market.sales.into_iter().zip(said_and_seen);
-        let items = items.map(|(sale, (told, looks))| FollowUp {
+        let items = sale_set.sales.into_iter().zip(said_and_seen);
+        let items = items.map(|(sale, (responses, observations))| FollowUp {
             pending: pending.next(),
             reconciled: None,
             sale,
             expected: expected.clone(),
-            told,
-            looks,
+            responses,
+            observations,
             trace: traces.next().flatten(),
             shown: Shown::default(),
             since: Instant::now(),
         });
-        Ok(MarketFollowUp { items: items.collect() })
+        Ok(SaleSetFollowUp { items: items.collect() })
     }
 }
 

@@ -5,9 +5,9 @@
 
 mod idle;
 mod metered;
-mod place;
 mod redis;
 mod sql;
+mod store_pair;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,8 +16,8 @@ use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 
-pub use self::place::Place;
-use crate::shop::BACK_WITHIN;
+pub use self::store_pair::StorePair;
+use crate::http::BACK_WITHIN;
 use crate::text::{MAX_NAME, one_line};
 
 /// The one list: each store by its name, with the reader of its kind.
@@ -85,7 +85,7 @@ pub struct Facts {
 
 /// One look at the ledgers.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct Observation {
     /// When it began: what was told before has to be in it.
     pub begun: Instant,
     /// Whether all purchases had been answered and the sale was over: everything has to agree then.
@@ -132,7 +132,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn read(&self, place: Place, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn read(&self, place: StorePair, item: &str, limit: usize) -> Result<Facts> {
         let deadline = Instant::now() + BACK_WITHIN;
         loop {
             let facts = self.read_once(place, item, limit).await;
@@ -147,7 +147,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn read_once(&self, place: Place, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn read_once(&self, place: StorePair, item: &str, limit: usize) -> Result<Facts> {
         let read = async {
             let stock = self.ledger(place.stock)?.read(item, limit);
             if place.stock == place.orders {
@@ -171,7 +171,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// As [`LedgerReader::read`].
-    pub async fn settled(&self, place: Place, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn settled(&self, place: StorePair, item: &str, limit: usize) -> Result<Facts> {
         let deadline = Instant::now() + SETTLE_WITHIN;
         let mut last = self.read(place, item, limit).await?;
         loop {

@@ -1,7 +1,7 @@
 //! What follows an attack: buyers who come one at a time until the item is sold out, purchases that are sent once more,
 //! and looks at the ledgers when all is over.
 
-mod market;
+mod sale_set;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -11,18 +11,15 @@ use rand::seq::IteratorRandom;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::answer::{Answer, Word};
 use crate::audit::{Expectation, FAILURES, Judgement, judge};
-use crate::facts::Look;
-use crate::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
-use crate::sale::Sale;
-use crate::told::Told;
+use crate::facts::Observation;
+use crate::responses::Responses;
+use crate::sale::{MOST_BUYERS, Sale};
+use crate::shop::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
+use crate::shop::response::{Response, ResponseKind};
 use crate::trace::{SaleTrace, Shown};
 
-pub use market::MarketFollowUp;
-
-/// The most buyers who follow an attack.
-pub const MOST_BUYERS: usize = 1_000;
+pub use sale_set::SaleSetFollowUp;
 
 /// How long a buyer who is told busy comes again before nobody can buy any more: as long as the contract lets units be
 /// on reserve.
@@ -53,9 +50,9 @@ pub struct FollowUp {
     /// What the round was about.
     pub expected: Expectation,
     /// What buyers were told.
-    pub told: Told,
+    pub responses: Responses,
     /// What was seen of the ledgers.
-    pub looks: Vec<Look>,
+    pub observations: Vec<Observation>,
     /// What the instances write down, until it is collected.
     pub trace: Option<SaleTrace>,
     /// What that shows.
@@ -75,7 +72,7 @@ impl FollowUp {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn run(&mut self, waits: &Notify, until: Instant) -> Result<()> {
-        self.glance().await;
+        self.snapshot().await;
         if self.is_alone() && Instant::now() < until {
             self.sell_out(waits, until).await;
             self.repeat(waits).await;
@@ -89,7 +86,7 @@ impl FollowUp {
     /// Waits for what is in between. Whatever was told has to be in the ledger before that.
     async fn settle(&mut self, until: Instant) {
         if let Some(pending) = self.pending.take() {
-            self.glance().await;
+            self.snapshot().await;
             let deadline = Instant::now().min(until) + SETTLES_WITHIN;
             self.reconciled = pending.settled(deadline).await;
         }
@@ -100,13 +97,19 @@ impl FollowUp {
         if let Some(trace) = self.trace.take()
             && let Some(trace) = trace.collect().await
         {
-            self.shown = Shown::of(&trace, &self.expected, &self.told, &self.looks, &self.judge());
+            self.shown = Shown::of(
+                &trace,
+                &self.expected,
+                &self.responses,
+                &self.observations,
+                &self.judge(),
+            );
         }
     }
 
     /// Once more, at the end of the run: what the shop does when it thinks that nobody comes any more. After `until` nobody
     /// does.
-    pub async fn come_again(&mut self, until: Instant) {
+    pub async fn recheck(&mut self, until: Instant) {
         sleep(REPEATED_AFTER.saturating_sub(self.since.elapsed())).await;
         if self.is_alone() && Instant::now() < until {
             let nobody_waits = Notify::new();
@@ -121,7 +124,7 @@ impl FollowUp {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn look_again(&mut self) -> Result<()> {
-        if let Some(last) = self.told.answers().map(|answer| answer.ended).max() {
+        if let Some(last) = self.responses.responses().map(|response| response.ended).max() {
             sleep(LOOKED_AFTER.saturating_sub(last.elapsed())).await;
         }
         self.look().await
@@ -129,29 +132,34 @@ impl FollowUp {
 
     /// The verdict on all that was said and seen so far.
     pub fn judge(&self) -> Judgement {
-        judge(&self.expected, &self.told, &self.looks)
+        judge(&self.expected, &self.responses, &self.observations)
     }
 
     /// Whose answer never came in a control may still be buying: whoever came now would not be alone.
     fn is_alone(&self) -> bool {
-        self.expected.contended || self.told.attack.iter().all(|answer| answer.word != Word::Unknown)
+        self.expected.contended
+            || self
+                .responses
+                .attack
+                .iter()
+                .all(|response| response.kind != ResponseKind::Unknown)
     }
 
     async fn sell_out(&mut self, waits: &Notify, until: Instant) {
         let (mut failures, mut sold) = (0, 0);
-        let sold_before = self.told.count(Word::Sold) as i64;
+        let sold_before = self.responses.count(ResponseKind::Sold) as i64;
         for number in (self.next_number()..).take(MOST_BUYERS) {
             // What was sold too often need not be sold more often still.
             if (sold_before + sold) * self.expected.quantity > self.expected.stock {
                 return;
             }
-            let answers = self.buy(number, waits).await;
-            let last = answers.last().map(|answer| answer.word);
-            self.told.follow_up.extend(answers);
+            let responses = self.buy(number, waits).await;
+            let last = responses.last().map(|response| response.kind);
+            self.responses.follow_up.extend(responses);
             match last {
-                Some(Word::Sold) => (failures, sold) = (0, sold + 1),
-                Some(Word::Unknown | Word::Rejected) => failures += 1,
-                Some(Word::SoldOut | Word::Busy) | None => return,
+                Some(ResponseKind::Sold) => (failures, sold) = (0, sold + 1),
+                Some(ResponseKind::Unknown | ResponseKind::Rejected) => failures += 1,
+                Some(ResponseKind::SoldOut | ResponseKind::Busy) | None => return,
             }
             if failures == FAILURES || Instant::now() > until {
                 return;
@@ -159,77 +167,94 @@ impl FollowUp {
             if failures > 0 {
                 sleep(FAILED_AGAIN).await;
             } else if sold == 1 {
-                self.glance().await;
+                self.snapshot().await;
             }
         }
     }
 
     /// The first number that no purchase has had.
     fn next_number(&self) -> usize {
-        let numbers = self.told.answers().map(|answer| answer.number + 1);
+        let numbers = self.responses.responses().map(|response| response.number + 1);
         numbers.max().unwrap_or(0)
     }
 
     /// One more buyer, who wants what was sold out long ago: nothing may have brought it back.
     async fn come_late(&mut self, waits: &Notify) {
-        let last = self.told.follow_up.last();
-        if last.is_some_and(|answer| answer.word == Word::SoldOut) {
-            let answers = self.buy(self.next_number(), waits).await;
-            self.told.follow_up.extend(answers);
+        let last = self.responses.follow_up.last();
+        if last.is_some_and(|response| response.kind == ResponseKind::SoldOut) {
+            let responses = self.buy(self.next_number(), waits).await;
+            self.responses.follow_up.extend(responses);
         }
     }
 
     /// Who never got an answer may ask once more: what was bought then is not bought again.
     async fn send_unheard_again(&mut self, waits: &Notify) {
-        let sold = self.told.answers().filter(|answer| answer.word == Word::Sold);
-        let sold: HashSet<&str> = sold.map(|answer| answer.key.as_str()).collect();
-        let unknown = self.told.attack.iter().filter(|answer| answer.word == Word::Unknown);
-        let unheard = unknown.filter(|answer| !sold.contains(answer.key.as_str()));
-        let numbers = unheard.map(|answer| answer.number);
+        let sold = self
+            .responses
+            .responses()
+            .filter(|response| response.kind == ResponseKind::Sold);
+        let sold: HashSet<&str> = sold.map(|response| response.key.as_str()).collect();
+        let unknown = self
+            .responses
+            .attack
+            .iter()
+            .filter(|response| response.kind == ResponseKind::Unknown);
+        let unheard = unknown.filter(|response| !sold.contains(response.key.as_str()));
+        let numbers = unheard.map(|response| response.number);
         let drawn = numbers.sample(&mut rand::rng(), UNHEARD_AGAIN);
         for number in drawn {
-            let answers = self.buy(number, waits).await;
-            self.told.repeats.extend(answers);
+            let responses = self.buy(number, waits).await;
+            self.responses.repeats.extend(responses);
         }
     }
 
     /// A purchase that was sold, and those that were told to wait when they were sent again, are sent once more.
     async fn repeat(&mut self, waits: &Notify) {
         if self
-            .told
+            .responses
             .follow_up
             .last()
-            .is_some_and(|answer| answer.word == Word::Busy)
+            .is_some_and(|response| response.kind == ResponseKind::Busy)
         {
             // Who clicks again would be told to wait as everybody is.
             return;
         }
-        let sold = self.told.answers().filter(|answer| answer.word == Word::Sold);
-        let sold: Vec<usize> = sold.map(|answer| answer.number).collect();
+        let sold = self
+            .responses
+            .responses()
+            .filter(|response| response.kind == ResponseKind::Sold);
+        let sold: Vec<usize> = sold.map(|response| response.number).collect();
         let Some(last) = sold.len().checked_sub(1) else { return };
         let mut numbers = vec![sold[rand::random_range(0..=last)]];
-        let busy = self.told.repeats.iter().filter(|answer| answer.word == Word::Busy);
-        numbers.extend(busy.map(|answer| answer.number).filter(|number| sold.contains(number)));
+        let busy = self
+            .responses
+            .repeats
+            .iter()
+            .filter(|response| response.kind == ResponseKind::Busy);
+        numbers.extend(
+            busy.map(|response| response.number)
+                .filter(|number| sold.contains(number)),
+        );
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {
-            let answers = self.buy(number, waits).await;
-            self.told.repeats.extend(answers);
+            let responses = self.buy(number, waits).await;
+            self.responses.repeats.extend(responses);
         }
     }
 
     /// One buyer, who comes again as long as the answer is busy.
-    async fn buy(&self, number: usize, waits: &Notify) -> Vec<Answer> {
+    async fn buy(&self, number: usize, waits: &Notify) -> Vec<Response> {
         let deadline = Instant::now() + BUSY_FOR;
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         loop {
-            let (answer, retry_after) = self.sale.buy(number).await;
-            let is_busy = answer.word == Word::Busy;
-            answers.push(answer);
+            let (response, retry_after) = self.sale.buy(number).await;
+            let is_busy = response.kind == ResponseKind::Busy;
+            responses.push(response);
             if !is_busy || Instant::now() >= deadline {
-                return answers;
+                return responses;
             }
-            if answers.len() == BUSY_ONCE_MORE {
+            if responses.len() == BUSY_ONCE_MORE {
                 waits.notify_one();
             }
             let [soonest, latest] = BUSY_AGAIN;
@@ -238,15 +263,18 @@ impl FollowUp {
     }
 
     /// A store that does not answer now is asked again when all is over.
-    async fn glance(&mut self) {
-        if let Ok(look) = self.sale.glance().await {
-            self.looks.push(look);
+    async fn snapshot(&mut self) {
+        if let Ok(look) = self.sale.snapshot().await {
+            self.observations.push(look);
         }
     }
 
     async fn look(&mut self) -> Result<()> {
-        let all_answered = self.told.answers().all(|answer| answer.word != Word::Unknown);
-        self.looks.push(self.sale.look(all_answered).await?);
+        let all_answered = self
+            .responses
+            .responses()
+            .all(|response| response.kind != ResponseKind::Unknown);
+        self.observations.push(self.sale.look(all_answered).await?);
         Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! How a run is shown. One file each; [`all`] is the one list.
 
+pub mod charts;
 mod json;
 mod markdown;
 mod story;
+pub mod terminal_summary;
 
 use crate::result::RunResult;
 

@@ -9,13 +9,12 @@ use sqlx::{ConnectOptions, Connection, query_scalar, raw_sql};
 use stack::ServerKind;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::hang_up::HangUp;
-use crate::deeds::{every_step, hang_up, restart};
-use crate::load::Load;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::servers;
+use crate::faults::hang_up::HangUp;
+use crate::faults::{every_step, hang_up, restart};
+use crate::shop::catalogue::Strategy;
 
 /// One statement: asked for one by one, the last would end long after the first on a machine at work. One may have ended by
 /// itself.
@@ -28,64 +27,39 @@ const KILL_ALL: &str = "begin not atomic
     end for;
 end";
 
-pub(super) struct SqlGone;
+pub(super) const THREAT: Threat = Threat {
+    name: "sql-gone",
+    title: "MariaDB hangs up",
+    mostly_waits: true,
+    is_about,
+    load: hang_up::load,
+    requires: |_| hang_up::needs(),
+    injection: Some(Injection {
+        places: every_step::places,
+        explains: ExplainedUnknowns::All,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("sql_gone.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for SqlGone {
-    fn name(&self) -> &'static str {
-        "sql-gone"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "MariaDB hangs up".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    /// Where MariaDB keeps nothing but a lock, it has to be one that a connection holds: others take part in no transaction.
-    fn concerns(&self, strategy: &Strategy) -> bool {
-        let place = strategy.store;
-        let is_session_lock = strategy.family() == "session-lock";
-        [place.stock, place.orders].contains(&"sql")
-            || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
-    }
-
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
-        hang_up::needs()
-    }
-
-    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        hang_up::load(asked, strategy)
-    }
-
-    fn deed(&self) -> Option<&dyn Deed> {
-        Some(self)
-    }
+/// Where MariaDB keeps nothing but a lock, it has to be one that a connection holds: others take part in no transaction.
+fn is_about(strategy: &Strategy) -> bool {
+    let place = strategy.store;
+    let is_session_lock = strategy.family() == "session-lock";
+    [place.stock, place.orders].contains(&"sql") || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
 }
 
-#[async_trait]
-impl Deed for SqlGone {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        every_step::places(load)
-    }
-
-    /// Those whose connection it was.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
-    }
-
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
-        let has_begun = restart::sales_begun(scene).await;
-        let ours = scene.shop.ours().context("the shop is not ours")?;
-        let options: MySqlConnectOptions = ours.stores.sql_url().parse()?;
-        // On a machine at work connecting may take as long as the purchases.
-        let mut killer = Killer(options.connect().await?);
-        let has_struck = hang_up::at_every_step(scene, &mut killer).await?;
-        killer.0.close().await?;
-        Ok(has_begun && has_struck)
-    }
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
+    let has_begun = restart::sales_begun(control).await;
+    let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+    let options: MySqlConnectOptions = local_processes.stores.sql_url().parse()?;
+    // On a machine at work connecting may take as long as the purchases.
+    let mut killer = Killer(options.connect().await?);
+    let has_struck = hang_up::at_every_step(control, &mut killer).await?;
+    killer.0.close().await?;
+    Ok(has_begun && has_struck)
 }
 
 /// A connection that closes all others.
@@ -93,7 +67,7 @@ struct Killer(MySqlConnection);
 
 #[async_trait]
 impl HangUp for Killer {
-    async fn hang_up(&mut self, _: &Scene<'_>) -> Result<bool> {
+    async fn hang_up(&mut self, _: &AttackControl<'_>) -> Result<bool> {
         raw_sql(KILL_ALL).execute(&mut self.0).await?;
         let killed: i64 = query_scalar("select cast(@killed as signed)")
             .fetch_one(&mut self.0)

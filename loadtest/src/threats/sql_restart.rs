@@ -7,74 +7,44 @@ use async_trait::async_trait;
 use stack::ServerKind;
 
 use super::Threat;
-use crate::attack::{Deed, Scene};
-use crate::audit::Excuses;
-use crate::catalogue::Strategy;
-use crate::deeds::hang_up::HangUp;
-use crate::deeds::{every_step, hang_up, restart};
-use crate::load::Load;
-use crate::need::{Need, servers};
+use crate::attack::{AttackControl, Injection};
+use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::servers;
+use crate::faults::hang_up::HangUp;
+use crate::faults::{every_step, hang_up, restart};
 
-pub(super) struct SqlRestart;
+pub(super) const THREAT: Threat = Threat {
+    name: "sql-restart",
+    title: "MariaDB restarts",
+    mostly_waits: true,
+    is_about: |strategy| servers(strategy).contains(&ServerKind::MariaDb),
+    load: hang_up::load,
+    requires: |_| hang_up::needs(),
+    injection: Some(Injection {
+        places: every_step::places,
+        explains: ExplainedUnknowns::All,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("sql_restart.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for SqlRestart {
-    fn name(&self) -> &'static str {
-        "sql-restart"
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let has_begun = restart::sales_begun(control).await;
+    let has_struck = has_begun && hang_up::at_every_step(control, &mut Restart).await?;
+    // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
+    if let Some(sale) = control.attack.sale.sales.first() {
+        sale.reader.check().await?;
     }
-
-    fn title(&self, _instances: usize) -> String {
-        "MariaDB restarts".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn concerns(&self, strategy: &Strategy) -> bool {
-        servers(strategy).contains(&ServerKind::MariaDb)
-    }
-
-    fn needs(&self, _: &Strategy) -> Vec<Need> {
-        hang_up::needs()
-    }
-
-    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        hang_up::load(asked, strategy)
-    }
-
-    fn deed(&self) -> Option<&dyn Deed> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Deed for SqlRestart {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        every_step::places(load)
-    }
-
-    /// Those whom the shop was serving meanwhile.
-    fn excuses(&self) -> Excuses {
-        Excuses::Ignorance
-    }
-
-    async fn act(&self, scene: &Scene<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(scene).await;
-        let has_struck = has_begun && hang_up::at_every_step(scene, &mut Restart).await?;
-        // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
-        if let Some(sale) = scene.attack.sale.sales.first() {
-            sale.reader.check().await?;
-        }
-        Ok(has_struck)
-    }
+    Ok(has_struck)
 }
 
 struct Restart;
 
 #[async_trait]
 impl HangUp for Restart {
-    async fn hang_up(&mut self, scene: &Scene<'_>) -> Result<bool> {
-        restart::on_stores(scene, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
+    async fn hang_up(&mut self, control: &AttackControl<'_>) -> Result<bool> {
+        restart::on_stores(control, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
         Ok(true)
     }
 }

@@ -44,11 +44,11 @@ impl SaleTrace {
             urls: urls.collect(),
             instances,
         };
-        let answers = begun.ask_all(Method::PUT).await;
-        let is_refused = answers.iter().flatten().any(|status| !status.is_success());
+        let responses = begun.ask_all(Method::PUT).await;
+        let is_refused = responses.iter().flatten().any(|status| !status.is_success());
         // One name may stand for addresses at which nobody listens.
-        let mut answers = answers.into_iter();
-        begun.urls.retain(|_| answers.next().flatten().is_some());
+        let mut responses = responses.into_iter();
+        begun.urls.retain(|_| responses.next().flatten().is_some());
         if is_refused || begun.urls.len() < instances {
             begun.end().await;
             return None;
@@ -72,20 +72,20 @@ impl SaleTrace {
 
     async fn read(&self, url: &str) -> Option<InstanceTrace> {
         let deadline = Instant::now() + READ_WITHIN;
-        let answer = loop {
+        let response = loop {
             let request = self.client.operator(Method::GET, url);
             match request
                 .timeout(deadline.saturating_duration_since(Instant::now()))
                 .send()
                 .await
             {
-                Ok(answer) if answer.status() == StatusCode::OK => break answer,
+                Ok(response) if response.status() == StatusCode::OK => break response,
                 // Another round may have killed it just now: it comes back with what it wrote.
                 Err(_) if Instant::now() + READ_AGAIN < deadline => sleep(READ_AGAIN).await,
                 Ok(_) | Err(_) => return None,
             }
         };
-        let body = http::body(answer, MAX_TRACE).await?;
+        let body = http::body(response, MAX_TRACE).await?;
         // Megabytes: other rounds may be measured meanwhile.
         spawn_blocking(move || InstanceTrace::parse(&body)).await.ok()?
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::MAX_ORDER_ID;
+use crate::shop::response::MAX_ORDER_ID;
 use crate::text::{MAX_NAME, one_line};
 
 /// The most events that are taken from one instance.

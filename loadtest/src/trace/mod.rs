@@ -5,22 +5,22 @@
 
 mod client;
 mod event;
-mod holding;
+mod hold_span;
 mod overlap;
 mod purchase;
 mod story;
 mod waits;
 
+pub use crate::audit::Overlap;
 pub use client::SaleTrace;
 pub use event::{Event, InstanceTrace, Role};
-pub use overlap::Overlap;
-pub use purchase::{End, Purchase, Step, Trace};
+pub use purchase::{End, Step, Trace, TracedPurchase};
 pub use story::{Story, StoryPurchase, StoryStep};
 pub use waits::Waits;
 
 use crate::audit::{Expectation, Judgement};
-use crate::facts::Look;
-use crate::told::Told;
+use crate::facts::Observation;
+use crate::responses::Responses;
 
 /// What a trace shows of a round.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +35,17 @@ pub struct Shown {
 
 impl Shown {
     /// All that `trace` shows of a round that was judged so.
-    pub fn of(trace: &Trace, expected: &Expectation, told: &Told, looks: &[Look], judgement: &Judgement) -> Self {
+    pub fn of(
+        trace: &Trace,
+        expected: &Expectation,
+        responses: &Responses,
+        observations: &[Observation],
+        judgement: &Judgement,
+    ) -> Self {
         Self {
             overlap: Overlap::of(&trace.purchases),
-            waits: Waits::of(&trace.purchases, told),
-            story: Story::of(trace, expected, told, looks, judgement),
+            waits: Waits::of(&trace.purchases, responses),
+            story: Story::of(trace, expected, responses, observations, judgement),
         }
     }
 }

@@ -3,34 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use serde::{Deserialize, Serialize};
-
 use super::event::Role;
-use super::holding::Holding;
-use super::purchase::Purchase;
-
-/// How often two purchases held the lock of one item at the same time. Either of them may have been refused by the store,
-/// which is what a fence is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overlap {
-    /// Pairs of purchases.
-    pub pairs: u64,
-    /// The longest time that two of them shared, in microseconds.
-    pub longest_us: u64,
-}
+use super::hold_span::HoldSpan;
+use super::purchase::TracedPurchase;
+use crate::audit::Overlap;
 
 impl Overlap {
     /// Of one sale; `None` where no purchase asked for a lock.
-    pub fn of(purchases: &[Purchase]) -> Option<Self> {
-        let asks = |purchase: &Purchase| purchase.last(Role::Lock).is_some();
+    pub fn of(purchases: &[TracedPurchase]) -> Option<Self> {
+        let asks = |purchase: &TracedPurchase| purchase.last(Role::Lock).is_some();
         if !purchases.iter().any(asks) {
             return None;
         }
-        let mut holdings: Vec<Holding> = purchases.iter().flat_map(Holding::all).collect();
+        let mut holdings: Vec<HoldSpan> = purchases.iter().flat_map(HoldSpan::all).collect();
         holdings.sort_by_key(|holding| holding.from_ns);
         let (mut inside, mut latest) = (BinaryHeap::new(), 0);
         let (mut pairs, mut longest_ns) = (0, 0);
-        for Holding { from_ns, until_ns, .. } in holdings {
+        for HoldSpan { from_ns, until_ns, .. } in holdings {
             while inside.peek().is_some_and(|Reverse(until)| *until <= from_ns) {
                 inside.pop();
             }

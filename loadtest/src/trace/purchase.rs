@@ -11,12 +11,12 @@ const PURCHASE: &str = "purchase";
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Each delivery that an instance carried out, in the order in which they began.
-    pub purchases: Vec<Purchase>,
+    pub purchases: Vec<TracedPurchase>,
 }
 
 /// One delivery of a purchase, as an instance carried it out.
 #[derive(Clone, Debug)]
-pub struct Purchase {
+pub struct TracedPurchase {
     /// Where.
     pub instance: String,
     /// Who buys.
@@ -59,18 +59,18 @@ impl Trace {
         if !is_shared || clock.is_none() && instances.len() > 1 {
             return None;
         }
-        let mut purchases: Vec<Purchase> = instances.into_iter().flat_map(purchases).collect();
-        purchases.sort_by_key(Purchase::began_ns);
+        let mut purchases: Vec<TracedPurchase> = instances.into_iter().flat_map(purchases).collect();
+        purchases.sort_by_key(TracedPurchase::began_ns);
         Some(Self { purchases })
     }
 }
 
 /// What purchases did at one instance.
-fn purchases(instance: InstanceTrace) -> Vec<Purchase> {
+fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
     let mut events = instance.events;
     events.sort_by_key(|event| event.at_ns);
     let last_life = events.last().map(|event| event.life.clone());
-    let mut purchases: Vec<Purchase> = Vec::new();
+    let mut purchases: Vec<TracedPurchase> = Vec::new();
     let mut places: HashMap<(String, u64), usize> = HashMap::new();
     for event in events {
         let (Some(number), Some(buyer)) = (event.number, event.buyer.clone()) else {
@@ -81,7 +81,7 @@ fn purchases(instance: InstanceTrace) -> Vec<Purchase> {
         }
         let place = *places.entry((event.life.clone(), number)).or_insert(purchases.len());
         if place == purchases.len() {
-            purchases.push(Purchase {
+            purchases.push(TracedPurchase {
                 instance: instance.instance.clone(),
                 buyer,
                 order: event.order.clone(),
@@ -95,7 +95,7 @@ fn purchases(instance: InstanceTrace) -> Vec<Purchase> {
     purchases
 }
 
-impl Purchase {
+impl TracedPurchase {
     fn takes(&mut self, event: Event) {
         match event.said {
             None => self.steps.push(Step {

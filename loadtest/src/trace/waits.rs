@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::event::Role;
-use super::purchase::Purchase;
-use crate::told::Told;
+use super::purchase::TracedPurchase;
+use crate::responses::Responses;
 
 /// The waits of the buyers of an attack.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,8 +22,12 @@ impl Waits {
     /// From the begin of a purchase's first step that asks for the lock to the end of its last one, whether it got the
     /// lock or gave up. A buyer who came more than once counts with the longest wait. Who came after the attack, alone,
     /// does not count. `None` where nobody asked for a lock.
-    pub fn of(purchases: &[Purchase], told: &Told) -> Option<Self> {
-        let attack: HashSet<&str> = told.attack.iter().map(|answer| answer.buyer.as_str()).collect();
+    pub fn of(purchases: &[TracedPurchase], responses: &Responses) -> Option<Self> {
+        let attack: HashSet<&str> = responses
+            .attack
+            .iter()
+            .map(|response| response.buyer.as_str())
+            .collect();
         let mut waits: BTreeMap<&str, u64> = BTreeMap::new();
         for purchase in purchases
             .iter()
@@ -42,7 +46,7 @@ impl Waits {
     }
 }
 
-fn wait_ns(purchase: &Purchase) -> Option<u64> {
+fn wait_ns(purchase: &TracedPurchase) -> Option<u64> {
     let mut asks = purchase.steps.iter().filter(|step| step.role == Some(Role::Lock));
     let first = asks.next()?;
     let last = asks.next_back().unwrap_or(first);

@@ -12,12 +12,12 @@
 //! Every request brings the bearer token of the shop's admin listener. Clocks of two machines are never compared: a worker's times
 //! are counted from the moment at which it was let loose.
 
-mod answers;
-mod desk;
-mod share;
+mod assignment;
+mod coordinator;
+mod responses;
 mod worker;
 
-pub use answers::ToldShare;
-pub use desk::{Desk, Listening};
-pub use share::Share;
+pub use assignment::Assignment;
+pub use coordinator::{Coordinator, Listening};
+pub use responses::AssignmentResponses;
 pub use worker::work;

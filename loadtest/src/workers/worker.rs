@@ -7,12 +7,12 @@ use anyhow::{Context, Result, bail, ensure};
 use reqwest::{Client, StatusCode};
 use tokio::time::sleep;
 
-use super::answers::ToldShare;
-use super::share::Share;
+use super::assignment::Assignment;
+use super::responses::AssignmentResponses;
 use crate::attack::{Attack, Crowd};
 use crate::facts::{LedgerReader, Urls};
 use crate::http;
-use crate::market::Market;
+use crate::sale::sale_set::SaleSet;
 use crate::shop::{Address, ShopClient};
 
 /// How long the run may take to be there at the beginning.
@@ -37,8 +37,8 @@ pub async fn work(run: &str, token: &str) -> Result<()> {
     let (mut crowd, mut has_come) = (None, false);
     loop {
         let asked = client.post(format!("{run}/shares")).bearer_auth(token).send().await;
-        let answer = match asked {
-            Ok(answer) => answer,
+        let response = match asked {
+            Ok(response) => response,
             Err(_) if !has_come && since.elapsed() < THERE_WITHIN => {
                 sleep(AGAIN_AFTER).await;
                 continue;
@@ -46,11 +46,11 @@ pub async fn work(run: &str, token: &str) -> Result<()> {
             Err(error) => return Err(error).with_context(|| format!("no run is listening for workers at {run}")),
         };
         has_come = true;
-        match answer.status() {
+        match response.status() {
             StatusCode::OK => {
-                let share = http::body(answer, MAX_SHARE).await.context("the share breaks off")?;
-                let share: Share = serde_json::from_slice(&share).context("the share cannot be read")?;
-                play(&client, run, token, share, &mut crowd).await?;
+                let assignment = http::body(response, MAX_SHARE).await.context("the share breaks off")?;
+                let assignment: Assignment = serde_json::from_slice(&assignment).context("the share cannot be read")?;
+                play(&client, run, token, assignment, &mut crowd).await?;
             }
             StatusCode::NO_CONTENT => {}
             StatusCode::GONE => break,
@@ -64,10 +64,16 @@ pub async fn work(run: &str, token: &str) -> Result<()> {
     }
 }
 
-async fn play(client: &Client, run: &str, token: &str, share: Share, crowd: &mut Option<Crowd>) -> Result<()> {
+async fn play(
+    client: &Client,
+    run: &str,
+    token: &str,
+    assignment: Assignment,
+    crowd: &mut Option<Crowd>,
+) -> Result<()> {
     let begun = Instant::now();
-    let id = share.id;
-    let attack = attack(share).await?;
+    let id = assignment.id;
+    let attack = attack(assignment).await?;
     if crowd.as_ref().is_none_or(|crowd| !crowd.suits(&attack))
         && let Some(other) = crowd.replace(Crowd::gather(&attack.sale.client.at.host, attack.sale.load.buyers)?)
     {
@@ -75,30 +81,30 @@ async fn play(client: &Client, run: &str, token: &str, share: Share, crowd: &mut
     }
     let crowd = crowd.as_mut().context("nobody is there to buy")?;
     let attacked = crowd.attack(attack, None).await?;
-    let told = ToldShare::of(attacked.told, begun);
+    let responses = AssignmentResponses::of(attacked.responses, begun);
     let url = format!("{run}/shares/{id}");
-    let taken = client.post(&url).bearer_auth(token).json(&told).send().await?;
+    let taken = client.post(&url).bearer_auth(token).json(&responses).send().await?;
     ensure!(taken.status().is_success(), "{url} answers {}", taken.status());
     Ok(())
 }
 
-async fn attack(share: Share) -> Result<Attack> {
+async fn attack(assignment: Assignment) -> Result<Attack> {
     let client = ShopClient::new(Address {
-        host: share.host.clone(),
+        host: assignment.host.clone(),
         // Whoever only sends load opens no doors.
         admin: String::new(),
         admin_token: String::new(),
     })?;
     let known = client.strategies().await?;
-    let strategy = known.into_iter().find(|strategy| strategy.name == share.strategy);
-    let strategy = strategy.with_context(|| format!("{} knows no {}", share.host, share.strategy))?;
+    let strategy = known.into_iter().find(|strategy| strategy.name == assignment.strategy);
+    let strategy = strategy.with_context(|| format!("{} knows no {}", assignment.host, assignment.strategy))?;
     // It looks into no store either.
     let reader = Arc::new(LedgerReader::connect(&Urls::new()).await?);
-    let market = Market::new(client, &reader, &strategy, share.items, share.load).from(share.first);
+    let sale_set = SaleSet::new(client, &reader, &strategy, assignment.items, assignment.load).from(assignment.first);
     Ok(Attack {
-        publics: vec![share.host],
-        sale: market,
+        publics: vec![assignment.host],
+        sale: sale_set,
         one_at_a_time: false,
-        deed: None,
+        injection: None,
     })
 }

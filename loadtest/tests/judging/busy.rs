@@ -2,42 +2,42 @@
 
 use std::time::Duration;
 
-use loadtest::answer::{Answer, Word};
-use loadtest::busy;
-use loadtest::told::Told;
+use loadtest::responses::Responses;
+use loadtest::responses::busy;
+use loadtest::shop::response::{Response, ResponseKind};
 
 use crate::fixture::{ANSWER, Fixture};
 
 /// An answer to purchase `place`, sent and ended so many answers after the start.
-fn answer(scene: &Fixture, place: usize, word: Word, sent: u32, ended: u32) -> Answer {
-    let mut answer = scene.answer(place, word, None);
-    answer.sent += ANSWER * sent;
-    answer.ended = scene.start + ANSWER * ended;
-    answer
+fn response(control: &Fixture, place: usize, kind: ResponseKind, sent: u32, ended: u32) -> Response {
+    let mut response = control.response(place, kind, None);
+    response.sent += ANSWER * sent;
+    response.ended = control.start + ANSWER * ended;
+    response
 }
 
 /// What was said in the attack: word, sent, ended.
-type Said = (Word, u32, u32);
+type Said = (ResponseKind, u32, u32);
 
 /// Its name, what was said in the attack and after it, and what comes of it.
 type Row<'a> = (&'a str, &'a [Said], &'a [Said], Option<u32>);
 
 fn longest(attack: &[Said], follow_up: &[Said]) -> Option<u32> {
-    let scene = Fixture::exact();
-    let said = |place: usize, (word, sent, ended): &Said| answer(&scene, place, *word, *sent, *ended);
-    let told = Told {
+    let control = Fixture::exact();
+    let said = |place: usize, (kind, sent, ended): &Said| response(&control, place, *kind, *sent, *ended);
+    let responses = Responses {
         attack: attack.iter().enumerate().map(|(place, all)| said(place, all)).collect(),
         // One buyer, who comes again.
         follow_up: follow_up.iter().map(|all| said(99, all)).collect(),
-        ..Told::default()
+        ..Responses::default()
     };
-    let longest: Duration = busy::longest(&told)?;
+    let longest: Duration = busy::longest(&responses)?;
     Some((longest.as_micros() / ANSWER.as_micros()) as u32)
 }
 
 #[test]
 fn nobody_can_buy_from_one_sale_to_the_next_where_a_buyer_was_told_busy_or_got_no_answer_in_between() {
-    use Word::{Busy, Rejected, Sold, SoldOut, Unknown};
+    use ResponseKind::{Busy, Rejected, Sold, SoldOut, Unknown};
     let table: [Row; 11] = [
         ("nobody is refused", &[(Sold, 0, 1), (Sold, 0, 90)], &[], None),
         (
@@ -100,14 +100,14 @@ fn nobody_can_buy_from_one_sale_to_the_next_where_a_buyer_was_told_busy_or_got_n
 
 #[test]
 fn who_hung_up_was_not_left_without_an_answer() {
-    let scene = Fixture::exact();
-    let mut gone = answer(&scene, 1, Word::Unknown, 0, 50);
+    let control = Fixture::exact();
+    let mut gone = response(&control, 1, ResponseKind::Unknown, 0, 50);
     gone.hung_up = true;
-    let sold = answer(&scene, 2, Word::Sold, 0, 90);
-    let told = Told {
+    let sold = response(&control, 2, ResponseKind::Sold, 0, 90);
+    let responses = Responses {
         attack: vec![gone, sold],
-        ..Told::default()
+        ..Responses::default()
     };
-    assert_eq!(busy::longest(&told), None);
-    assert_eq!(busy::longest(&Told::default()), None);
+    assert_eq!(busy::longest(&responses), None);
+    assert_eq!(busy::longest(&Responses::default()), None);
 }

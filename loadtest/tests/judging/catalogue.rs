@@ -1,6 +1,6 @@
 //! What a shop may say that it sells by.
 
-use loadtest::catalogue::{MAX_STRATEGIES, parse};
+use loadtest::shop::catalogue::{MAX_STRATEGIES, parse};
 use loadtest::threats::check_claims;
 use serde_json::{Value, json};
 

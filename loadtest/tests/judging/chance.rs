@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use loadtest::answer::Word;
 use loadtest::audit::{FaultSeen, Verdict};
+use loadtest::shop::response::ResponseKind;
 
 use crate::fixture::{ANSWER, Fixture};
 
@@ -15,10 +15,10 @@ fn missed(fixture: &mut Fixture) {
 }
 
 fn apart(fixture: &mut Fixture) {
-    for (place, answer) in (0..).zip(&mut fixture.told.attack) {
-        answer.intended += ANSWER * place;
-        answer.sent = answer.intended;
-        answer.ended = answer.sent + ANSWER;
+    for (place, response) in (0..).zip(&mut fixture.responses.attack) {
+        response.intended += ANSWER * place;
+        response.sent = response.intended;
+        response.ended = response.sent + ANSWER;
     }
 }
 
@@ -28,47 +28,51 @@ fn a_round_is_played_once_more_only_if_nothing_that_the_shop_did_is_among_the_re
         ("the fault missed", true, missed),
         ("nobody met", true, apart),
         ("an instance was left out", true, |s| {
-            s.told.attack[1].instance = Some("a".to_owned());
+            s.responses.attack[1].instance = Some("a".to_owned());
         }),
         ("sent late", true, |s| {
-            s.told.attack[1].intended -= Duration::from_millis(501);
+            s.responses.attack[1].intended -= Duration::from_millis(501);
         }),
         ("two of these", true, |s| {
             missed(s);
-            s.told.attack[1].instance = Some("a".to_owned());
+            s.responses.attack[1].instance = Some("a".to_owned());
         }),
-        ("nothing was sold", false, |s| s.all(Word::Busy)),
-        ("an answer never came", false, |s| s.say(3, Word::Unknown)),
-        ("rejected", false, |s| s.say(3, Word::Rejected)),
+        ("nothing was sold", false, |s| s.all(ResponseKind::Busy)),
+        ("an answer never came", false, |s| s.say(3, ResponseKind::Unknown)),
+        ("rejected", false, |s| s.say(3, ResponseKind::Rejected)),
         (
             "one was sold while buyers competed, and the others were told to wait",
             false,
             |s| {
-                let sold = s.told.attack.remove(0);
-                s.told.follow_up.push(sold);
-                s.last_buyer(Word::SoldOut);
-                s.told.attack.retain(|answer| answer.word == Word::Sold);
-                s.say(2, Word::Busy);
+                let sold = s.responses.attack.remove(0);
+                s.responses.follow_up.push(sold);
+                s.last_buyer(ResponseKind::SoldOut);
+                s.responses
+                    .attack
+                    .retain(|response| response.kind == ResponseKind::Sold);
+                s.say(2, ResponseKind::Busy);
             },
         ),
-        ("a repeat was forgotten", false, |s| s.click_again(Word::SoldOut, None)),
-        ("another quantity was not refused", false, |s| {
-            let altered = s.later(0, Word::Sold, Some("o-0"), 1);
-            s.told.altered.push(altered);
+        ("a repeat was forgotten", false, |s| {
+            s.click_again(ResponseKind::SoldOut, None)
         }),
-        ("nobody was refused", false, |s| drop(s.told.attack.pop())),
+        ("another quantity was not refused", false, |s| {
+            let altered = s.later(0, ResponseKind::Sold, Some("o-0"), 1);
+            s.responses.altered.push(altered);
+        }),
+        ("nobody was refused", false, |s| drop(s.responses.attack.pop())),
         ("the fault missed, and a repeat was forgotten", false, |s| {
             missed(s);
-            s.click_again(Word::SoldOut, None);
+            s.click_again(ResponseKind::SoldOut, None);
         }),
         ("the fault missed, and an answer never came", false, |s| {
             missed(s);
-            s.say(3, Word::Unknown);
+            s.say(3, ResponseKind::Unknown);
         }),
         ("nobody met, and somebody was rejected", false, |s| {
             apart(s);
-            let rejected = s.later(3, Word::Rejected, None, 9);
-            s.told.attack.push(rejected);
+            let rejected = s.later(3, ResponseKind::Rejected, None, 9);
+            s.responses.attack.push(rejected);
         }),
     ];
     let mut wrong = Vec::new();
@@ -92,6 +96,6 @@ fn a_round_that_is_violated_or_holds_is_never_played_once_more() {
     assert_eq!((judged.verdict, judged.is_chance), (Verdict::Violated, false));
     let judged = Fixture::exact().judge();
     assert_eq!((judged.verdict, judged.is_chance), (Verdict::Holds, false));
-    let judged = loadtest::audit::judge(&violated.expected, &violated.told, &[]);
+    let judged = loadtest::audit::judge(&violated.expected, &violated.responses, &[]);
     assert_eq!((judged.verdict, judged.is_chance), (Verdict::Inconclusive, false));
 }

@@ -1,18 +1,18 @@
 //! Whose steps show what is wrong.
 
-use loadtest::answer::Word;
+use loadtest::shop::response::ResponseKind;
 use loadtest::trace::Role;
 
 use crate::fixture::Fixture;
-use crate::stories::{buyers, events, oversold, story, told, update};
+use crate::stories::{buyers, events, oversold, responses, story, update};
 
 #[test]
 fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_purchase() {
-    let mut scene = oversold();
-    scene.sold(3, Some("o-3"));
-    scene.sold(4, Some("o-4"));
-    scene.record(3, 1);
-    scene.record(4, 1);
+    let mut control = oversold();
+    control.sold(3, Some("o-3"));
+    control.sold(4, Some("o-4"));
+    control.record(3, 1);
+    control.record(4, 1);
     let mut again = update(9, 2_001, "left 7", "wrote 6");
     for event in &mut again {
         event.buyer = Some("b-4".to_owned());
@@ -25,24 +25,24 @@ fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_p
         update(4, 2_000, "left 7", "wrote 6"),
         again,
     ];
-    let found = story(&scene, vec![all.concat()]).unwrap();
+    let found = story(&control, vec![all.concat()]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
-    assert!(told(&scene, found).ends_with(": 2 sold, and the stock fell by 1.\n"));
+    assert!(responses(&control, found).ends_with(": 2 sold, and the stock fell by 1.\n"));
     // Who only met is better than nobody.
     let met = [update(0, 500, "left 9", "wrote 8"), update(1, 600, "left 5", "wrote 4")];
-    let met = story(&scene, vec![met.concat()]).unwrap();
+    let met = story(&control, vec![met.concat()]).unwrap();
     assert_eq!(buyers(&met), ["b-0", "b-1"]);
-    assert!(told(&scene, met).ends_with("A read 9; B read 5; A wrote 8; B wrote 4: 2 sold.\n"));
+    assert!(responses(&control, met).ends_with("A read 9; B read 5; A wrote 8; B wrote 4: 2 sold.\n"));
     let apart = [
         update(0, 500, "left 9", "wrote 8"),
         update(1, 5_000, "left 5", "wrote 4"),
     ];
-    assert_eq!(story(&scene, vec![apart.concat()]), None);
+    assert_eq!(story(&control, vec![apart.concat()]), None);
 }
 
 #[test]
 fn what_is_written_in_a_transaction_is_seen_by_others_after_its_commit() {
-    let scene = oversold();
+    let control = oversold();
     let transaction = |number: u64, at| {
         let (read, wrote) = (format!("left {}", number + 1), format!("wrote {number}"));
         let mut steps = update(number, at, &read, &wrote);
@@ -50,33 +50,34 @@ fn what_is_written_in_a_transaction_is_seen_by_others_after_its_commit() {
         steps
     };
     // The second one reads when the first one has written, but not committed.
-    let found = story(&scene, vec![transaction(0, 0), transaction(1, 1_030)]).unwrap();
+    let found = story(&control, vec![transaction(0, 0), transaction(1, 1_030)]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
-    let after = story(&scene, vec![transaction(0, 0), transaction(1, 9_030)]);
+    let after = story(&control, vec![transaction(0, 0), transaction(1, 9_030)]);
     assert_eq!(after, None);
 }
 
 #[test]
 fn two_who_read_and_write_the_same_tell_that_the_store_lost_what_was_written() {
-    let scene = oversold();
+    let control = oversold();
     let apart = [
         update(0, 500, "left 9", "wrote 8"),
         update(1, 5_000, "left 9", "wrote 8"),
     ];
-    let found = story(&scene, vec![apart.concat()]).unwrap();
+    let found = story(&control, vec![apart.concat()]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
     assert!(
-        told(&scene, found).ends_with("A read 9; A wrote 8; B read 9; B wrote 8: 2 sold, and the stock fell by 1.\n")
+        responses(&control, found)
+            .ends_with("A read 9; A wrote 8; B read 9; B wrote 8: 2 sold, and the stock fell by 1.\n")
     );
 }
 
 #[test]
 fn who_was_killed_half_way_tells_why_the_ledgers_differ() {
-    let mut scene = Fixture::exact();
-    scene.say(3, Word::Unknown);
-    scene.say(4, Word::Unknown);
-    scene.facts.stock_left = Some(-1);
-    scene.struck();
+    let mut control = Fixture::exact();
+    control.say(3, ResponseKind::Unknown);
+    control.say(4, ResponseKind::Unknown);
+    control.facts.stock_left = Some(-1);
+    control.struck();
     let take = |number, at| events(number, &[(at, at + 10, "take", Role::Write, "taken")]);
     let asks = |number, at| events(number, &[(at, at + 10, "lock", Role::Lock, "taken")]);
     let mut other_life = take(4, 900);
@@ -84,23 +85,23 @@ fn who_was_killed_half_way_tells_why_the_ledgers_differ() {
         event.life = "another".to_owned();
     }
     let all = [take(0, 0), take(1, 5), asks(2, 6), take(3, 7), other_life].concat();
-    let found = story(&scene, vec![all]).unwrap();
+    let found = story(&control, vec![all]).unwrap();
     assert_eq!(buyers(&found), ["b-3"]);
     assert!(found.purchases[0].killed);
 }
 
 #[test]
 fn two_of_whom_the_store_left_the_same_tell_that_it_forgot_one_of_them() {
-    let scene = oversold();
+    let control = oversold();
     let take = |number, at, said| events(number, &[(at, at + 10, "take", Role::Write, said)]);
     let forgot = [
         take(0, 0, "taken, left 3"),
         take(1, 500, "taken, left 3"),
         take(2, 900, "taken, left 2"),
     ];
-    let found = story(&scene, vec![forgot.concat()]).unwrap();
+    let found = story(&control, vec![forgot.concat()]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
     // Where it does not say how many are left, two may well hear the same.
     let silent = [take(0, 0, "taken"), take(1, 500, "taken")];
-    assert_eq!(story(&scene, vec![silent.concat()]), None);
+    assert_eq!(story(&control, vec![silent.concat()]), None);
 }

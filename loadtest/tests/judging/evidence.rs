@@ -8,17 +8,17 @@ use crate::report::{round, run};
 
 #[test]
 fn a_violated_round_without_a_trace_names_the_orders_that_are_wrong() {
-    let mut scene = Fixture::exact();
-    scene.unrecord("o-1");
-    scene.record_as("o-0", 1, Some("k-0"), "b-0");
-    scene.record_as("o-7", 1, Some("k-0"), "b-0");
-    scene.record_as("o-8", 2, None, "b-8");
+    let mut control = Fixture::exact();
+    control.unrecord("o-1");
+    control.record_as("o-0", 1, Some("k-0"), "b-0");
+    control.record_as("o-7", 1, Some("k-0"), "b-0");
+    control.record_as("o-8", 2, None, "b-8");
     let mut violated = run(vec![round("lua@redis", "crowd", 1)]);
     violated.rounds[0].verdict = Verdict::Violated;
-    violated.rounds[0].evidence = scene.judge().evidence;
-    let told = report::stories(&violated);
+    violated.rounds[0].evidence = control.judge().evidence;
+    let responses = report::stories(&violated);
     assert_eq!(
-        told.split_once("No trace shows it.\n").unwrap().1,
+        responses.split_once("No trace shows it.\n").unwrap().1,
         "order o-0 (1 of b-0, key k-0): its key had bought order o-0 before
 order o-7 (1 of b-0, key k-0): its key had bought order o-0 before
 order o-1 (1 of b-1, key k-1): its buyer was told of it, and the ledger has no
@@ -30,11 +30,11 @@ order o-8 (2 of b-8, key none): nobody was told of it
 
 #[test]
 fn no_more_orders_are_named_than_anybody_reads() {
-    let mut scene = Fixture::exact();
+    let mut control = Fixture::exact();
     for number in 0..100 {
-        scene.record_as(&format!("o-x{number:03}"), 1, None, &"b".repeat(1_000));
+        control.record_as(&format!("o-x{number:03}"), 1, None, &"b".repeat(1_000));
     }
-    let evidence = scene.judge().evidence;
+    let evidence = control.judge().evidence;
     assert_eq!(evidence.len(), MOST_EVIDENCE);
     assert!(evidence.iter().all(|found| found.buyer.as_ref().unwrap().len() < 200));
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use loadtest::answer::{Answer, Word};
-use loadtest::audit::{Excuses, Expectation, FaultSeen, Judgement, Verdict, judge};
-use loadtest::facts::{Facts, Look, Order};
-use loadtest::told::Told;
+use loadtest::audit::{Expectation, ExplainedUnknowns, FaultSeen, Judgement, Verdict, judge};
+use loadtest::facts::{Facts, Observation, Order};
+use loadtest::responses::Responses;
+use loadtest::shop::response::{Response, ResponseKind};
 
 /// The length of every answer in a fixture.
 pub const ANSWER: Duration = Duration::from_millis(10);
@@ -13,11 +13,11 @@ pub const ANSWER: Duration = Duration::from_millis(10);
 /// What the verdict is made of.
 pub struct Fixture {
     pub expected: Expectation,
-    pub told: Told,
+    pub responses: Responses,
     /// What the last look shows.
     pub facts: Facts,
     /// Looks before it.
-    pub earlier: Vec<Look>,
+    pub earlier: Vec<Observation>,
     pub start: Instant,
 }
 
@@ -47,7 +47,7 @@ impl Fixture {
                 instances: 2,
                 fault: None,
             },
-            told: Told::default(),
+            responses: Responses::default(),
             facts: Facts {
                 stock_left: Some(0),
                 ..Facts::default()
@@ -57,22 +57,22 @@ impl Fixture {
         };
         fixture.sold(0, Some("o-0"));
         fixture.sold(1, Some("o-1"));
-        fixture.say(2, Word::SoldOut);
+        fixture.say(2, ResponseKind::SoldOut);
         fixture.record(0, quantity);
         fixture.record(1, quantity);
         fixture
     }
 
     /// An answer to purchase `place` of the attack, by instance a or b.
-    pub fn answer(&self, place: usize, word: Word, order: Option<&str>) -> Answer {
-        Answer {
+    pub fn response(&self, place: usize, kind: ResponseKind, order: Option<&str>) -> Response {
+        Response {
             number: place,
             key: format!("k-{place}"),
             buyer: format!("b-{place}"),
             quantity: self.expected.quantity,
-            word,
+            kind,
             order: order.map(str::to_owned),
-            instance: (word != Word::Unknown).then(|| ["a", "b"][place % 2].to_owned()),
+            instance: (kind != ResponseKind::Unknown).then(|| ["a", "b"][place % 2].to_owned()),
             intended: self.start,
             sent: self.start,
             ended: self.start + ANSWER,
@@ -81,42 +81,42 @@ impl Fixture {
     }
 
     /// The same, given `after` so many other answers.
-    pub fn later(&self, place: usize, word: Word, order: Option<&str>, after: u32) -> Answer {
-        let mut answer = self.answer(place, word, order);
-        answer.intended += ANSWER * after + Duration::from_millis(1);
-        answer.sent = answer.intended;
-        answer.ended = answer.sent + ANSWER;
-        answer
+    pub fn later(&self, place: usize, kind: ResponseKind, order: Option<&str>, after: u32) -> Response {
+        let mut response = self.response(place, kind, order);
+        response.intended += ANSWER * after + Duration::from_millis(1);
+        response.sent = response.intended;
+        response.ended = response.sent + ANSWER;
+        response
     }
 
     pub fn sold(&mut self, place: usize, order: Option<&str>) {
-        let answer = self.answer(place, Word::Sold, order);
-        self.told.attack.push(answer);
+        let response = self.response(place, ResponseKind::Sold, order);
+        self.responses.attack.push(response);
     }
 
-    pub fn say(&mut self, place: usize, word: Word) {
-        let answer = self.answer(place, word, None);
-        self.told.attack.push(answer);
+    pub fn say(&mut self, place: usize, kind: ResponseKind) {
+        let response = self.response(place, kind, None);
+        self.responses.attack.push(response);
     }
 
     /// Every answer of the attack is `word`, and no order was recorded.
-    pub fn all(&mut self, word: Word) {
-        self.told.attack.clear();
-        (0..3).for_each(|place| self.say(place, word));
+    pub fn all(&mut self, kind: ResponseKind) {
+        self.responses.attack.clear();
+        (0..3).for_each(|place| self.say(place, kind));
         self.facts.orders.clear();
         self.facts.stock_left = Some(self.expected.stock);
     }
 
     /// A buyer who came alone after the attack.
-    pub fn last_buyer(&mut self, word: Word) {
-        let answer = self.later(9, word, None, 1);
-        self.told.follow_up.push(answer);
+    pub fn last_buyer(&mut self, kind: ResponseKind) {
+        let response = self.later(9, kind, None, 1);
+        self.responses.follow_up.push(response);
     }
 
     /// Purchase 0, which was sold as o-0, is sent again after its answer.
-    pub fn click_again(&mut self, word: Word, order: Option<&str>) {
-        let answer = self.later(0, word, order, 1);
-        self.told.repeats.push(answer);
+    pub fn click_again(&mut self, kind: ResponseKind, order: Option<&str>) {
+        let response = self.later(0, kind, order, 1);
+        self.responses.repeats.push(response);
     }
 
     /// The order of purchase `place`, as it was told.
@@ -144,7 +144,7 @@ impl Fixture {
 
     /// An earlier look that showed what the last one shows now, begun after so many answers.
     pub fn look(&mut self, after: u32, at_rest: bool) {
-        self.earlier.push(Look {
+        self.earlier.push(Observation {
             begun: self.start + ANSWER * after,
             at_rest,
             facts: self.facts.clone(),
@@ -152,9 +152,9 @@ impl Fixture {
     }
 
     /// The fault that struck explains so much.
-    pub fn excuses(&mut self, what: Excuses) {
-        if let Some(FaultSeen::Struck { excuses, .. }) = &mut self.expected.fault {
-            *excuses = what;
+    pub fn explains(&mut self, what: ExplainedUnknowns) {
+        if let Some(FaultSeen::Struck { explains, .. }) = &mut self.expected.fault {
+            *explains = what;
         }
     }
 
@@ -163,27 +163,27 @@ impl Fixture {
         let healed = self.start + Duration::from_micros(1);
         self.expected.fault = Some(FaultSeen::Struck {
             healed,
-            excuses: Excuses::Ignorance,
+            explains: ExplainedUnknowns::All,
         });
-        let told = &mut self.told;
-        let answers = told
+        let responses = &mut self.responses;
+        let responses = responses
             .attack
             .iter_mut()
-            .chain(&mut told.repeats)
-            .chain(&mut told.follow_up);
-        for answer in answers.filter(|answer| answer.word != Word::Unknown) {
-            answer.sent = answer.sent.max(healed);
+            .chain(&mut responses.repeats)
+            .chain(&mut responses.follow_up);
+        for response in responses.filter(|response| response.kind != ResponseKind::Unknown) {
+            response.sent = response.sent.max(healed);
         }
     }
 
     pub fn judge(&self) -> Judgement {
-        let mut looks = self.earlier.clone();
-        looks.push(Look {
+        let mut observations = self.earlier.clone();
+        observations.push(Observation {
             begun: self.start + Duration::from_secs(60),
             at_rest: true,
             facts: self.facts.clone(),
         });
-        judge(&self.expected, &self.told, &looks)
+        judge(&self.expected, &self.responses, &observations)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use loadtest::pending::{PendingSale, Reconciled};
+use loadtest::shop::pending::{PendingSale, Reconciled};
 use loadtest::shop::{Address, ShopClient};
 use tokio::net::TcpListener;
 
@@ -22,7 +22,7 @@ struct Instance {
     asked: Arc<Mutex<usize>>,
 }
 
-async fn answer(
+async fn response(
     State(instance): State<Instance>,
     headers: HeaderMap,
     path: axum::http::Uri,
@@ -60,7 +60,7 @@ async fn settled(instances: &[(Option<&'static str>, &[&str])], wait: Duration) 
         asked.push(instance.asked.clone());
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         admins.push(format!("http://{}/shop", socket.local_addr().unwrap()));
-        let routes = Router::new().fallback(answer).with_state(instance);
+        let routes = Router::new().fallback(response).with_state(instance);
         tokio::spawn(async { axum::serve(socket, routes).await });
     }
     let at = Address {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use loadtest::answer::{Answer, Word};
 use loadtest::audit::{Expectation, Finding, Judgement, Verdict, judge};
-use loadtest::facts::{Facts, Look, Order};
-use loadtest::told::Told;
+use loadtest::facts::{Facts, Observation, Order};
+use loadtest::responses::Responses;
+use loadtest::shop::response::{Response, ResponseKind};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -13,28 +13,28 @@ use proptest::sample::Index;
 #[derive(Clone, Debug)]
 struct History {
     expected: Expectation,
-    told: Told,
-    glance: Look,
-    rest: Look,
-    last: Look,
+    responses: Responses,
+    snapshot: Observation,
+    rest: Observation,
+    last: Observation,
 }
 
 impl History {
     fn judge(&self) -> Judgement {
-        let looks = [self.glance.clone(), self.rest.clone(), self.last.clone()];
-        judge(&self.expected, &self.told, &looks)
+        let observations = [self.snapshot.clone(), self.rest.clone(), self.last.clone()];
+        judge(&self.expected, &self.responses, &observations)
     }
 
     /// The place of a sale of the attack.
     fn sale(&self, index: Index) -> usize {
-        let sold = |place: &usize| self.told.attack[*place].word == Word::Sold;
-        let sales: Vec<usize> = (0..self.told.attack.len()).filter(sold).collect();
+        let sold = |place: &usize| self.responses.attack[*place].kind == ResponseKind::Sold;
+        let sales: Vec<usize> = (0..self.responses.attack.len()).filter(sold).collect();
         sales[index.index(sales.len())]
     }
 
     /// Changes the order of that sale, in both looks at rest.
     fn change(&mut self, sale: usize, change: fn(&mut Order)) {
-        let id = self.told.attack[sale].order.clone().unwrap();
+        let id = self.responses.attack[sale].order.clone().unwrap();
         for look in [&mut self.rest, &mut self.last] {
             look.facts
                 .orders
@@ -56,7 +56,7 @@ prop_compose! {
         wanted in 2_usize..7,
         remainder in 0_i64..4,
         spans in prop::collection::vec((0_u64..5_000, 1_u64..5_000, 1_u64..5_000, any::<bool>()), 8..24),
-        glance in 0_u64..15_000,
+        snapshot in 0_u64..15_000,
         repeats in any::<Index>(),
     ) -> History {
         let start = Instant::now();
@@ -64,17 +64,17 @@ prop_compose! {
         let mut left = stock;
         let mut served: Vec<(u64, usize)> = spans.iter().enumerate().map(|(n, (sent, wait, ..))| (sent + wait, n)).collect();
         served.sort_unstable();
-        let mut told = Told::default();
+        let mut responses = Responses::default();
         let mut orders: Vec<(u64, Order)> = Vec::new();
         for (moment, number) in served {
             let (sent, _, back, is_twice) = spans[number];
             let sold = left >= quantity;
-            let answer = Answer {
+            let response = Response {
                 number,
                 key: format!("k-{number}"),
                 buyer: format!("b-{number}"),
                 quantity,
-                word: if sold { Word::Sold } else { Word::SoldOut },
+                kind: if sold { ResponseKind::Sold } else { ResponseKind::SoldOut },
                 order: sold.then(|| format!("o-{number}")),
                 instance: Some(["a", "b"][number % 2].to_owned()),
                 intended: at(start, sent),
@@ -92,26 +92,26 @@ prop_compose! {
                 }));
             }
             if is_twice {
-                told.repeats.push(Answer { ended: answer.ended + Duration::from_micros(back), ..answer.clone() });
+                responses.repeats.push(Response { ended: response.ended + Duration::from_micros(back), ..response.clone() });
             }
-            told.attack.push(answer);
+            responses.attack.push(response);
         }
-        let sold: Vec<Answer> = told.attack.iter().filter(|answer| answer.word == Word::Sold).cloned().collect();
+        let sold: Vec<Response> = responses.attack.iter().filter(|response| response.kind == ResponseKind::Sold).cloned().collect();
         let again = &sold[repeats.index(sold.len())];
-        told.repeats.push(Answer { sent: at(start, 50_000), ended: at(start, 51_000), ..again.clone() });
-        told.altered.push(Answer {
+        responses.repeats.push(Response { sent: at(start, 50_000), ended: at(start, 51_000), ..again.clone() });
+        responses.altered.push(Response {
             quantity: quantity + 1,
-            word: Word::Rejected,
+            kind: ResponseKind::Rejected,
             order: None,
             sent: again.ended,
             ended: again.ended + Duration::from_micros(10),
             ..again.clone()
         });
-        told.follow_up.push(Answer {
+        responses.follow_up.push(Response {
             number: 99,
             key: "k-99".to_owned(),
             buyer: "b-99".to_owned(),
-            word: Word::SoldOut,
+            kind: ResponseKind::SoldOut,
             order: None,
             intended: at(start, 40_000),
             sent: at(start, 40_000),
@@ -121,7 +121,7 @@ prop_compose! {
         let look = |us: u64, at_rest: bool| {
             let seen: Vec<Order> = orders.iter().filter(|(when, _)| *when <= us).map(|(_, order)| order.clone()).collect();
             let taken: i64 = seen.iter().map(|order| order.quantity).sum();
-            Look {
+            Observation {
                 begun: at(start, us),
                 at_rest,
                 facts: Facts { stock_left: Some(stock - taken), orders: seen, ..Facts::default() },
@@ -129,10 +129,10 @@ prop_compose! {
         };
         History {
             expected: Expectation { stock, quantity, contended: false, instances: 1, fault: None },
-            glance: look(glance, false),
+            snapshot: look(snapshot, false),
             rest: look(60_000, true),
             last: look(9_000_000, true),
-            told,
+            responses,
         }
     }
 }
@@ -142,14 +142,14 @@ type Lie = (&'static str, Finding, fn(&mut History, usize));
 
 const LIES: &[Lie] = &[
     ("an order is gone in the end", Finding::Lost, |h, sale| {
-        let id = h.told.attack[sale].order.clone();
+        let id = h.responses.attack[sale].order.clone();
         h.last.facts.orders.retain(|order| Some(&order.id) != id.as_ref());
     }),
     ("an order is written after it was told", Finding::Lost, |h, sale| {
-        let answer = &h.told.attack[sale];
-        h.glance.begun = answer.ended;
-        let id = answer.order.clone();
-        h.glance.facts.orders.retain(|order| Some(&order.id) != id.as_ref());
+        let response = &h.responses.attack[sale];
+        h.snapshot.begun = response.ended;
+        let id = response.order.clone();
+        h.snapshot.facts.orders.retain(|order| Some(&order.id) != id.as_ref());
     }),
     ("another buyer", Finding::Lost, |h, sale| {
         h.change(sale, |order| order.buyer = Some("b-98".to_owned()));
@@ -173,9 +173,9 @@ const LIES: &[Lie] = &[
         h.change(sale, |order| order.quantity = -order.quantity);
     }),
     ("told no id", Finding::Lost, |h, sale| {
-        let id = h.told.attack[sale].order.take();
-        let same = h.told.repeats.iter_mut().filter(|answer| answer.order == id);
-        same.for_each(|answer| answer.order = None);
+        let id = h.responses.attack[sale].order.take();
+        let same = h.responses.repeats.iter_mut().filter(|response| response.order == id);
+        same.for_each(|response| response.order = None);
     }),
     ("an order of nobody", Finding::Ghost, |h, _| {
         plant(h, "o-98", 1, None);
@@ -191,7 +191,7 @@ const LIES: &[Lie] = &[
         }
     }),
     ("a second order for one key", Finding::Duplicate, |h, sale| {
-        let key = h.told.attack[sale].key.clone();
+        let key = h.responses.attack[sale].key.clone();
         plant(h, "o-98", 1, Some(key));
     }),
     ("a unit taken in the end", Finding::Drift, |h, _| {
@@ -207,17 +207,17 @@ const LIES: &[Lie] = &[
         h.last.facts.cut_short = true
     }),
     ("sold to one more", Finding::Oversold, |h, sale| {
-        let mut answer = h.told.attack[sale].clone();
-        (answer.number, answer.key, answer.buyer) = (98, "k-98".to_owned(), "b-98".to_owned());
-        answer.order = Some("o-98".to_owned());
-        h.told.attack.push(answer);
+        let mut response = h.responses.attack[sale].clone();
+        (response.number, response.key, response.buyer) = (98, "k-98".to_owned(), "b-98".to_owned());
+        response.order = Some("o-98".to_owned());
+        h.responses.attack.push(response);
     }),
     ("sold out told too early", Finding::FalseRefusal, |h, sale| {
-        let (sent, mut early) = (h.told.attack[sale].sent, h.told.follow_up[0].clone());
+        let (sent, mut early) = (h.responses.attack[sale].sent, h.responses.follow_up[0].clone());
         (early.number, early.key, early.buyer) = (97, "k-97".to_owned(), "b-97".to_owned());
         early.sent = sent - Duration::from_micros(20);
         early.ended = sent - Duration::from_micros(10);
-        h.told.attack.push(early);
+        h.responses.attack.push(early);
     }),
     ("units kept back", Finding::Undersold, |h, _| {
         h.expected.stock += h.expected.quantity;
@@ -230,7 +230,7 @@ const LIES: &[Lie] = &[
         for look in [&mut h.rest, &mut h.last] {
             look.facts.stock_left = look.facts.stock_left.map(|left| left + h.expected.quantity);
         }
-        h.told.follow_up[0].word = Word::Busy;
+        h.responses.follow_up[0].kind = ResponseKind::Busy;
     }),
 ];
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use loadtest::answer::Word;
 use loadtest::audit::{Finding, Findings, Verdict};
-use loadtest::compare;
-use loadtest::environment::Environment;
-use loadtest::latency::Latency;
-use loadtest::pending::Reconciled;
 use loadtest::report;
+use loadtest::report::terminal_summary::screen;
+use loadtest::responses::latency::Latency;
+use loadtest::result::compare;
+use loadtest::result::environment::Environment;
 use loadtest::result::{RoundFacts, RoundResult, RunResult, SCHEMA_VERSION};
-use loadtest::screen::screen;
+use loadtest::shop::pending::Reconciled;
+use loadtest::shop::response::ResponseKind;
 use loadtest::trace::{Overlap, Role, Story, StoryPurchase, StoryStep};
 
 /// A round that holds: 12 of 12 units sold to 24 purchases.
@@ -37,9 +37,10 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         repeat: 1,
         claimed: true,
         sometimes_broken: false,
+        undeclared: false,
         verdict: Verdict::Holds,
         as_designed: true,
-        told: [(Word::Sold, 12), (Word::SoldOut, 12)].into(),
+        told: [(ResponseKind::Sold, 12), (ResponseKind::SoldOut, 12)].into(),
         facts: RoundFacts {
             recorded: 12,
             explained: 0,
@@ -47,7 +48,11 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         },
         findings: Findings::default(),
         evidence: Vec::new(),
-        latency_us: [(Word::Sold, latency(12, 4)), (Word::SoldOut, latency(12, 1))].into(),
+        latency_us: [
+            (ResponseKind::Sold, latency(12, 4)),
+            (ResponseKind::SoldOut, latency(12, 1)),
+        ]
+        .into(),
         sales_per_s: 250.5,
         busy_s: None,
         longest_wait_us: None,
@@ -96,11 +101,11 @@ fn every_kind() -> RunResult {
     }
     let mut naive = round("none@sql", "second-instance", 2);
     (naive.claimed, naive.verdict) = (false, Verdict::Violated);
-    naive.told = BTreeMap::from([(Word::Sold, 24)]);
+    naive.told = BTreeMap::from([(ResponseKind::Sold, 24)]);
     naive.family = Some("no-lock".to_owned());
     naive.findings.add(Finding::Oversold, 12);
     naive.findings.add(Finding::Drift, -12);
-    naive.latency_us.remove(&Word::SoldOut);
+    naive.latency_us.remove(&ResponseKind::SoldOut);
     let mut broken = round("setnx@redis", "second-instance", 2);
     (broken.verdict, broken.as_designed) = (Verdict::Violated, false);
     broken.findings.add(Finding::Lost, 1);
@@ -116,11 +121,11 @@ fn every_kind() -> RunResult {
     });
     (broken.longest_wait_us, broken.jain) = (Some(12_345), Some(0.514));
     broken.story = Some(story());
-    broken.latency_us.remove(&Word::SoldOut);
+    broken.latency_us.remove(&ResponseKind::SoldOut);
     (broken.family, broken.busy_s) = (Some("lock-without-lease".to_owned()), Some(3.25));
     let mut dead = round("setnx@redis", "crashed-holder", 2);
     (dead.verdict, dead.as_designed) = (Verdict::Inconclusive, false);
-    dead.told = BTreeMap::from([(Word::Busy, 16)]);
+    dead.told = BTreeMap::from([(ResponseKind::Busy, 16)]);
     dead.latency_us.clear();
     dead.sales_per_s = 0.0;
     dead.inconclusive = Some("nothing was sold".to_owned());
@@ -143,7 +148,7 @@ fn story() -> Story {
         purchases: vec![StoryPurchase {
             buyer: "b-3".to_owned(),
             instance: "app-1".to_owned(),
-            told: Some(Word::Unknown),
+            told: Some(ResponseKind::Unknown),
             killed: true,
             left_out: 0,
         }],

@@ -1,9 +1,9 @@
 //! Which steps show what is wrong, and how that is told, to the letter.
 
-use loadtest::answer::Word;
 use loadtest::audit::Verdict;
-use loadtest::facts::Look;
+use loadtest::facts::Observation;
 use loadtest::report;
+use loadtest::shop::response::ResponseKind;
 use loadtest::trace::{Event, Role, Shown, Story, Trace};
 
 use crate::fixture::{ANSWER, Fixture};
@@ -23,22 +23,29 @@ pub fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
 }
 
 /// What the trace shows of a round.
-pub fn story(scene: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
+pub fn story(control: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
     let names = ["app-1", "app-2"].into_iter();
     let traces = names.zip(instances).map(|(name, events)| instance(name, events));
-    let looks = [Look {
-        begun: scene.start + ANSWER * 100,
+    let observations = [Observation {
+        begun: control.start + ANSWER * 100,
         at_rest: true,
-        facts: scene.facts.clone(),
+        facts: control.facts.clone(),
     }];
     let trace = Trace::of(traces.collect()).unwrap();
-    Shown::of(&trace, &scene.expected, &scene.told, &looks, &scene.judge()).story
+    Shown::of(
+        &trace,
+        &control.expected,
+        &control.responses,
+        &observations,
+        &control.judge(),
+    )
+    .story
 }
 
 /// The story as it is told, without its head.
-pub fn told(scene: &Fixture, story: Story) -> String {
+pub fn responses(control: &Fixture, story: Story) -> String {
     let mut violated = round("some@redis", "crowd", 1);
-    (violated.verdict, violated.facts.stock_left) = (Verdict::Violated, scene.facts.stock_left);
+    (violated.verdict, violated.facts.stock_left) = (Verdict::Violated, control.facts.stock_left);
     violated.story = Some(story);
     let text = report::stories(&run(vec![violated]));
     text.split_once("\n\n").unwrap().1.to_owned()
@@ -56,17 +63,17 @@ pub fn update(number: u64, at: u64, read: &str, wrote: &str) -> Vec<Event> {
 
 /// Both b-0 and b-1 were sold the one unit there was.
 pub fn oversold() -> Fixture {
-    let mut scene = Fixture::exact();
-    scene.expected.stock = 1;
-    scene
+    let mut control = Fixture::exact();
+    control.expected.stock = 1;
+    control
 }
 
 #[test]
 fn two_who_read_and_write_the_same_tell_of_a_lost_update() {
-    let scene = oversold();
+    let control = oversold();
     let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
     assert_eq!(
-        told(&scene, story(&scene, two).unwrap()),
+        responses(&control, story(&control, two).unwrap()),
         "      ms  A: b-0 at app-1                     B: b-1 at app-2
    0.000  read begins
    0.005                                      read begins
@@ -85,14 +92,14 @@ A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
 
 /// b-0 bought; b-1 took the lock and was never heard of again; b-2 waited in vain.
 fn stuck() -> (Fixture, Vec<Vec<Event>>) {
-    let mut scene = Fixture::exact();
-    scene.told.attack.remove(1);
-    scene.unrecord("o-1");
-    scene.facts.stock_left = Some(1);
-    scene.say(1, Word::Unknown);
-    scene.told.attack.retain(|answer| answer.number != 2);
-    scene.say(2, Word::Busy);
-    scene.last_buyer(Word::Busy);
+    let mut control = Fixture::exact();
+    control.responses.attack.remove(1);
+    control.unrecord("o-1");
+    control.facts.stock_left = Some(1);
+    control.say(1, ResponseKind::Unknown);
+    control.responses.attack.retain(|response| response.number != 2);
+    control.say(2, ResponseKind::Busy);
+    control.last_buyer(ResponseKind::Busy);
     let held = |number, at| (at, at + 2, "setnx", Role::Lock, number);
     let sale = [
         held("taken", 10),
@@ -107,15 +114,15 @@ fn stuck() -> (Fixture, Vec<Vec<Event>>) {
     let mut next_life = event(1, "setnx", Some(Role::Lock), 9_000, None);
     next_life.life = "life-2".to_owned();
     let one = [events(0, &sale), killed, vec![next_life]].concat();
-    (scene, vec![one, events(2, &waits)])
+    (control, vec![one, events(2, &waits)])
 }
 
 #[test]
 fn a_holder_who_was_killed_and_one_who_waits_tell_why_nobody_can_buy() {
-    let (mut scene, instances) = stuck();
-    scene.struck();
+    let (mut control, instances) = stuck();
+    control.struck();
     assert_eq!(
-        told(&scene, story(&scene, instances).unwrap()),
+        responses(&control, story(&control, instances).unwrap()),
         "      ms  A: b-1 at app-1                     B: b-2 at app-2
    0.002  setnx: taken
    0.005                                      setnx begins
@@ -132,44 +139,44 @@ by another, 40 times: 1 unit is left, and nobody can buy it.
 
 #[test]
 fn nobody_was_killed_unless_a_death_was_seen() {
-    let (scene, instances) = stuck();
-    let found = story(&scene, instances).unwrap();
+    let (control, instances) = stuck();
+    let found = story(&control, instances).unwrap();
     assert_eq!(buyers(&found), ["b-1", "b-2"]);
-    assert!(!told(&scene, found).contains("killed"));
+    assert!(!responses(&control, found).contains("killed"));
 }
 
 #[test]
 fn a_holder_who_was_killed_at_once_is_told_from_those_who_were_killed_while_they_waited() {
-    let (mut scene, mut instances) = stuck();
-    scene.struck();
+    let (mut control, mut instances) = stuck();
+    control.struck();
     instances[0].retain(|event| event.number != Some(1) || event.step != "read");
-    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-1", "b-2"]);
+    assert_eq!(buyers(&story(&control, instances).unwrap()), ["b-1", "b-2"]);
 }
 
 #[test]
 fn who_was_sold_to_by_another_delivery_does_not_show_that_nobody_can_buy() {
-    let (mut scene, mut instances) = stuck();
+    let (mut control, mut instances) = stuck();
     let again: Vec<Taken> = vec![(93, 94, "setnx", Role::Lock, "held by another"); 9];
     let before = [instances.remove(0), events(0, &again)].concat();
-    scene.struck();
-    let found = story(&scene, vec![before, instances.remove(0)]).unwrap();
+    control.struck();
+    let found = story(&control, vec![before, instances.remove(0)]).unwrap();
     assert_eq!(buyers(&found), ["b-1", "b-2"]);
 }
 
 #[test]
 fn a_holder_that_never_heard_that_it_has_the_lock_tells_why_nobody_can_buy() {
-    let (scene, mut instances) = stuck();
+    let (control, mut instances) = stuck();
     instances[0].retain(|event| event.number != Some(1));
     instances[0].extend(events(1, &[(90, 95, "setnx", Role::Lock, "no answer")]));
     instances[0].extend(events(3, &[(91, 96, "setnx", Role::Lock, "held by another")]));
-    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-1", "b-2"]);
+    assert_eq!(buyers(&story(&control, instances).unwrap()), ["b-1", "b-2"]);
 }
 
 #[test]
 fn the_last_holder_tells_why_nobody_can_buy_where_its_giving_back_got_no_answer() {
-    let (scene, mut instances) = stuck();
+    let (control, mut instances) = stuck();
     instances[0].retain(|event| event.number == Some(0));
-    assert_eq!(buyers(&story(&scene, instances).unwrap()), ["b-0", "b-2"]);
+    assert_eq!(buyers(&story(&control, instances).unwrap()), ["b-0", "b-2"]);
 }
 
 #[test]
@@ -192,10 +199,10 @@ fn orders_that_are_lost_invented_or_doubled_are_told_by_those_whose_they_are() {
         (ghost, &["b-5"], "an order that nobody was told of."),
         (duplicate, &["b-0", "b-5"], "one idempotency key bought more than once."),
     ];
-    for (scene, expected, end) in table {
-        let found = story(&scene, updates()).unwrap();
+    for (control, expected, end) in table {
+        let found = story(&control, updates()).unwrap();
         assert_eq!(buyers(&found), expected);
-        let text = told(&scene, found).replace('\n', " ");
+        let text = responses(&control, found).replace('\n', " ");
         assert!(text.trim_end().ends_with(end), "{text}");
     }
 }
@@ -250,22 +257,22 @@ fn different_steps_with_the_same_end_are_different_steps() {
 
 #[test]
 fn a_story_is_bounded_however_much_happened() {
-    let scene = oversold();
+    let control = oversold();
     let turns = |number: u64| {
         let turn = |at: u64| update(number, at, &format!("left {at}"), &format!("wrote {at}"));
         (0..90).flat_map(|at| turn(at * 2_000 + number)).collect::<Vec<_>>()
     };
-    let found = story(&scene, vec![turns(0), turns(1)]).unwrap();
+    let found = story(&control, vec![turns(0), turns(1)]).unwrap();
     assert_eq!(found.steps.len(), 30);
     assert!(found.purchases.iter().all(|purchase| purchase.left_out == 165));
-    assert!(told(&scene, found).contains("(165 steps left out)"));
+    assert!(responses(&control, found).contains("(165 steps left out)"));
 }
 
 #[test]
 fn what_a_stranger_wrote_stays_in_its_column_and_moves_no_cursor() {
-    let scene = oversold();
+    let control = oversold();
     let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
-    let mut found = story(&scene, two).unwrap();
+    let mut found = story(&control, two).unwrap();
     let evil = "\u{1b}[2J\u{202e}\n## x ".repeat(40);
     for purchase in &mut found.purchases {
         (purchase.buyer, purchase.instance) = (evil.clone(), evil.clone());

@@ -31,7 +31,7 @@ const READ: Option<Role> = Some(Role::Read);
 const WRITE: Option<Role> = Some(Role::Write);
 
 /// What an instance answers, with one event.
-fn answer() -> Value {
+fn response() -> Value {
     json!({"instance": "app-1", "item": "sku", "clock": "CLOCK_MONOTONIC", "dropped": 0, "events": [{
         "at_ns": 7, "life": "l", "actor": "purchase", "number": 1, "order": "o-1", "buyer": "b-1",
         "step": "read", "role": "read", "key": "stock", "said": "left 1",
@@ -40,8 +40,8 @@ fn answer() -> Value {
 
 #[test]
 fn an_answer_that_is_not_a_whole_trace_is_none() {
-    let parse = |answer: &Value| InstanceTrace::parse(answer.to_string().as_bytes());
-    assert_eq!(parse(&answer()).unwrap().events.len(), 1);
+    let parse = |response: &Value| InstanceTrace::parse(response.to_string().as_bytes());
+    assert_eq!(parse(&response()).unwrap().events.len(), 1);
     let table = [
         ("/instance", Value::Null),
         ("/instance", json!("")),
@@ -54,10 +54,10 @@ fn an_answer_that_is_not_a_whole_trace_is_none() {
         ("/events/0/buyer", json!("x".repeat(65))),
         ("/events/0/step", json!("x".repeat(65))),
         ("/events/0/order", json!("x".repeat(129))),
-        ("/events", Value::Array(vec![answer()["events"][0].clone(); 250_001])),
+        ("/events", Value::Array(vec![response()["events"][0].clone(); 250_001])),
     ];
     for (place, value) in table {
-        let mut spoiled = answer();
+        let mut spoiled = response();
         *spoiled.pointer_mut(place).unwrap() = value;
         assert!(parse(&spoiled).is_none(), "{place}");
     }
@@ -68,7 +68,7 @@ fn an_answer_that_is_not_a_whole_trace_is_none() {
 
 #[test]
 fn what_a_shop_wrote_down_is_cleaned_and_a_role_that_nobody_knows_is_none() {
-    let mut strange = answer();
+    let mut strange = response();
     strange["events"][0]["said"] = json!(format!("left\u{1b}[2J\n{}", "x".repeat(200)));
     strange["events"][0]["step"] = json!("re\u{202e}ad");
     strange["events"][0]["role"] = json!("dance");
@@ -82,8 +82,8 @@ fn what_a_shop_wrote_down_is_cleaned_and_a_role_that_nobody_knows_is_none() {
 
 #[test]
 fn actors_that_work_for_many_purchases_and_ends_without_a_begin_belong_to_no_purchase() {
-    let mut answer = answer();
-    let mut worker = answer["events"][0].clone();
+    let mut response = response();
+    let mut worker = response["events"][0].clone();
     for (field, value) in [
         ("actor", json!("relay")),
         ("order", Value::Null),
@@ -92,8 +92,8 @@ fn actors_that_work_for_many_purchases_and_ends_without_a_begin_belong_to_no_pur
     ] {
         worker[field] = value;
     }
-    answer["events"].as_array_mut().unwrap().push(worker);
-    let parsed = InstanceTrace::parse(answer.to_string().as_bytes()).unwrap();
+    response["events"].as_array_mut().unwrap().push(worker);
+    let parsed = InstanceTrace::parse(response.to_string().as_bytes()).unwrap();
     assert_eq!(parsed.events.len(), 2);
     assert!(Trace::of(vec![parsed]).unwrap().purchases.is_empty());
     assert!(Trace::of(Vec::new()).is_none());

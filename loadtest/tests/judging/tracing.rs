@@ -32,7 +32,7 @@ impl Listener {
     }
 }
 
-async fn answer(State(listener): State<Listener>, method: Method, path: axum::http::Uri) -> (StatusCode, String) {
+async fn response(State(listener): State<Listener>, method: Method, path: axum::http::Uri) -> (StatusCode, String) {
     if !path.path().ends_with("/trace") {
         return (StatusCode::NOT_FOUND, String::new());
     }
@@ -60,7 +60,7 @@ async fn traced(instances: &[(u16, String)], deaths: usize) -> (Option<Vec<Strin
         asked.push(listener.asked.clone());
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         admins.push(format!("http://{}/shop", socket.local_addr().unwrap()));
-        let routes = Router::new().fallback(answer).with_state(listener);
+        let routes = Router::new().fallback(response).with_state(listener);
         tokio::spawn(async { axum::serve(socket, routes).await });
     }
     let at = Address {
@@ -69,7 +69,7 @@ async fn traced(instances: &[(u16, String)], deaths: usize) -> (Option<Vec<Strin
         admin_token: "open sesame".to_owned(),
     };
     let urls = Urls::new();
-    let mut deployment = Deployment::foreign(at, admins.clone(), urls).await.unwrap();
+    let mut deployment = Deployment::remote(at, admins.clone(), urls).await.unwrap();
     // Without names, addresses of IP version 4 are told apart.
     let shop = deployment.running(admins.len(), &[]).unwrap();
     assert_eq!(shop.count, admins.len());

@@ -1,6 +1,6 @@
 //! What is read out of a trace: who was inside at once, and who waited how long for that.
 
-use loadtest::answer::Word;
+use loadtest::shop::response::ResponseKind;
 use loadtest::trace::{Overlap, Role, Trace, Waits};
 
 use crate::fixture::Fixture;
@@ -173,15 +173,15 @@ fn a_wait_goes_from_the_first_step_for_the_lock_to_the_last_one_and_jain_says_ho
             Some((8, Some(1.0))),
         ),
     ];
-    let mut scene = Fixture::exact();
-    let late = scene.later(7, Word::Busy, None, 1);
-    scene.told.follow_up.push(late);
+    let mut control = Fixture::exact();
+    let late = control.later(7, ResponseKind::Busy, None, 1);
+    control.responses.follow_up.push(late);
     for (name, taken, expected) in table {
         let mut trace = trace(taken);
         for purchase in trace.purchases.iter_mut().filter(|purchase| purchase.buyer == "b-10") {
             purchase.buyer = "b-1".to_owned();
         }
-        let waits = Waits::of(&trace.purchases, &scene.told).map(|waits| (waits.longest_us, waits.jain));
+        let waits = Waits::of(&trace.purchases, &control.responses).map(|waits| (waits.longest_us, waits.jain));
         assert_eq!(waits, expected, "{name}");
     }
 }

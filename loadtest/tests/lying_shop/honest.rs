@@ -1,10 +1,10 @@
 //! Honest shops of many kinds: none of them is accused of anything.
 
-use loadtest::answer::Word;
 use loadtest::audit::Verdict;
-use loadtest::cell::{ClaimCheck, claim_check};
-use loadtest::load::Load;
 use loadtest::result::RoundResult;
+use loadtest::result::cell::{ClaimCheck, claim_check};
+use loadtest::sale::Load;
+use loadtest::shop::response::ResponseKind;
 
 use crate::runner::{LOAD, Trial, TrialRunner, known};
 
@@ -23,7 +23,7 @@ fn honest(lie: &str) -> Trial<'_> {
 /// (strategy, threat) with told sold, told sold out; recorded, left.
 fn numbers(round: &RoundResult) -> (&str, &str, [i64; 4]) {
     let facts = &round.facts;
-    let told = [Word::Sold, Word::SoldOut].map(|word| round.units(word));
+    let told = [ResponseKind::Sold, ResponseKind::SoldOut].map(|kind| round.units(kind));
     let all = [told[0], told[1], facts.recorded, facts.stock_left.unwrap()];
     (&round.strategy, &round.threat, all)
 }

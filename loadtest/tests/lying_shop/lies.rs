@@ -1,7 +1,7 @@
 //! Every lie that the shop knows is tried, and seen through.
 
 use loadtest::audit::Verdict;
-use loadtest::load::Load;
+use loadtest::sale::Load;
 
 use crate::apart::APART;
 use crate::classes::{

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use loadtest::deployment::Deployment;
-use loadtest::environment::Environment;
-use loadtest::experiment::{Experiment, RunObserver, World};
+use loadtest::experiment::{Experiment, RunObserver, Testbed};
 use loadtest::facts::Urls;
-use loadtest::load::Load;
 use loadtest::plan::{Round, Wanted, rounds};
+use loadtest::result::environment::Environment;
 use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
+use loadtest::sale::Load;
 use loadtest::shop::Address;
 use loadtest::threats;
 use stack::{Parts, Shop, ShopOptions, Stores};
@@ -189,7 +189,7 @@ impl TrialRunner {
             admin: shop.admins()[0].clone(),
             admin_token: ADMIN_TOKEN.to_owned(),
         };
-        let mut deployment = Deployment::foreign(at, shop.admins(), urls).await?;
+        let mut deployment = Deployment::remote(at, shop.admins(), urls).await?;
         let catalogue = deployment.running(trial.instances, &[])?.client.strategies().await?;
         threats::check_claims(&catalogue)?;
         let named = trial.threats.iter().map(|name| threats::find(name).unwrap());
@@ -202,11 +202,11 @@ impl TrialRunner {
         let rounds = rounds(&catalogue, &wanted);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
         let experiment = Experiment {
-            world: World::of(deployment).await?,
+            testbed: Testbed::of(deployment).await?,
             more: None,
             rounds: &rounds,
             run_id: &run_id,
-            desk: None,
+            coordinator: None,
             observer: &Unobserved,
             stop: &SetOnce::new(),
         };

@@ -4,11 +4,11 @@ use std::fs;
 
 use jsonschema::Validator;
 use loadtest::audit::Finding;
-use loadtest::catalogue::Strategy;
+use loadtest::plan::soak::Soak;
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
-use loadtest::soak::Soak;
+use loadtest::shop::catalogue::Strategy;
 use loadtest::threats;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn skipped() -> RoundResult {
     let strategy = json!({ "name": "lie@sql", "store": "sql", "claims": [] });
     let strategy: Strategy = serde_json::from_value(strategy).unwrap();
     let wanted = Wanted {
-        threats: threats::all().to_vec(),
+        threats: threats::all().iter().collect(),
         instances: vec![1],
         load: LOAD,
         repeats: 1,

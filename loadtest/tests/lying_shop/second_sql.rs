@@ -1,6 +1,6 @@
 //! Stock in one MariaDB, orders in another one.
 
-use loadtest::facts::{LedgerReader, Place, Urls};
+use loadtest::facts::{LedgerReader, StorePair, Urls};
 use sqlx::Connection;
 use sqlx::mysql::MySqlConnection;
 use stack::{Parts, Stores};
@@ -41,7 +41,7 @@ async fn the_counter_is_read_in_the_first_and_the_orders_in_the_second() {
     let reader = LedgerReader::connect(&urls).await.unwrap();
     for (place, left, orders) in [("sql+sql", 10, 2), ("sql", 10, 0)] {
         let facts = reader
-            .read(Place::try_from(place.to_owned()).unwrap(), "sku-1", 9)
+            .read(StorePair::try_from(place.to_owned()).unwrap(), "sku-1", 9)
             .await;
         let facts = facts.unwrap();
         assert_eq!((facts.stock_left, facts.orders.len()), (Some(left), orders), "{place}");

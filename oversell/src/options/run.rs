@@ -24,13 +24,13 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
     pub instances: Vec<u8>,
     /// Buyers at once [default: 32, or as many as --requests if they are fewer]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_BUYERS as u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::sale::MAX_BUYERS as u64))]
     pub buyers: Option<u64>,
     /// Purchases in each round
-    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_REQUESTS as u64))]
+    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::sale::MAX_REQUESTS as u64))]
     pub requests: u64,
     /// Items that are sold at once in each round; the purchases are spread over them
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::load::MAX_ITEMS as u64))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = between::<u64>(1..=loadtest::sale::MAX_ITEMS as u64))]
     pub items: u64,
     /// Units for sale of each item in each round
     #[arg(long, value_name = "UNITS", default_value_t = 48, allow_negative_numbers = true, value_parser = between::<i64>(1..=1_000_000_000))]
@@ -51,7 +51,7 @@ pub struct RunOptions {
         long,
         value_name = "PURCHASES",
         allow_negative_numbers = true,
-        value_parser = between::<u64>(1..=loadtest::soak::MAX_PURCHASES),
+        value_parser = between::<u64>(1..=loadtest::plan::soak::MAX_PURCHASES),
         conflicts_with_all = ["all", "buyers", "requests", "items", "stock", "quantity", "repeat"]
     )]
     pub soak: Option<u64>,
@@ -86,7 +86,7 @@ pub struct RunOptions {
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
-    pub foreign: ForeignOptions,
+    pub remote: ForeignOptions,
     #[command(flatten)]
     pub stack: StackOptions,
 }

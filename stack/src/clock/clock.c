@@ -1,6 +1,6 @@
-// Preloaded into a process, it lets the clock of that process run ahead by as many nanoseconds as the file says that
-// OVERSELL_CLOCK names. The file holds two numbers of 64 bits: how far ahead, and how often a time that was ahead was told.
-// It allocates nothing: allocators ask for the time themselves.
+// A library to preload: the clock of the process runs ahead by the nanoseconds in the file that OVERSELL_CLOCK names.
+// The file holds two numbers of 64 bits: how far ahead, and how often a time that was ahead was returned.
+// The library allocates nothing, because allocators ask for the time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -63,11 +63,11 @@ time_t time(time_t *into) {
     return now.tv_sec;
 }
 
-// A program waits until a date of its own clock, which the kernel takes for one of the right clock.
+// The program names a date of its own clock; the kernel compares it with the right clock.
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict until) {
     if (!real_timedwait) {
-        // The oldest of its versions is for programs of long ago.
+        // The oldest version of the symbol is for old binaries.
         void *found = dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
         real_timedwait = found ? found : dlsym(RTLD_NEXT, "pthread_cond_timedwait");
     }

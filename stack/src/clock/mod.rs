@@ -1,8 +1,8 @@
 //! The clock of a process, which can be made to run ahead of all others on this machine.
 //!
-//! What the process asks for the time is answered by a library that is preloaded into it: the C library's own functions,
-//! and what a file adds to them. libfaketime does the same, but cannot be loaded into a Redis that allocates by jemalloc, which
-//! asks for the time before libfaketime is set up. Clocks that only count (`CLOCK_MONOTONIC`) are left alone.
+//! A preloaded library answers when the process asks for the time: it adds the number in a file to the real time. libfaketime
+//! does the same, but cannot be loaded into a Redis with jemalloc, which asks for the time before libfaketime is set up.
+//! `CLOCK_MONOTONIC` stays as it is.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Empty where it cannot be built.
+/// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/clock.so"));
 
-/// In the file: nanoseconds ahead, and how often a time that was ahead was told.
+/// Offsets in the file: nanoseconds ahead, and how often a time that was ahead was returned.
 const AHEAD: u64 = 0;
 const TOLD: u64 = 8;
 
-/// One clock, for one process or for several that follow each other.
+/// A clock for one process, or for several in turn.
 #[derive(Clone)]
 pub struct Clock(Arc<Files>);
 
@@ -30,7 +30,7 @@ struct Files {
 }
 
 impl Clock {
-    /// A clock that is right, kept in `folder` under that name. If it is there already, it stays as it is.
+    /// Makes a correct clock in `folder` under that name; one that exists stays as it is.
     pub(crate) fn new(folder: &Path, name: &str) -> Result<Clock> {
         let library = folder.join("clock.so");
         let path = folder.join(format!("{name}.clock"));
@@ -51,7 +51,7 @@ impl Clock {
         Ok(Clock(Arc::new(Files { library, path, file })))
     }
 
-    /// The variables that a process is started with whose clock this is to be; none on a system where that is not possible.
+    /// Returns the variables that give a process this clock; none on a system where that is not possible.
     pub(crate) fn environment(&self) -> Vec<(&'static str, &Path)> {
         if LIBRARY.is_empty() {
             return Vec::new();
@@ -59,7 +59,7 @@ impl Clock {
         vec![("LD_PRELOAD", &self.0.library), ("OVERSELL_CLOCK", &self.0.path)]
     }
 
-    /// From now on it runs so much further ahead than it does already.
+    /// Lets it run further ahead by this much.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Clock {
         self.write(AHEAD, ahead)
     }
 
-    /// It is right again.
+    /// Sets it right again.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Clock {
         self.write(AHEAD, 0)
     }
 
-    /// How often somebody was told a time that was ahead, since it was last told to run ahead.
+    /// Returns how often a time that was ahead was returned since the last [`Clock::run_ahead`].
     ///
     /// # Errors
     ///

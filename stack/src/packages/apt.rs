@@ -1,4 +1,4 @@
-//! apt-get with a private state: it resolves and downloads as on any day, but changes nothing on the system.
+//! apt-get with a private state: it resolves and downloads as usual, but changes nothing on the system.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::ServerKind;
+use crate::server_kind::ServerKind;
 
 pub(super) fn is_here() -> bool {
     ["apt-get", "dpkg"].iter().all(|tool| {
@@ -38,7 +38,7 @@ fn try_download(staging: &Path, wanted: &[ServerKind], sources: Sources) -> Resu
         fs::create_dir_all(staging.join(folder)).context("could not prepare a private state for apt-get")?;
     }
     write_configuration(staging, sources)?;
-    // An update in which one source failed may still have brought the one that counts: the download decides.
+    // An update in which one source failed may still have fetched the needed one: the download decides.
     let update = run(apt("apt-get", staging).args(["-qq", "update"]));
     let packages = wanted
         .iter()
@@ -84,7 +84,7 @@ fn name_in_this_release(staging: &Path, plain: &str) -> Result<String> {
         .ok_or_else(|| anyhow!("no apt source offers a package {plain}"))
 }
 
-/// Of the machine's configuration only the way to its mirrors is kept (proxies, credentials): hooks must not run here.
+/// Keeps only the access to mirrors (proxies, credentials) of the machine's configuration: its hooks must not run here.
 fn write_configuration(staging: &Path, sources: Sources) -> Result<()> {
     let dump = run(Command::new("apt-config").arg("dump"))?;
     let dump = String::from_utf8_lossy(&dump.stdout);
@@ -99,7 +99,7 @@ fn write_configuration(staging: &Path, sources: Sources) -> Result<()> {
     set("Dir::Etc::Parts", &at("parts"));
     set("Dir::Etc::Main", "/dev/null");
     set("Debug::NoLocking", "1");
-    // Without root there is no other user to become, and with root the private folder is closed to him.
+    // Without root there is no other user to become, and with root the private folder is closed to it.
     set("APT::Sandbox::User", "");
     // A source that does not answer costs seconds, not the minutes of the defaults.
     set("Acquire::Retries", "1");

@@ -1,4 +1,4 @@
-//! The private cache: where unpacked packages lie, who may trust it, and how a new set replaces an old one.
+//! The private cache of unpacked packages: its folders, their protection, and how a new set replaces an old one.
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -8,12 +8,13 @@ use anyhow::{Context, Result, bail};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-use crate::locate::folders_of_programs;
-use crate::{Program, ServerKind};
+use crate::program::Program;
+use crate::program::folders_of_programs;
+use crate::server_kind::ServerKind;
 
 const STAGING: &str = ".fetch-";
 
-/// One place that can hold the packages of this release and architecture.
+/// A folder that can hold the packages of this release and architecture.
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
@@ -42,14 +43,14 @@ pub(crate) fn caches() -> Vec<Cache> {
 }
 
 impl Cache {
-    /// The folder that stands for `/` to the unpacked packages. An optional server has one of its own: to fetch it later
+    /// The folder that stands for `/` to the unpacked packages. An optional server has one of its own: a later fetch
     /// touches nothing that may be running.
     pub(crate) fn root(&self, optional: Option<ServerKind>) -> PathBuf {
         let own = optional.map(|kind| format!("-{}", kind.to_string().to_lowercase()));
         self.folder.join(format!("{}{}", self.name, own.unwrap_or_default()))
     }
 
-    /// The server, if this cache holds it and nobody else could have put it there.
+    /// Returns the server, if this cache holds it and no other user could have put it there.
     pub(crate) fn find(&self, kind: ServerKind) -> Option<Program> {
         if !is_ours(&self.folder) {
             return None;
@@ -57,7 +58,7 @@ impl Cache {
         let root = self.root(Some(kind).filter(|kind| kind.is_optional()));
         let mut folders: Vec<_> = ["usr/sbin", "usr/bin"].map(|bin| root.join(bin)).into();
         if !kind.jars().is_empty() {
-            // Of Java nothing is unpacked where the distribution says that it is installed.
+            // apt-get leaves Java out where it is installed.
             folders.push(root.join("usr/lib/jvm/default-java/bin"));
             folders.extend(folders_of_programs());
         }
@@ -71,7 +72,7 @@ impl Cache {
             .filter(Program::is_whole)
     }
 
-    /// The file whose lock keeps two fetches apart. Creates the cache's folder.
+    /// Opens the file whose lock keeps two fetches apart. Creates the cache's folder.
     pub(super) fn open_lock(&self) -> Result<File> {
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700);
@@ -80,7 +81,7 @@ impl Cache {
             .with_context(|| format!("could not create {}", self.folder.display()))?;
         if !is_ours(&self.folder) {
             bail!(
-                "{} belongs to somebody else or can be written by others",
+                "{} belongs to another user or can be written by others",
                 self.folder.display()
             );
         }
@@ -92,7 +93,7 @@ impl Cache {
             .with_context(|| format!("could not open {}", path.display()))
     }
 
-    /// A folder beside the cache, so that its content can move in by a rename.
+    /// Makes a folder beside the cache, so that its content can move in by a rename.
     pub(super) fn staging(&self) -> Result<TempDir> {
         tempfile::Builder::new()
             .prefix(STAGING)
@@ -100,7 +101,7 @@ impl Cache {
             .with_context(|| format!("could not create a folder in {}", self.folder.display()))
     }
 
-    /// Removes what a killed fetch left behind. Call it under the lock only.
+    /// Removes the leftovers of a killed fetch. Call it under the lock only.
     pub(super) fn clear_leftovers(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;
@@ -109,12 +110,12 @@ impl Cache {
             .flatten()
             .filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING));
         for entry in stale {
-            // What cannot be removed only costs room on the disk.
+            // A folder that cannot be removed only costs room on the disk.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 
-    /// Puts a freshly unpacked root in place. Whoever looks meanwhile sees the old set, none, or the new set, never half.
+    /// Puts a freshly unpacked root in place. Another process sees the old set, none, or the new set, never a part.
     pub(super) fn accept(&self, fresh: &Path, root: &Path) -> Result<()> {
         if root.exists() {
             let old = fresh.with_file_name("old");
@@ -124,7 +125,7 @@ impl Cache {
     }
 }
 
-/// In a shared temp folder anybody may have made the folder first; a program from there would run as this user.
+/// In a shared temp folder another user may have made the folder first; a program from there would run as this user.
 fn is_ours(folder: &Path) -> bool {
     folder
         .symlink_metadata()

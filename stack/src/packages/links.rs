@@ -1,4 +1,4 @@
-//! Links between packages. Where one leads from the system's `/`, it has to lead from the root that they are unpacked into.
+//! Links between packages. An absolute link has to lead into the root that the packages are unpacked into.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -10,28 +10,27 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::ServerKind;
+use crate::server_kind::ServerKind;
 pub(crate) use cache::{Cache, caches};
 
-/// Brings the wanted servers, which share one root, into the first cache that can be written, all at once, and returns that
-/// cache.
+/// Fetches the wanted servers, which share one root, into the first writable cache, and returns that cache.
 ///
 /// # Errors
 ///
-/// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be had.
+/// When this is not Debian or Ubuntu, no cache can be written, or a package cannot be fetched.
 pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'a Cache> {
     let root = |cache: &Cache| root_of(cache, wanted);
-    place(caches, wanted)?;
+    target_folder(caches, wanted)?;
     let (cache, lock) = first_writable(caches)?;
     lock.lock()
         .with_context(|| format!("could not lock the cache beside {}", root(cache).display()))?;
-    // Another run may have brought everything while this one waited for the lock.
+    // Another run may have fetched everything while this one waited for the lock.
     if wanted.iter().all(|&kind| cache.find(kind).is_some()) {
         return Ok(cache);
     }
     cache.clear_leftovers();
     let names: Vec<&str> = wanted.iter().flat_map(|kind| kind.packages()).copied().collect();
-    // Nobody may be listening to stderr, which is no reason not to fetch.
+    // A closed stderr is no reason not to fetch.
     let _ = writeln!(
         io::stderr(),
         "oversell: fetching {} from the distribution into {} (no system change; --no-fetch forbids it)",
@@ -50,12 +49,12 @@ pub(crate) fn fetch<'a>(caches: &'a [Cache], wanted: &[ServerKind]) -> Result<&'
     Ok(cache)
 }
 
-/// Where [`fetch`] would bring packages to, unless that cannot be written.
+/// Returns the folder that [`fetch`] would use, if it can be written.
 ///
 /// # Errors
 ///
 /// When nothing can be fetched here.
-pub(crate) fn place(caches: &[Cache], wanted: &[ServerKind]) -> Result<PathBuf> {
+pub(crate) fn target_folder(caches: &[Cache], wanted: &[ServerKind]) -> Result<PathBuf> {
     if !apt::is_here() {
         bail!("packages are fetched with apt-get and dpkg, and these are not here");
     }

@@ -1,4 +1,4 @@
-//! The way from a replica to its primary: Redis replicates over TCP alone, and the primary listens on a Unix socket alone.
+//! The connection from a replica to its primary: Redis replicates only over TCP, and the primary listens only on a Unix socket.
 
 use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::oneshot;
 
-/// Carries one connection from a port on the loopback to the socket of a primary, until it is dropped. There is no second
-/// one: no user of this machine finds an open port once the replica is connected.
+/// Forwards one connection from a loopback port to the socket of a primary, until it is dropped. It accepts no second one: no
+/// other user of this machine finds an open port once the replica is connected.
 pub(super) struct Link {
     pub(super) port: u16,
     cut: Option<oneshot::Sender<()>>,
@@ -18,11 +18,11 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Listens.
+    /// Starts to listen.
     ///
     /// # Errors
     ///
-    /// When it cannot, or the system gives no thread.
+    /// When it cannot listen, or the system gives no thread.
     pub(super) fn to(primary: PathBuf) -> Result<Link> {
         let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -32,8 +32,8 @@ impl Link {
         let thread = thread::Builder::new().name("link".to_owned()).spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
-                    // What was not carried is seen on the other side: the replica does not come as far as its primary.
-                    _ = carry(listener, primary) => {}
+                    // An error shows on the other side: the replica does not catch up.
+                    _ = forward(listener, primary) => {}
                     _ = is_cut => {}
                 }
             });
@@ -47,7 +47,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Comes back when nothing passes any more.
+    /// Returns when nothing passes any more.
     fn drop(&mut self) {
         drop(self.cut.take());
         if let Some(thread) = self.thread.take() {
@@ -56,7 +56,7 @@ impl Drop for Link {
     }
 }
 
-async fn carry(listener: StdListener, primary: PathBuf) -> Result<()> {
+async fn forward(listener: StdListener, primary: PathBuf) -> Result<()> {
     let (mut replica, _) = TcpListener::from_std(listener)?.accept().await?;
     let mut primary = UnixStream::connect(primary).await?;
     copy_bidirectional(&mut replica, &mut primary).await?;

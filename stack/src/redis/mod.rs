@@ -1,4 +1,4 @@
-//! Redis on a private socket, with nothing kept on disk unless it is told to.
+//! Redis on a private socket, without persistence unless it is switched on.
 
 mod disk;
 mod link;
@@ -14,31 +14,36 @@ use anyhow::{Context, Result, bail};
 
 pub(crate) use self::disk::keep_on_disk;
 pub use self::replica::{Failover, RedisReplica};
-use crate::{Clock, Launch, Program, Ready, Service, address};
+use crate::address;
+use crate::clock::Clock;
+use crate::launch::Launch;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::service::Service;
 
-/// The one that every shop sells from.
+/// The name of the store of every shop.
 pub(crate) const NAME: &str = "redis";
 
-/// For an answer, for a sale's few keys to be written to disk, and for a replica to come as far as its primary.
+/// For an answer, for writing a sale's few keys to disk, and for a replica to catch up.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Between two questions.
+/// Between two checks.
 const POLL: Duration = Duration::from_millis(5);
 
 pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.sock"))
 }
 
-/// Where it keeps what it keeps on disk.
+/// Returns its data folder.
 fn data(folder: &Path, name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// A restart comes back empty: without persistence this is what a crash of Redis means.
+/// Starts Redis. After a restart it is empty, as a Redis without persistence is after a crash.
 pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Service> {
     let data = data(folder, name);
     fs::create_dir_all(&data).with_context(|| format!("could not create {}", data.display()))?;
     let configuration = configure(folder, name, "no")?;
-    // A replica that takes the place of its primary goes on by the same clock.
+    // A promoted replica keeps the clock of its primary.
     let clock = if name == replica::REPLICA { NAME } else { name };
     let launch = Launch::from(program)
         .arg(configuration)
@@ -46,7 +51,7 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     Service::start(name, launch, Ready::Redis(socket(folder, name)), folder)
 }
 
-/// Writes what it is to read when it starts: `yes` where it is to bring back its append-only file then, or `no`.
+/// Writes its configuration: with `yes` a start loads the append-only file, with `no` it does not.
 fn configure(folder: &Path, name: &str, append_only: &str) -> Result<PathBuf> {
     let configuration = folder.join(format!("{name}.conf"));
     let lines = [
@@ -67,7 +72,7 @@ fn configure(folder: &Path, name: &str, append_only: &str) -> Result<PathBuf> {
     Ok(configuration)
 }
 
-/// A connection of an operator.
+/// A connection for administration.
 struct Operator(Connection);
 
 impl Operator {
@@ -77,23 +82,22 @@ impl Operator {
         Ok(Operator(connection))
     }
 
-    fn say(&mut self, command: &str, arguments: &[&str]) -> Result<()> {
-        let said = cmd(command).arg(arguments).exec(&mut self.0);
-        said.with_context(|| format!("Redis refused {command} {}", arguments.join(" ")))
+    fn execute(&mut self, command: &str, arguments: &[&str]) -> Result<()> {
+        let done = cmd(command).arg(arguments).exec(&mut self.0);
+        done.with_context(|| format!("Redis refused {command} {}", arguments.join(" ")))
     }
 
-    /// A field of INFO.
+    /// Returns a field of INFO.
     fn read<T: FromRedisValue>(&mut self, section: &str, field: &str) -> Result<T> {
         let info: InfoDict = cmd("INFO").arg(section).query(&mut self.0)?;
-        info.get(field)
-            .with_context(|| format!("Redis does not say its {field}"))
+        info.get(field).with_context(|| format!("INFO of Redis has no {field}"))
     }
 }
 
-/// Asks until it is so.
-fn until(what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
+/// Repeats the check until it is true.
+fn until(what: &str, mut is_done: impl FnMut() -> Result<bool>) -> Result<()> {
     let begun = Instant::now();
-    while !is_so()? {
+    while !is_done()? {
         if begun.elapsed() >= LIMIT {
             bail!("{what} after {LIMIT:?}");
         }

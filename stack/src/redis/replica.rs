@@ -1,4 +1,4 @@
-//! A second Redis that follows the first one, is cut off from it, and takes its place.
+//! A replica of Redis that is cut off from its primary and takes its place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 
 use super::link::Link;
 use super::{LIMIT, NAME, Operator, configure, data, socket, start, until};
-use crate::{ServerKind, Service, locate};
+use crate::locate::locate;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
-/// What it is called until it takes the place of its primary.
+/// Its name until it takes the place of its primary.
 pub(super) const REPLICA: &str = "replica";
 
-/// A Redis that has all that its primary has, as long as nothing stands between them. It stops on drop.
+/// A replica that follows its primary. It stops on drop.
 pub struct RedisReplica {
     service: Service,
     link: Link,
@@ -26,9 +28,9 @@ pub struct Failover {
 }
 
 impl RedisReplica {
-    /// Starts it, and waits until it has what its primary has.
+    /// Starts it and waits until it has caught up.
     pub(crate) fn start(folder: &Path) -> Result<RedisReplica> {
-        // It was there when the primary was started.
+        // The primary was started from it, so it is there.
         let program = locate(ServerKind::Redis, false)?;
         let service = start(&program, folder, REPLICA)?;
         service.wait_ready(LIMIT)?;
@@ -39,22 +41,21 @@ impl RedisReplica {
             link,
             folder: folder.to_owned(),
         };
-        Operator::of(&socket(folder, REPLICA))?.say("REPLICAOF", &["127.0.0.1", &port])?;
+        Operator::of(&socket(folder, REPLICA))?.execute("REPLICAOF", &["127.0.0.1", &port])?;
         replica.catch_up()?;
         Ok(replica)
     }
 
-    /// Waits until it is as far as its primary, cuts the way between them, and promotes it. Whatever is written from now on it
-    /// will never hear of.
+    /// Waits until it has caught up, cuts the connection to its primary, and promotes it. Later writes never reach it.
     ///
     /// # Errors
     ///
-    /// When it does not come as far within some seconds, or does not answer.
+    /// When it does not catch up within some seconds, or does not answer.
     pub fn partition(self) -> Result<Failover> {
         self.catch_up()?;
         let RedisReplica { service, link, folder } = self;
         drop(link);
-        Operator::of(&socket(&folder, REPLICA))?.say("REPLICAOF", &["NO", "ONE"])?;
+        Operator::of(&socket(&folder, REPLICA))?.execute("REPLICAOF", &["NO", "ONE"])?;
         Ok(Failover {
             promoted: service,
             folder,
@@ -64,7 +65,7 @@ impl RedisReplica {
     fn catch_up(&self) -> Result<()> {
         let mut primary = Operator::of(&socket(&self.folder, NAME))?;
         let mut replica = Operator::of(&socket(&self.folder, REPLICA))?;
-        until("the replica is not as far as its Redis", || {
+        until("the replica has not caught up", || {
             let link: String = replica.read("replication", "master_link_status")?;
             let offset: u64 = replica.read("replication", "slave_repl_offset")?;
             Ok(link == "up" && offset == primary.read::<u64>("replication", "master_repl_offset")?)
@@ -73,8 +74,8 @@ impl RedisReplica {
 }
 
 impl Failover {
-    /// Kills `primary`; the promoted one serves at its address from now on, as the process of that service, and is started
-    /// again as it was. How many bytes of writes are lost by that.
+    /// Kills `primary` and lets the promoted one serve at its address, as the process of that service. Returns how many bytes of
+    /// writes that loses.
     pub(crate) fn complete(self, primary: &Service) -> Result<u64> {
         let Failover { promoted, folder } = self;
         let offset = |name| Operator::of(&socket(&folder, name))?.read::<u64>("replication", "master_repl_offset");
@@ -84,10 +85,10 @@ impl Failover {
         let taken = fs::remove_dir_all(&kept)
             .and_then(|()| fs::rename(data(&folder, REPLICA), &kept))
             .and_then(|()| fs::rename(socket(&folder, REPLICA), socket(&folder, NAME)));
-        taken.context("the promoted Redis cannot take the place of the one before it")?;
-        // As the promoted one was started.
+        taken.context("the promoted Redis cannot take the place of its primary")?;
+        // The promoted one was started without an append-only file.
         configure(&folder, NAME, "no")?;
-        primary.go_on_with(promoted)?;
+        primary.adopt(promoted)?;
         primary.wait_ready(LIMIT)?;
         Ok(lost)
     }

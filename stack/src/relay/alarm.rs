@@ -1,5 +1,4 @@
-//! A delay that is as long as it is to be: the runtime's own timers count whole milliseconds and round up, by which a delay of
-//! one would become two.
+//! An exact delay. The runtime's own timers round up to whole milliseconds, so a delay of one would become two.
 
 use std::io;
 use std::time::Duration;
@@ -32,7 +31,7 @@ mod system {
         ///
         /// # Errors
         ///
-        /// When the system gives no more files.
+        /// When the system gives no more file descriptors.
         pub(in crate::relay) fn new() -> io::Result<Self> {
             let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
             let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
@@ -41,7 +40,7 @@ mod system {
             Ok(Self(registered?))
         }
 
-        /// Comes back after `delay`, which is more than nothing.
+        /// Returns after `delay`, which must not be zero.
         ///
         /// # Errors
         ///

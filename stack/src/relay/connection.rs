@@ -10,33 +10,33 @@ use tokio::time::{Instant, sleep};
 
 use super::alarm::Alarm;
 use super::treatment::{Direction, Fate, Treatment};
-use crate::place::{Place, Stream};
+use crate::service_location::{ServiceLocation, Stream};
 
 /// The most bytes of one piece.
 const PIECE: usize = 16 * 1024;
 
-/// The most pieces of one direction that wait; whoever sends more than that has to wait, too.
+/// The most pieces of one direction that wait; a sender of more has to wait.
 const WAITING: usize = 64;
 
-/// From the client to the store and back.
+/// One connection from a client to the store.
 #[derive(Clone)]
 pub(super) struct Line {
-    pub(super) target: Place,
-    /// Which connection it is, counted from 0.
+    pub(super) target: ServiceLocation,
+    /// Its number, counted from 0.
     pub(super) number: u64,
     pub(super) treatment: watch::Receiver<Treatment>,
     pub(super) affected: Arc<AtomicU64>,
 }
 
-/// Bytes, and when they came.
+/// Bytes, and the time of their arrival.
 struct Piece {
     came: Instant,
     bytes: Vec<u8>,
 }
 
 impl Line {
-    /// Carries a connection to its end.
-    pub(super) async fn carry(mut self, client: Box<dyn Stream>) {
+    /// Forwards a connection until it ends.
+    pub(super) async fn forward(mut self, client: Box<dyn Stream>) {
         let cuts = self.treatment.borrow_and_update().cuts;
         let has_gap = AtomicBool::new(false);
         let mut treatment = self.treatment.clone();
@@ -50,7 +50,7 @@ impl Line {
     }
 
     async fn exchange(mut self, client: Box<dyn Stream>, has_gap: &AtomicBool) {
-        // Over a silent network the store is not reached, and nobody is refused either.
+        // A silent network neither reaches the store nor refuses a client.
         let number = self.number;
         if self.treatment.wait_for(|now| number >= now.silent_below).await.is_err() {
             return;
@@ -88,7 +88,7 @@ impl Line {
         let (mut alarm, mut is_lost) = (None, false);
         let write = async {
             while let Some(piece) = waiting.recv().await {
-                // What comes after a gap would be taken for what is missing.
+                // A reply after a gap would be taken for the missing one.
                 is_lost |= !self.may_pass(piece.came, direction, &mut alarm).await;
                 if is_lost {
                     has_gap.store(true, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Line {
                     return;
                 }
             }
-            // Nobody is there any more who would mind.
+            // The receiver may be gone.
             let _ = to.shutdown().await;
         };
         tokio::pin!(write);
@@ -106,7 +106,7 @@ impl Line {
         }
     }
 
-    /// Comes back when a piece is due: whether it arrives.
+    /// Waits until a piece is due. Returns whether it arrives.
     async fn may_pass(&mut self, came: Instant, direction: Direction, alarm: &mut Option<Alarm>) -> bool {
         let mut is_counted = false;
         loop {
@@ -117,7 +117,7 @@ impl Line {
             }
             match fate {
                 Fate::Lost => return false,
-                // The relay is gone, and this connection is about to be.
+                // The relay was dropped, and this connection ends with it.
                 Fate::Waits if self.treatment.changed().await.is_err() => return false,
                 Fate::Waits => {}
                 Fate::Comes(delay) => {
@@ -139,10 +139,10 @@ impl Line {
     }
 }
 
-/// Comes back after that time.
+/// Returns after that time.
 async fn passes(alarm: &mut Option<Alarm>, time: Duration) {
     if alarm.is_none() {
-        // Without one the delay is only less exact.
+        // Without an alarm the delay is only less exact.
         *alarm = Alarm::new().ok();
     }
     let rang = match alarm {

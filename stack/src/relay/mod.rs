@@ -1,6 +1,6 @@
-//! A relay before a server: passes bytes on, late, or not at all, as a network does that has trouble.
+//! A relay before a server passes bytes on, delays them or drops them, as a network in trouble does.
 //!
-//! It knows nothing of what it carries. Who needs no trouble needs no relay: it costs a copy of every byte.
+//! It does not interpret the bytes. It copies each of them, so it stands only where a fault needs it.
 
 mod alarm;
 mod connection;
@@ -21,17 +21,17 @@ use self::connection::Line;
 pub(crate) use self::instance::InstanceRelays;
 pub use self::treatment::Direction;
 use self::treatment::Treatment;
-use crate::place::{Listener, Place};
+use crate::service_location::{Listener, ServiceLocation};
 
-/// The most connections at once; whoever comes then waits.
+/// The most connections at once; further ones wait.
 const MAX_CONNECTIONS: usize = 4_096;
 
-/// Makes the names of sockets different; they are kept short, because a socket's path has to be.
+/// Numbers the sockets. Their names are short, because a socket's path has to be.
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
-/// A place of its own before that of a server, until it is dropped. Every method may be called from any thread.
+/// A listener before a server, until it is dropped. Every method may be called from any thread.
 pub struct Relay {
-    at: Place,
+    at: ServiceLocation,
     treatment: watch::Sender<Treatment>,
     /// Connections so far: the next one gets this number.
     accepted: Arc<AtomicU64>,
@@ -40,12 +40,12 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Passes on to `target` what comes to its own place, a socket in `folder` if the target is a socket, else a free port.
+    /// Forwards to `target` from a listener of its own: a socket in `folder` if the target is a socket, else a free port.
     ///
     /// # Errors
     ///
     /// When it cannot listen, or the system gives no thread.
-    pub fn start(folder: &Path, target: impl Into<Place>) -> Result<Relay> {
+    pub fn start(folder: &Path, target: impl Into<ServiceLocation>) -> Result<Relay> {
         let target = target.into();
         let socket = folder.join(format!("relay-{}.sock", NEXT.fetch_add(1, Ordering::Relaxed)));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -75,44 +75,44 @@ impl Relay {
         })
     }
 
-    /// Where it listens.
-    pub fn at(&self) -> &Place {
+    /// Returns where it listens.
+    pub fn at(&self) -> &ServiceLocation {
         &self.at
     }
 
-    /// Everything passes at once, also what was held back. A connection on which a reply was lost is closed: what comes
-    /// after the gap would be taken for what is missing.
+    /// Passes everything at once, also bytes that were held back. Closes each connection on which a reply was lost: the next
+    /// reply would be taken for it.
     pub fn pass(&self) {
         self.treat(|now| *now = now.passing());
     }
 
-    /// What goes in this direction comes so much later. Its order stays, and it may still come in a row.
+    /// Delays the bytes of this direction. Their order stays.
     pub fn delay(&self, direction: Direction, by: Duration) {
         self.treat(|now| *now.delay_mut(direction) = by);
     }
 
-    /// Nothing passes any more in either direction, and no connection ends, until it passes again: nothing is lost.
+    /// Holds back everything in both directions until [`Relay::pass`]. No connection ends, and nothing is lost.
     pub fn silence(&self) {
         self.treat(|now| now.silent_below = u64::MAX);
     }
 
-    /// As [`Relay::silence`], but for the connections there are now: new ones are served.
+    /// Does the same to the connections that exist now; new ones are served.
     pub fn silence_open(&self) {
         let accepted = self.accepted.load(Ordering::SeqCst);
         self.treat(|now| now.silent_below = accepted);
     }
 
-    /// What the store says never arrives, while what it is told does.
+    /// Drops all replies of the store; requests still reach it.
     pub fn lose_replies(&self) {
         self.treat(|now| now.loses_replies = true);
     }
 
-    /// Closes every connection, with all that is under way on it; new ones are served.
+    /// Closes every connection with all bytes in transit; new ones are served.
     pub fn cut(&self) {
         self.treat(|now| now.cuts += 1);
     }
 
-    /// Pieces that were delayed, held back or lost, and connections that were cut, since it was last told what to do.
+    /// Returns how many pieces were delayed, held back or lost, and connections cut, since the last change.
     pub fn affected(&self) -> u64 {
         self.affected.load(Ordering::SeqCst)
     }
@@ -129,10 +129,10 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.treat(|now| now.is_over = true);
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say, not even if it panicked.
+            // A panic in it makes no difference any more.
             let _ = thread.join();
         }
-        // The folder goes too, sooner or later.
+        // A socket that stays is removed with its folder.
         if let Some(socket) = self.at.socket() {
             let _ = fs::remove_file(socket);
         }
@@ -143,8 +143,8 @@ async fn serve(listener: Listener, line: Line, accepted: &AtomicU64) {
     let mut treatment = line.treatment.clone();
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let accept = async {
-        // It is never closed.
-        while let Ok(place) = room.clone().acquire_owned().await {
+        // The semaphore is never closed.
+        while let Ok(permit) = room.clone().acquire_owned().await {
             let Ok(client) = listener.accept().await else {
                 // Out of files, most likely: some connections have to end first.
                 tokio::time::sleep(Duration::from_millis(10)).await;
@@ -153,8 +153,8 @@ async fn serve(listener: Listener, line: Line, accepted: &AtomicU64) {
             let mut line = line.clone();
             line.number = accepted.fetch_add(1, Ordering::SeqCst);
             tokio::spawn(async move {
-                line.carry(client).await;
-                drop(place);
+                line.forward(client).await;
+                drop(permit);
             });
         }
     };

@@ -1,22 +1,22 @@
-//! What a relay does with what it is to pass on.
+//! What a relay does with the bytes that it receives.
 
 use std::time::Duration;
 
-/// Which way bytes go.
+/// The direction of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// What the store is told.
+    /// Requests to the store.
     ToStore,
-    /// What the store says.
+    /// Replies of the store.
     FromStore,
 }
 
 impl Direction {
-    /// Both ways.
+    /// Both directions.
     pub const BOTH: [Direction; 2] = [Direction::ToStore, Direction::FromStore];
 }
 
-/// All of it at one time.
+/// The state of a relay at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Treatment {
     delays: [Duration; 2],
@@ -28,19 +28,19 @@ pub(super) struct Treatment {
     pub(super) is_over: bool,
 }
 
-/// What is done with one piece.
+/// The fate of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is passed on so long after it came.
+    /// It is passed on this long after it arrived.
     Comes(Duration),
-    /// It waits for another treatment.
+    /// It waits for a change of the treatment.
     Waits,
-    /// It is thrown away.
+    /// It is dropped.
     Lost,
 }
 
 impl Treatment {
-    /// Nothing is done to anything any more; what was cut stays cut.
+    /// Returns a treatment that passes everything; cut connections stay cut.
     pub(super) fn passing(self) -> Treatment {
         Treatment {
             cuts: self.cuts,
@@ -53,7 +53,7 @@ impl Treatment {
         &mut self.delays[direction as usize]
     }
 
-    /// What happens to a piece on that connection.
+    /// Returns the fate of a piece on that connection.
     pub(super) fn fate(&self, connection: u64, direction: Direction) -> Fate {
         if connection < self.silent_below {
             Fate::Waits

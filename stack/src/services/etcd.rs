@@ -5,8 +5,14 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Kind, Running};
-use crate::{Launch, Program, Ready, ServerKind, Service, locate, ports};
+use super::kind::{Kind, Running};
+use crate::launch::Launch;
+use crate::locate::locate;
+use crate::ports;
+use crate::program::Program;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 pub(super) const KIND: Kind = Kind { name: "etcd", start };
 
@@ -36,7 +42,7 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
     })
 }
 
-/// Its data is thrown away; but only since 3.5 can it be told so.
+/// Its data is thrown away. Only 3.5 and later have the flag.
 fn no_fsync(program: &Program) -> Option<&'static str> {
     const FLAG: &str = "--unsafe-no-fsync";
     let help = program.ask("--help").unwrap_or_default();

@@ -1,46 +1,41 @@
 //! Services that only some strategies need, started when one of them is to be played. One file each, and one list.
 
-use std::path::Path;
+mod etcd;
+mod kind;
+mod redis_nodes;
+mod sql_2;
+mod zookeeper;
 
 use anyhow::{Context, Result};
 
-use crate::Service;
+pub(crate) use self::kind::{Kind, Running};
 
-/// The one list: each file with the kind in it.
-macro_rules! list {
-    ($($file:ident,)*) => {
-        $(mod $file;)*
+/// Every service that can be started here.
+const ALL: &[Kind] = &[redis_nodes::KIND, sql_2::KIND, zookeeper::KIND, etcd::KIND];
 
-        const ALL: &[Kind] = &[$($file::KIND,)*];
-    };
-}
-
-list! {
-    redis_nodes,
-    sql_2,
-    zookeeper,
-    etcd,
-}
-
-/// A kind of service.
-pub(crate) struct Kind {
-    /// The name by which strategies need it.
-    pub(crate) name: &'static str,
-    /// Starts it in this folder; whether its program may be fetched comes first.
-    pub(crate) start: fn(bool, &Path) -> Result<Running>,
-}
-
-/// A service that was started. It is up only after each of its processes is.
-pub(crate) struct Running {
-    /// Its processes.
-    pub(crate) services: Vec<Service>,
-    /// Where clients find it.
-    pub(crate) urls: Vec<String>,
-}
-
-/// The kind of that name.
+/// Returns the kind of that name.
 pub(crate) fn find(name: &str) -> Result<&'static Kind> {
     let known = || ALL.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
     let found = ALL.iter().find(|kind| kind.name == name);
     found.with_context(|| format!("{name} cannot be started here, only {}", known()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_in_the_list_under_its_name() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/services");
+        let entries = std::fs::read_dir(folder).unwrap();
+        let files = entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
+        let mut files: Vec<_> = files.filter(|file| !["mod", "kind"].contains(&file.as_str())).collect();
+        let mut listed: Vec<_> = ALL.iter().map(|kind| kind.name.replace('-', "_")).collect();
+        files.sort();
+        listed.sort();
+        assert_eq!(
+            listed, files,
+            "add each file to `mod` and to `ALL` in stack/src/services/mod.rs"
+        );
+    }
 }

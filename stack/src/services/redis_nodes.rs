@@ -1,13 +1,16 @@
-//! Redis servers that know nothing of each other, for locks that ask a majority.
+//! Independent Redis servers, for locks that need a majority.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Kind, Running};
-use crate::{ServerKind, address, locate, redis};
+use super::kind::{Kind, Running};
+use crate::address;
+use crate::locate::locate;
+use crate::redis;
+use crate::server_kind::ServerKind;
 
-/// A majority of them outlives two.
+/// A majority survives the loss of two.
 const NODES: usize = 5;
 
 pub(super) const KIND: Kind = Kind {

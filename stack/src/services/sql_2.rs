@@ -4,12 +4,15 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Kind, Running};
-use crate::{ServerKind, address, locate, mariadb};
+use super::kind::{Kind, Running};
+use crate::address;
+use crate::locate::locate;
+use crate::mariadb;
+use crate::server_kind::ServerKind;
 
 pub(super) const KIND: Kind = Kind { name: "sql-2", start };
 
-/// Names socket, data folder and log.
+/// The name of its socket, data folder and log.
 const SERVER: &str = "mariadb-2";
 
 fn start(fetch: bool, folder: &Path) -> Result<Running> {

@@ -6,15 +6,20 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::{Kind, Running};
-use crate::{Launch, Ready, ServerKind, Service, locate, ports};
+use super::kind::{Kind, Running};
+use crate::launch::Launch;
+use crate::locate::locate;
+use crate::ports;
+use crate::ready::Ready;
+use crate::server_kind::ServerKind;
+use crate::service::Service;
 
 pub(super) const KIND: Kind = Kind {
     name: "zookeeper",
     start,
 };
 
-/// For a Java machine that starts fast and stays small; it says warnings only, on stderr.
+/// Makes Java start fast and stay small, and log warnings only, on stderr.
 const JAVA: [&str; 4] = [
     "-Xmx128m",
     "-XX:+UseSerialGC",
@@ -34,7 +39,7 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
         "admin.enableServer=false".to_owned(),
         "4lw.commands.whitelist=srvr,mntr".to_owned(),
         "maxClientCnxns=0".to_owned(),
-        // The end of a session is looked for once in a tick, and a lease of the shop may be shorter than the usual two.
+        // ZooKeeper looks for ended sessions once in a tick, and a lease of the shop may be shorter than the default tick.
         "tickTime=100".to_owned(),
         "minSessionTimeout=200".to_owned(),
         "maxSessionTimeout=600000".to_owned(),

@@ -1,4 +1,4 @@
-//! What the tests share: stores, a shop of responders, and this test binary run again as a process of its own.
+//! Stores, a shop of responders, and a second process of the test binary, for all tests.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -72,12 +72,12 @@ pub fn talk(host: &str, bytes: &str) -> String {
 /// A process of its own, killed on drop so that a test that fails leaves none behind.
 pub struct Helper {
     process: Child,
-    /// What it says it has made.
+    /// The text after `made: ` in its output.
     pub made: String,
 }
 
 impl Helper {
-    /// Runs one ignored test of this binary and waits until it says `made: ` and something on stderr.
+    /// Runs one ignored test of this binary and waits until it prints `made: ` and a text on stderr.
     pub fn run(test: &str) -> Helper {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command

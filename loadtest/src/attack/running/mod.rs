@@ -16,12 +16,12 @@ use tokio::time::sleep;
 use self::directed::Progress;
 use super::Attack;
 use super::delivery::Delivery;
-use super::scene::Parcel;
+use super::send_order::SendOrder;
 use super::twice::{AfterSale, Twice};
-use crate::answer::{Answer, Word};
-use crate::facts::Look;
-use crate::load::Load;
-use crate::told::Told;
+use crate::facts::Observation;
+use crate::responses::Responses;
+use crate::sale::Load;
+use crate::shop::response::{Response, ResponseKind};
 
 /// Sales that it takes to sell one unit twice.
 const COMPETED: usize = 2;
@@ -51,14 +51,14 @@ pub(in crate::attack) struct Running {
     back_at: Mutex<Option<Instant>>,
     twice: Twice,
     /// What the deed says to those whose purchases it sends.
-    directed: Mutex<HashMap<usize, mpsc::Receiver<Parcel>>>,
+    directed: Mutex<HashMap<usize, mpsc::Receiver<SendOrder>>>,
     /// By what it says so, until it takes them.
-    directors: Mutex<HashMap<usize, mpsc::Sender<Parcel>>>,
+    directors: Mutex<HashMap<usize, mpsc::Sender<SendOrder>>>,
     progress: watch::Sender<Progress>,
     /// Whether the damage of the deed was healed: if not, there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
-    told: Mutex<Told>,
-    looks: Mutex<Vec<(usize, Look)>>,
+    responses: Mutex<Responses>,
+    observations: Mutex<Vec<(usize, Observation)>>,
     buyers: AtomicUsize,
     pub(in crate::attack) over: SetOnce<()>,
 }
@@ -101,7 +101,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Running {
     pub(in crate::attack) fn new(attack: Attack, client: Client) -> Self {
         let buyers = attack.sale.load.buyers;
-        let channels = attack.deed_places().into_iter().map(|place| {
+        let channels = attack.injected_places().into_iter().map(|place| {
             let (sender, receiver) = mpsc::channel(1);
             ((place, sender), (place, receiver))
         });
@@ -109,7 +109,7 @@ impl Running {
         Self {
             client,
             gate: Barrier::new(buyers),
-            opened: SetOnce::new_with(attack.deed.is_none().then_some(())),
+            opened: SetOnce::new_with(attack.injection.is_none().then_some(())),
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             items: attack.sale.sales.iter().map(|sale| Item::of(&sale.load)).collect(),
@@ -119,8 +119,8 @@ impl Running {
             directors: Mutex::new(directors),
             progress: watch::Sender::default(),
             healed: SetOnce::new(),
-            told: Mutex::default(),
-            looks: Mutex::default(),
+            responses: Mutex::default(),
+            observations: Mutex::default(),
             buyers: AtomicUsize::new(buyers),
             over: SetOnce::new(),
             attack,
@@ -128,21 +128,21 @@ impl Running {
     }
 
     /// What was said and seen.
-    pub(in crate::attack) fn results(&self) -> (Told, Vec<(usize, Look)>) {
+    pub(in crate::attack) fn results(&self) -> (Responses, Vec<(usize, Observation)>) {
         (
-            std::mem::take(&mut locked(&self.told)),
-            std::mem::take(&mut locked(&self.looks)),
+            std::mem::take(&mut locked(&self.responses)),
+            std::mem::take(&mut locked(&self.observations)),
         )
     }
 
     /// Purchases answered so far.
     pub(in crate::attack) fn answered(&self) -> usize {
-        locked(&self.told).attack.len()
+        locked(&self.responses).attack.len()
     }
 
     /// Whether any answer of the attack so far is like that.
-    pub(in crate::attack) fn any_answer(&self, is: impl Fn(&Answer) -> bool) -> bool {
-        locked(&self.told).attack.iter().any(is)
+    pub(in crate::attack) fn any_answer(&self, is: impl Fn(&Response) -> bool) -> bool {
+        locked(&self.responses).attack.iter().any(is)
     }
 
     /// One buyer: waits at the gate, then buys again and again until the round's purchases are spent.
@@ -153,14 +153,14 @@ impl Running {
         let load = &self.attack.sale.load;
         let mut next = None;
         while let Some(place) = self.next_place() {
-            let parcels = locked(&self.directed).remove(&place);
-            if let Some(parcels) = parcels {
-                self.follow(user, place, parcels).await;
+            let send_orders = locked(&self.directed).remove(&place);
+            if let Some(send_orders) = send_orders {
+                self.follow(user, place, send_orders).await;
                 continue;
             }
             self.opened.wait().await;
             let mut intended = next.unwrap_or_else(|| *self.released.get_or_init(Instant::now));
-            if self.attack.deed.is_some() && place >= load.buyers {
+            if self.attack.injection.is_some() && place >= load.buyers {
                 if !*self.healed.wait().await {
                     return;
                 }
@@ -182,31 +182,34 @@ impl Running {
     async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
         let request = self.attack.sale.purchase(place);
         let delivery = self.twice.delivery(place);
-        let (answer, copy) = self.deliver(user, &request, delivery, intended).await;
-        let (word, ended) = (answer.word, answer.ended);
-        self.keep(answer, copy, false);
+        let (response, copy) = self.deliver(user, &request, delivery, intended).await;
+        let (kind, ended) = (response.kind, response.ended);
+        self.keep(response, copy, false);
         // Who waited for the answer to a copy as well, or looked, can only now send the next one.
-        let next = if self.after_answer(word, place).await || delivery != Delivery::Once {
+        let next = if self.after_answer(kind, place).await || delivery != Delivery::Once {
             Instant::now()
         } else {
             ended
         };
         // It may still be carried out, and the next one would no longer be alone.
-        let is_over = word == Word::Unknown && self.attack.one_at_a_time;
+        let is_over = kind == ResponseKind::Unknown && self.attack.one_at_a_time;
         (!is_over).then_some(next)
     }
 
     /// When all buyers come back together: where all but one were told to wait, nobody has competed yet.
     async fn comes_back(&self) -> Option<Instant> {
-        if self.attack.one_at_a_time || self.attack.deed.is_some() {
+        if self.attack.one_at_a_time || self.attack.injection.is_some() {
             return None;
         }
         // All have their answers.
         if self.gate.wait().await.is_leader() {
-            let told = locked(&self.told);
+            let responses = locked(&self.responses);
             let load = &self.attack.sale.load;
-            let some_wait = told.attack.iter().any(|answer| answer.word == Word::Busy);
-            let may_come = told.attack.len() < load.requests + COME_BACK * load.buyers;
+            let some_wait = responses
+                .attack
+                .iter()
+                .any(|response| response.kind == ResponseKind::Busy);
+            let may_come = responses.attack.len() < load.requests + COME_BACK * load.buyers;
             let sales = self.items.iter().map(|item| item.sales.load(Ordering::Relaxed));
             let few = sales.sum::<usize>() < COMPETED;
             *locked(&self.back_at) = (few && some_wait && may_come).then(|| Instant::now() + BACK_AFTER);
@@ -216,12 +219,12 @@ impl Running {
         *locked(&self.back_at)
     }
 
-    fn keep(&self, answer: Answer, copy: Option<Answer>, is_directed: bool) {
+    fn keep(&self, response: Response, copy: Option<Response>, is_directed: bool) {
         self.progress
-            .send_modify(|progress| progress.count(answer.word, is_directed));
-        let mut told = locked(&self.told);
-        told.repeats.extend(copy);
-        told.attack.push(answer);
+            .send_modify(|progress| progress.count(response.kind, is_directed));
+        let mut responses = locked(&self.responses);
+        responses.repeats.extend(copy);
+        responses.attack.push(response);
     }
 
     fn next_place(&self) -> Option<usize> {
@@ -230,16 +233,16 @@ impl Running {
     }
 
     /// Looks and clicks again where this round was drawn to. Whether it did anything.
-    async fn after_answer(&self, word: Word, place: usize) -> bool {
+    async fn after_answer(&self, kind: ResponseKind, place: usize) -> bool {
         let item = self.attack.sale.place_of(place);
-        match word {
-            Word::Sold => self.after_sale(place, item).await,
+        match kind {
+            ResponseKind::Sold => self.after_sale(place, item).await,
             // Whatever was told sold before has to be in the ledger by now.
-            Word::SoldOut if !self.items[item].refused.swap(true, Ordering::Relaxed) => {
-                self.glance(item).await;
+            ResponseKind::SoldOut if !self.items[item].refused.swap(true, Ordering::Relaxed) => {
+                self.snapshot(item).await;
                 true
             }
-            Word::SoldOut | Word::Busy | Word::Rejected | Word::Unknown => false,
+            ResponseKind::SoldOut | ResponseKind::Busy | ResponseKind::Rejected | ResponseKind::Unknown => false,
         }
     }
 
@@ -247,11 +250,11 @@ impl Running {
         let Item { sales, after_sale, .. } = &self.items[item];
         let heard = sales.fetch_add(1, Ordering::Relaxed);
         let alone = self.attack.one_at_a_time;
-        let looks = heard == 0 || heard == after_sale.glanced || alone;
+        let observations = heard == 0 || heard == after_sale.observed || alone;
         let (repeats, alters) = (heard == after_sale.repeated, heard == after_sale.altered);
         let look = async {
-            if looks {
-                self.glance(item).await;
+            if observations {
+                self.snapshot(item).await;
             }
         };
         let click = async {
@@ -269,31 +272,31 @@ impl Running {
             // At once, before the units are gone that a forgetful shop could sell.
             tokio::join!(look, click);
         }
-        looks || repeats || alters
+        observations || repeats || alters
     }
 
-    async fn glance(&self, item: usize) {
+    async fn snapshot(&self, item: usize) {
         // A store that does not answer now is asked again when the attack is over.
-        if let Ok(look) = self.attack.sale.sales[item].glance().await {
-            locked(&self.looks).push((item, look));
+        if let Ok(look) = self.attack.sale.sales[item].snapshot().await {
+            locked(&self.observations).push((item, look));
         }
     }
 
     async fn repeat(&self, place: usize) {
-        let (answer, _) = self.attack.sale.buy(place).await;
-        locked(&self.told).repeats.push(answer);
+        let (response, _) = self.attack.sale.buy(place).await;
+        locked(&self.responses).repeats.push(response);
     }
 
     async fn alter(&self, place: usize) {
         let sale = &self.attack.sale;
         let [larger, strangers] = sale.altered(place);
         let (larger, strangers) = (sale.client.buy(&larger), sale.client.buy(&strangers));
-        let answers = if self.attack.one_at_a_time {
+        let responses = if self.attack.one_at_a_time {
             (larger.await, strangers.await)
         } else {
             tokio::join!(larger, strangers)
         };
-        let ((larger, _), (strangers, _)) = answers;
-        locked(&self.told).altered.extend([larger, strangers]);
+        let ((larger, _), (strangers, _)) = responses;
+        locked(&self.responses).altered.extend([larger, strangers]);
     }
 }

@@ -5,9 +5,9 @@ use std::time::Instant;
 use goose::goose::{GooseRequest, GooseUser};
 
 use super::Running;
-use crate::answer::{Answer, Reply};
 use crate::attack::Delivery;
 use crate::shop::PurchaseRequest;
+use crate::shop::response::{Reply, Response};
 
 impl Running {
     /// Sends one purchase as it is to be delivered: the answer to it, and to its second copy if there was one.
@@ -17,37 +17,37 @@ impl Running {
         request: &PurchaseRequest<'_>,
         delivery: Delivery,
         intended: Instant,
-    ) -> (Answer, Option<Answer>) {
+    ) -> (Response, Option<Response>) {
         match delivery {
             Delivery::Once => (self.send(user, request, intended).await, None),
             Delivery::At(instance) => (self.attack.at(instance, request).await, None),
             Delivery::HangUp(after) => (self.attack.hang_up(request, after).await, None),
             Delivery::Twice => {
                 let again = self.attack.sale.client.buy(request);
-                let (answer, (copy, _)) = tokio::join!(self.send(user, request, intended), again);
-                (answer, Some(copy))
+                let (response, (copy, _)) = tokio::join!(self.send(user, request, intended), again);
+                (response, Some(copy))
             }
             Delivery::AtTwoInstances => {
-                let [answer, copy] = self.attack.at_two_instances(request).await;
-                (answer, Some(copy))
+                let [response, copy] = self.attack.at_two_instances(request).await;
+                (response, Some(copy))
             }
         }
     }
 
     /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
     /// purchase is then sent again with its key on a connection of its own, unless it is meant to break something.
-    async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Answer {
+    async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Response {
         let sent = Instant::now();
         let client = &self.attack.sale.client;
         let goose_request = GooseRequest::builder()
             .set_request_builder(request.fill(self.client.post(client.purchases())))
             .name(request.strategy)
             .build();
-        let response = user.request(goose_request).await.map(|answer| answer.response);
+        let response = user.request(goose_request).await.map(|response| response.response);
         let reply = match response {
             Ok(Err(error)) if request.fault.is_none() && was_cut(&error) => {
                 let (again, _) = client.buy(request).await;
-                return Answer {
+                return Response {
                     intended,
                     sent,
                     ..again

@@ -3,7 +3,7 @@
 use super::matrix::title;
 use super::table::{escaped, table};
 use crate::audit::Verdict;
-use crate::cell::{Cell, ClaimCheck};
+use crate::result::cell::{Cell, ClaimCheck};
 use crate::threats;
 
 /// The most threats side by side: a page on GitHub has no room for more, and would have to be moved to and fro.
@@ -45,7 +45,7 @@ pub(super) fn tables(families: &[Family], cells: &[Cell]) -> String {
 fn threats<'a>(cells: &[Cell<'a>]) -> Vec<&'a str> {
     let mut shown: Vec<&str> = Vec::new();
     for cell in cells {
-        let is_control = threats::find(cell.threat).is_some_and(|threat| threat.is_control());
+        let is_control = threats::find(cell.threat).is_some_and(|threat| threat.is_control);
         let leave_out = is_control
             && cells
                 .iter()

@@ -1,10 +1,10 @@
 //! The whole matrix: one row per strategy, by the kinds of their mechanisms; one column per threat.
 
 use super::table::{code, escaped, table};
-use crate::answer::Word;
 use crate::audit::{Finding, Verdict};
-use crate::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
 use crate::result::RunResult;
+use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
+use crate::shop::response::ResponseKind;
 use crate::threats;
 
 /// The shortest time in which nobody could buy that is shown, in seconds: a shorter one is a queue.
@@ -79,7 +79,7 @@ fn by_family(strategies: &mut [&str], cells: &[Cell]) -> Vec<String> {
 }
 
 pub(super) fn title(threat: &str, instances: usize) -> String {
-    threats::find(threat).map_or_else(|| escaped(threat), |found| found.title(instances))
+    threats::find(threat).map_or_else(|| escaped(threat), |found| found.title_on(instances))
 }
 
 /// The verdict, and what stands beside it: two at once behind one lock, and for how long nobody could buy.
@@ -102,6 +102,7 @@ fn verdict(cell: &Cell) -> String {
         (violated, _) => format!("**{}**, {violated}/{all} rounds", found(cell)),
     };
     match cell.claim_check() {
+        ClaimCheck::AsDesigned if cell.undeclared => format!("{text} (nobody claims anything here)"),
         ClaimCheck::AsDesigned | ClaimCheck::Skipped => text,
         ClaimCheck::NotAsDesigned => format!("{text} !!"),
         ClaimCheck::Inconclusive => format!("{text} ??"),
@@ -123,7 +124,7 @@ fn found(cell: &Cell) -> String {
 
 fn cost(cell: &Cell) -> [String; 2] {
     let sales = Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));
-    [sales.map_or(String::new(), spread), latency(cell, Word::Sold)]
+    [sales.map_or(String::new(), spread), latency(cell, ResponseKind::Sold)]
 }
 
 /// The median, and the range where there is one.
@@ -137,8 +138,8 @@ pub fn spread(of: Spread) -> String {
 }
 
 /// Medians over the repeats of the median and of the slowest, in ms: of so few answers no quantile near the end means much.
-pub(super) fn latency(cell: &Cell, word: Word) -> String {
-    let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&word));
+pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
+    let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&kind));
     let p50 = Spread::of(latencies().map(|latency| latency.p50 as f64 / 1_000.0));
     let slowest = Spread::of(latencies().map(|latency| latency.max as f64 / 1_000.0));
     match (p50, slowest) {

@@ -13,9 +13,9 @@ pub use summary::summary;
 
 use self::table::escaped;
 use super::Report;
-use crate::cell::{ClaimCheck, claim_check};
 use crate::result::RunResult;
-use crate::soak::sums;
+use crate::result::cell::{ClaimCheck, claim_check};
+use crate::result::soak_totals::sums;
 
 pub(super) struct Markdown;
 

@@ -2,10 +2,10 @@
 
 use super::matrix::{latency, spread};
 use super::table::{code, escaped, table};
-use crate::answer::Word;
 use crate::audit::{Finding, Verdict};
-use crate::cell::{Cell, Spread};
+use crate::result::cell::{Cell, Spread};
 use crate::result::{RoundResult, RunResult};
+use crate::shop::response::ResponseKind;
 
 const HEADS: [&str; 19] = [
     "strategy",
@@ -47,20 +47,20 @@ fn row(cell: &Cell) -> Vec<String> {
         trial(cell),
         verdicts(cell),
         units(RoundResult::all_stock),
-        units(|round| round.units(Word::Sold)),
+        units(|round| round.units(ResponseKind::Sold)),
         units(|round| round.facts.recorded),
         units(|round| round.findings.of(Finding::Oversold)),
         units(|round| round.findings.of(Finding::Undersold)),
-        units(|round| round.units(Word::Busy)),
-        units(|round| round.units(Word::Unknown)),
+        units(|round| round.units(ResponseKind::Busy)),
+        units(|round| round.units(ResponseKind::Unknown)),
         others(cell),
         overlap(cell),
         longest_wait(cell),
         jain(cell),
         reconciled(cell),
-        latency(cell, Word::Sold),
-        latency(cell, Word::SoldOut),
-        latency(cell, Word::Busy),
+        latency(cell, ResponseKind::Sold),
+        latency(cell, ResponseKind::SoldOut),
+        latency(cell, ResponseKind::Busy),
         Spread::of(cell.rounds.iter().map(|round| round.sales_per_s)).map_or("-".to_owned(), spread),
     ]
 }
@@ -83,9 +83,9 @@ fn verdicts(cell: &Cell) -> String {
         (Verdict::Violated, "violated"),
         (Verdict::Inconclusive, "inconclusive"),
     ];
-    let counted = counted.map(|(verdict, word)| (cell.count(verdict), word));
+    let counted = counted.map(|(verdict, kind)| (cell.count(verdict), kind));
     let said = counted.iter().filter(|(count, _)| *count > 0);
-    let said: Vec<_> = said.map(|(count, word)| format!("{word} {count}")).collect();
+    let said: Vec<_> = said.map(|(count, kind)| format!("{kind} {count}")).collect();
     if said.is_empty() {
         "skipped".to_owned()
     } else {
@@ -139,8 +139,8 @@ fn others(cell: &Cell) -> String {
         Some(format!("{} {size}", finding.name().replace('_', " ")))
     });
     let mut said: Vec<String> = largest.collect();
-    let doubts = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
-    said.extend(doubts.map(escaped));
+    let inconclusive_reasons = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
+    said.extend(inconclusive_reasons.map(escaped));
     let before = cell.rounds.iter().flat_map(|round| &round.inconclusive_before);
     let before: Vec<&String> = before.collect();
     if let Some(why) = before.first() {

@@ -5,9 +5,9 @@ use super::families::{Family, LEGEND, families, tables};
 use super::table::{code, table};
 use super::with_warning;
 use crate::audit::Verdict;
-use crate::cell::{Cell, ClaimCheck};
 use crate::result::RunResult;
-use crate::summary::{Row, explanations, rows};
+use crate::result::cell::{Cell, ClaimCheck};
+use crate::result::summary::{Row, explanations, rows};
 use crate::threats;
 
 /// The most strategies that are named in a sentence.
@@ -49,7 +49,7 @@ fn extent(run: &RunResult, families: &[Family], cells: &[Cell]) -> String {
     let mut threats: Vec<&str> = cells.iter().map(|cell| cell.threat).collect();
     threats.sort_unstable();
     threats.dedup();
-    threats.retain(|threat| threats::find(threat).is_none_or(|known| !known.is_control()));
+    threats.retain(|threat| threats::find(threat).is_none_or(|known| !known.is_control));
     let rounds = run.rounds.iter().filter(|round| round.skipped.is_none()).count();
     format!(
         "{} strategies of {} kinds under {} threats, in {rounds} rounds: with {violated} of them something went wrong.",
@@ -80,7 +80,7 @@ fn claims(cells: &[Cell]) -> String {
 /// Who held wherever a store keeps what it was given: no strategy can sell by what its store has forgotten. Who was not
 /// put to the test under one of the threats is not among them.
 fn holding(families: &[Family], cells: &[Cell]) -> String {
-    let forgets = |threat| threats::find(threat).is_some_and(|threat| threat.empties_a_store());
+    let forgets = |threat| threats::find(threat).is_some_and(|threat| threat.empties_a_store);
     let holds = |strategy: &&str| {
         let mut own = cells
             .iter()

@@ -7,7 +7,7 @@ mod words;
 use self::columns::columns;
 use self::words::{in_words, wrapped};
 use crate::audit::Verdict;
-use crate::cell::Cell;
+use crate::result::cell::Cell;
 use crate::result::{RoundResult, RunResult};
 use crate::text::one_line;
 use crate::trace::Story;

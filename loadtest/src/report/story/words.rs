@@ -2,9 +2,9 @@
 
 use super::LONGEST;
 use super::columns::said;
-use crate::answer::Word;
 use crate::audit::Finding;
 use crate::result::RoundResult;
+use crate::shop::response::ResponseKind;
 use crate::text::one_line;
 use crate::trace::{Role, Story, StoryPurchase, StoryStep};
 
@@ -16,11 +16,11 @@ pub(super) fn letter(place: usize) -> char {
 /// What a buyer was told in the end.
 pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
     match purchase.told {
-        Some(Word::Sold) => "told sold",
-        Some(Word::SoldOut) => "told sold out",
-        Some(Word::Busy) => "told busy",
-        Some(Word::Rejected) => "rejected",
-        Some(Word::Unknown) => "got no answer",
+        Some(ResponseKind::Sold) => "told sold",
+        Some(ResponseKind::SoldOut) => "told sold out",
+        Some(ResponseKind::Busy) => "told busy",
+        Some(ResponseKind::Rejected) => "rejected",
+        Some(ResponseKind::Unknown) => "got no answer",
         None => "sent by nobody",
     }
 }
@@ -88,7 +88,7 @@ fn oversold(story: &Story, quantity: i64) -> String {
     let sold = story
         .purchases
         .iter()
-        .filter(|purchase| purchase.told == Some(Word::Sold))
+        .filter(|purchase| purchase.told == Some(ResponseKind::Sold))
         .count() as i64
         * quantity;
     let reads = story.steps.iter().filter(|step| step.role == Some(Role::Read));
@@ -105,12 +105,12 @@ fn oversold(story: &Story, quantity: i64) -> String {
 /// The text on lines of at most `width` characters, broken between words where that can be.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let mut rest = word;
+    for kind in text.split_whitespace() {
+        let mut rest = kind;
         match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => {
+            Some(line) if line.len() + 1 + kind.len() <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(kind);
                 continue;
             }
             _ => {}

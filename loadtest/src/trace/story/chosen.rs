@@ -4,41 +4,42 @@ use std::collections::{HashMap, HashSet};
 
 use super::stuck::stuck;
 use super::updates::{Update, lost_update, met, took_the_same};
-use crate::answer::Word;
 use crate::audit::Finding;
 use crate::facts::Facts;
-use crate::told::Told;
+use crate::responses::Responses;
+use crate::shop::response::ResponseKind;
 use crate::trace::event::Role;
-use crate::trace::purchase::Purchase;
+use crate::trace::purchase::TracedPurchase;
 
 /// Those that show it best, the first one first; those that met if it has no better ones, and none if none did.
 pub(super) fn chosen<'a>(
     finding: Finding,
-    purchases: &'a [Purchase],
-    told: &Told,
+    purchases: &'a [TracedPurchase],
+    responses: &Responses,
     ledger: Option<&Facts>,
-) -> Vec<&'a Purchase> {
+) -> Vec<&'a TracedPurchase> {
     let shown = match finding {
         Finding::Oversold | Finding::Drift => {
-            let sold = sold(purchases, told);
+            let sold = sold(purchases, responses);
             let lost = lost_update(Update::all(&sold));
             if lost.is_empty() { took_the_same(&sold) } else { lost }
         }
-        Finding::Stuck => stuck(purchases, told),
+        Finding::Stuck => stuck(purchases, responses),
         Finding::Lost | Finding::Ghost | Finding::Duplicate => {
             let wrong = ledger
-                .map(|ledger| wrong_orders(finding, told, ledger))
+                .map(|ledger| wrong_orders(finding, responses, ledger))
                 .unwrap_or_default();
-            let is_wrong = |purchase: &&Purchase| purchase.order.as_deref().is_some_and(|order| wrong.contains(order));
+            let is_wrong =
+                |purchase: &&TracedPurchase| purchase.order.as_deref().is_some_and(|order| wrong.contains(order));
             purchases.iter().filter(is_wrong).collect()
         }
-        Finding::FalseRefusal => refused_and_sold(purchases, told),
+        Finding::FalseRefusal => refused_and_sold(purchases, responses),
         // Whoever was the last to find something there.
-        Finding::Unreadable => sold(purchases, told).pop().into_iter().collect(),
+        Finding::Unreadable => sold(purchases, responses).pop().into_iter().collect(),
         Finding::Undersold => Vec::new(),
     };
-    let met = || met(Update::all(&sold(purchases, told)));
-    let unanswered = || unanswered(purchases, told);
+    let met = || met(Update::all(&sold(purchases, responses)));
+    let unanswered = || unanswered(purchases, responses);
     // Where the counter and the ledger differ, they do so by what was left half done.
     let second_best = if finding == Finding::Drift {
         [unanswered(), met()]
@@ -50,27 +51,31 @@ pub(super) fn chosen<'a>(
 }
 
 /// Who had begun to write, to record or to commit and got no answer; first of all whoever was killed at it.
-fn unanswered<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
-    let told = told.purchases();
-    let silent = told.iter().filter(|purchase| purchase.word == Word::Unknown);
+fn unanswered<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
+    let responses = responses.purchases();
+    let silent = responses
+        .iter()
+        .filter(|purchase| purchase.kind == ResponseKind::Unknown);
     let silent: HashSet<&str> = silent.map(|purchase| purchase.buyer).collect();
-    let has_begun = |purchase: &&Purchase| {
+    let has_begun = |purchase: &&TracedPurchase| {
         let roles = [Role::Write, Role::Record, Role::Commit];
         roles.into_iter().any(|role| purchase.last(role).is_some())
     };
     let silent = purchases
         .iter()
         .filter(|purchase| silent.contains(purchase.buyer.as_str()));
-    let mut begun: Vec<&Purchase> = silent.filter(has_begun).collect();
+    let mut begun: Vec<&TracedPurchase> = silent.filter(has_begun).collect();
     begun.sort_by_key(|purchase| !purchase.is_life_over);
     begun.truncate(1);
     begun
 }
 
 /// The deliveries of purchases that were told sold.
-fn sold<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
-    let sold = told.answers().filter(|answer| answer.word == Word::Sold);
-    let buyers: HashSet<&str> = sold.map(|answer| answer.buyer.as_str()).collect();
+fn sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
+    let sold = responses
+        .responses()
+        .filter(|response| response.kind == ResponseKind::Sold);
+    let buyers: HashSet<&str> = sold.map(|response| response.buyer.as_str()).collect();
     purchases
         .iter()
         .filter(|purchase| buyers.contains(purchase.buyer.as_str()))
@@ -79,9 +84,11 @@ fn sold<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
 
 /// The ids of orders that were promised and are not in the ledger, that are there and were promised to nobody, or that
 /// share an idempotency key.
-fn wrong_orders<'a>(finding: Finding, told: &'a Told, ledger: &'a Facts) -> HashSet<&'a str> {
-    let sold = told.answers().filter(|answer| answer.word == Word::Sold);
-    let promised: HashSet<&str> = sold.filter_map(|answer| answer.order.as_deref()).collect();
+fn wrong_orders<'a>(finding: Finding, responses: &'a Responses, ledger: &'a Facts) -> HashSet<&'a str> {
+    let sold = responses
+        .responses()
+        .filter(|response| response.kind == ResponseKind::Sold);
+    let promised: HashSet<&str> = sold.filter_map(|response| response.order.as_deref()).collect();
     let recorded = || ledger.orders.iter().map(|order| order.id.as_str());
     if finding == Finding::Lost {
         let recorded: HashSet<&str> = recorded().collect();
@@ -103,18 +110,20 @@ fn wrong_orders<'a>(finding: Finding, told: &'a Told, ledger: &'a Facts) -> Hash
 }
 
 /// The first one who was told sold out, and the last one who was sold to all the same.
-fn refused_and_sold<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
-    let told = told.purchases();
-    let refused = told.iter().filter(|purchase| purchase.word == Word::SoldOut);
-    let refused = refused.min_by_key(|purchase| purchase.refused);
-    let sold = told
+fn refused_and_sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
+    let responses = responses.purchases();
+    let refused = responses
         .iter()
-        .filter(|purchase| purchase.word == Word::Sold)
+        .filter(|purchase| purchase.kind == ResponseKind::SoldOut);
+    let refused = refused.min_by_key(|purchase| purchase.refused);
+    let sold = responses
+        .iter()
+        .filter(|purchase| purchase.kind == ResponseKind::Sold)
         .max_by_key(|purchase| purchase.sent);
     let of = |buyer: &str| purchases.iter().find(|purchase| purchase.buyer == buyer);
     [refused, sold]
         .into_iter()
         .flatten()
-        .filter_map(|told| of(told.buyer))
+        .filter_map(|responses| of(responses.buyer))
         .collect()
 }

@@ -1,7 +1,7 @@
 //! What of a purchase's steps is kept in a story.
 
 use super::StoryStep;
-use crate::trace::purchase::{Purchase, Step};
+use crate::trace::purchase::{Step, TracedPurchase};
 
 /// The most steps of a story; each has two sides.
 const MOST_STEPS: usize = 30;
@@ -10,14 +10,14 @@ const MOST_STEPS: usize = 30;
 const FIRST: usize = 3;
 
 /// The steps that matter in any sale, and where a purchase stood still. Pauses and the like only where there are no others.
-pub(super) fn steps_of(purchase: &Purchase) -> impl Iterator<Item = &Step> {
+pub(super) fn steps_of(purchase: &TracedPurchase) -> impl Iterator<Item = &Step> {
     let matters = |step: &Step| step.role.is_some() || step.end.is_none();
     let none_does = !purchase.steps.iter().any(matters);
     purchase.steps.iter().filter(move |step| none_does || matters(step))
 }
 
 /// The steps of the purchase at `place` of so many, timed from `origin_ns`, and how many are left out.
-pub(super) fn cut(purchase: &Purchase, place: usize, origin_ns: u64, of: usize) -> (Vec<StoryStep>, usize) {
+pub(super) fn cut(purchase: &TracedPurchase, place: usize, origin_ns: u64, of: usize) -> (Vec<StoryStep>, usize) {
     let since = |at_ns: u64| at_ns.saturating_sub(origin_ns) / 1_000;
     let mut kept: Vec<StoryStep> = Vec::new();
     for step in steps_of(purchase) {

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use self::chosen::chosen;
 use self::cut::{cut, steps_of};
 use super::event::Role;
-use super::purchase::{Purchase, Trace};
-use crate::answer::Word;
+use super::purchase::{Trace, TracedPurchase};
 use crate::audit::{Expectation, FaultSeen, Finding, Judgement};
-use crate::facts::Look;
-use crate::told::Told;
+use crate::facts::Observation;
+use crate::responses::Responses;
+use crate::shop::response::ResponseKind;
 
 /// The most purchases of a story.
 const MOST_PURCHASES: usize = 3;
@@ -38,7 +38,7 @@ pub struct StoryPurchase {
     /// At which instance.
     pub instance: String,
     /// What the buyer was told in the end; `None` where nobody sent such a purchase.
-    pub told: Option<Word>,
+    pub told: Option<ResponseKind>,
     /// Whether its instance was killed while it was at it: a death was seen, and no answer came.
     pub killed: bool,
     /// How many of its steps are left out.
@@ -69,43 +69,43 @@ impl Story {
     pub fn of(
         trace: &Trace,
         expected: &Expectation,
-        told: &Told,
-        looks: &[Look],
+        responses: &Responses,
+        observations: &[Observation],
         judgement: &Judgement,
     ) -> Option<Self> {
         let (shows, _) = judgement.findings.found().next()?;
-        let ledger = looks.iter().rfind(|look| look.at_rest).map(|look| &look.facts);
-        let mut chosen = chosen(shows, &trace.purchases, told, ledger);
+        let ledger = observations.iter().rfind(|look| look.at_rest).map(|look| &look.facts);
+        let mut chosen = chosen(shows, &trace.purchases, responses, ledger);
         chosen.truncate(MOST_PURCHASES);
         let struck = matches!(expected.fault, Some(FaultSeen::Struck { .. }));
-        Self::told(shows, &chosen, told, struck)
+        Self::responses(shows, &chosen, responses, struck)
     }
 
     /// All that happened in a sale of a few purchases; `None` where nothing did.
-    pub fn of_all(trace: &Trace, told: &Told) -> Option<Self> {
+    pub fn of_all(trace: &Trace, responses: &Responses) -> Option<Self> {
         let all: Vec<_> = trace.purchases.iter().take(MOST_PURCHASES).collect();
-        Self::told(Finding::Oversold, &all, told, false)
+        Self::responses(Finding::Oversold, &all, responses, false)
     }
 
-    fn told(shows: Finding, chosen: &[&Purchase], told: &Told, struck: bool) -> Option<Self> {
+    fn responses(shows: Finding, chosen: &[&TracedPurchase], responses: &Responses, struck: bool) -> Option<Self> {
         let origin = chosen
             .iter()
             .filter_map(|purchase| steps_of(purchase).next())
             .map(|step| step.began_ns)
             .min()?;
-        let words = told.purchases();
+        let words = responses.purchases();
         let (mut purchases, mut steps) = (Vec::new(), Vec::new());
         for (place, purchase) in chosen.iter().enumerate() {
             let (kept, left_out) = cut(purchase, place, origin, chosen.len());
-            let word = words
+            let kind = words
                 .iter()
-                .find(|told| told.buyer == purchase.buyer)
-                .map(|told| told.word);
+                .find(|responses| responses.buyer == purchase.buyer)
+                .map(|responses| responses.kind);
             purchases.push(StoryPurchase {
                 buyer: purchase.buyer.clone(),
                 instance: purchase.instance.clone(),
-                told: word,
-                killed: struck && purchase.is_life_over && word == Some(Word::Unknown),
+                told: kind,
+                killed: struck && purchase.is_life_over && kind == Some(ResponseKind::Unknown),
                 left_out,
             });
             steps.extend(kept);

@@ -2,17 +2,21 @@
 
 use std::collections::HashMap;
 
-use crate::answer::Word;
-use crate::told::Told;
+use crate::responses::Responses;
+use crate::shop::response::ResponseKind;
 use crate::trace::event::Role;
-use crate::trace::holding::Holding;
-use crate::trace::purchase::{Purchase, Step};
+use crate::trace::hold_span::HoldSpan;
+use crate::trace::purchase::{Step, TracedPurchase};
 
 /// The last one who took the lock and never gave it back, and one who then asked for it in vain: the first who was told so.
-pub(super) fn stuck<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purchase> {
-    let words: HashMap<&str, Word> = told.purchases().iter().map(|told| (told.buyer, told.word)).collect();
-    let was_told = |purchase: &Purchase, word| words.get(purchase.buyer.as_str()) == Some(&word);
-    let last_holding = |purchase: &Purchase| Holding::all(purchase).pop();
+pub(super) fn stuck<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
+    let words: HashMap<&str, ResponseKind> = responses
+        .purchases()
+        .iter()
+        .map(|responses| (responses.buyer, responses.kind))
+        .collect();
+    let was_told = |purchase: &TracedPurchase, kind| words.get(purchase.buyer.as_str()) == Some(&kind);
+    let last_holding = |purchase: &TracedPurchase| HoldSpan::all(purchase).pop();
     let inside = purchases
         .iter()
         .filter(|purchase| last_holding(purchase).is_some_and(|holding| !holding.is_released))
@@ -25,7 +29,7 @@ pub(super) fn stuck<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purch
         dead.min_by_key(|purchase| purchase.last_ns())
     };
     // Never heard what came of its asking; others of whom that is true asked later.
-    let outside = || purchases.iter().filter(|purchase| Holding::all(purchase).is_empty());
+    let outside = || purchases.iter().filter(|purchase| HoldSpan::all(purchase).is_empty());
     let usual = usual_refusal(outside());
     let never_heard = || {
         let asked = outside().filter_map(|purchase| Some((purchase, purchase.last(Role::Lock)?)));
@@ -48,19 +52,19 @@ pub(super) fn stuck<'a>(purchases: &'a [Purchase], told: &Told) -> Vec<&'a Purch
     let Some((holder, since_ns)) = was_inside.or_else(unheard) else {
         return Vec::new();
     };
-    let asks_in_vain = |purchase: &&Purchase| {
+    let asks_in_vain = |purchase: &&TracedPurchase| {
         let asked = purchase.last(Role::Lock).map(|step| step.began_ns);
-        !purchase.is_life_over && asked > Some(since_ns) && Holding::all(purchase).is_empty()
+        !purchase.is_life_over && asked > Some(since_ns) && HoldSpan::all(purchase).is_empty()
     };
     let in_vain = || purchases.iter().filter(asks_in_vain);
-    let told_so = in_vain().find(|purchase| was_told(purchase, Word::Busy));
+    let told_so = in_vain().find(|purchase| was_told(purchase, ResponseKind::Busy));
     // Nobody heard anything: whoever was sold to was sold to by another delivery, and shows nothing.
-    let told_nothing = || in_vain().find(|purchase| !was_told(purchase, Word::Sold));
+    let told_nothing = || in_vain().find(|purchase| !was_told(purchase, ResponseKind::Sold));
     [holder].into_iter().chain(told_so.or_else(told_nothing)).collect()
 }
 
 /// What those hear most often who ask for the lock and do not get it.
-fn usual_refusal<'a>(outside: impl Iterator<Item = &'a Purchase>) -> Option<&'a str> {
+fn usual_refusal<'a>(outside: impl Iterator<Item = &'a TracedPurchase>) -> Option<&'a str> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     let steps = outside.flat_map(|purchase| &purchase.steps);
     for said in steps

@@ -49,7 +49,7 @@ fn a_counter_that_does_not_agree_with_the_orders_drifts() {
                 s.expected.stock = 4;
             }),
             violated("recorded, but not taken", &[("drift", -1)], |s| {
-                s.told.attack.pop();
+                s.responses.attack.pop();
                 s.facts.stock_left = Some(1);
             }),
         ],

@@ -1,6 +1,6 @@
 //! What the judge finds about the orders: those that are missing, and those that nobody was told of.
 
-use loadtest::answer::Word;
+use loadtest::shop::response::ResponseKind;
 
 use crate::fixture::{Fixture, Row, check, holds, violated};
 
@@ -16,19 +16,19 @@ fn a_sale_that_no_order_stands_for_is_lost() {
                 s.record_as("o-7", 1, Some("k-1"), "b-1");
             }),
             violated("the buyer was told no id", &[("lost", 1), ("ghost", 1)], |s| {
-                s.told.attack[1].order = None;
+                s.responses.attack[1].order = None;
             }),
             violated("the id is empty, here and there", &[("lost", 1), ("ghost", 1)], |s| {
-                s.told.attack[1].order = Some(String::new());
+                s.responses.attack[1].order = Some(String::new());
                 s.facts.orders[1].id = String::new();
             }),
             violated("one order was told to two buyers", &[("lost", 1), ("drift", 1)], |s| {
-                s.told.attack[1].order = Some("o-0".to_owned());
+                s.responses.attack[1].order = Some("o-0".to_owned());
                 s.unrecord("o-1");
             }),
             violated("two buyers were told each other's", &[("lost", 2), ("ghost", 2)], |s| {
-                s.told.attack[0].order = Some("o-1".to_owned());
-                s.told.attack[1].order = Some("o-0".to_owned());
+                s.responses.attack[0].order = Some("o-1".to_owned());
+                s.responses.attack[1].order = Some("o-0".to_owned());
             }),
             violated("another buyer's name", &[("lost", 1), ("ghost", 1)], |s| {
                 s.facts.orders[1].buyer = Some("b-7".to_owned());
@@ -43,7 +43,7 @@ fn a_sale_that_no_order_stands_for_is_lost() {
                 s.facts.orders[1].key = None;
             }),
             violated("one row grows and backs everybody", &[("lost", 2), ("ghost", 2)], |s| {
-                s.told.attack[1].order = Some("o-0".to_owned());
+                s.responses.attack[1].order = Some("o-0".to_owned());
                 s.unrecord("o-1");
                 s.facts.orders[0].quantity = 2;
             }),
@@ -115,28 +115,28 @@ fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
 #[test]
 fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
     /// Buyer 1's answer became `word`; the order is still there.
-    fn untold(fixture: &mut Fixture, word: Word) {
-        fixture.told.attack.remove(1);
-        fixture.say(1, word);
+    fn untold(fixture: &mut Fixture, kind: ResponseKind) {
+        fixture.responses.attack.remove(1);
+        fixture.say(1, kind);
         fixture.expected.instances = 1;
     }
     check(
         &[
-            violated("told sold out", &[("ghost", 1)], |s| untold(s, Word::SoldOut)),
-            violated("told busy", &[("ghost", 1)], |s| untold(s, Word::Busy)),
+            violated("told sold out", &[("ghost", 1)], |s| untold(s, ResponseKind::SoldOut)),
+            violated("told busy", &[("ghost", 1)], |s| untold(s, ResponseKind::Busy)),
             violated("told that it was no purchase", &[("ghost", 1)], |s| {
-                untold(s, Word::Rejected)
+                untold(s, ResponseKind::Rejected)
             }),
             violated("nobody's key", &[("ghost", 1)], |s| {
-                untold(s, Word::Unknown);
+                untold(s, ResponseKind::Unknown);
                 s.facts.orders[1].key = Some("k-7".to_owned());
             }),
             violated("another buyer's", &[("ghost", 1)], |s| {
-                untold(s, Word::Unknown);
+                untold(s, ResponseKind::Unknown);
                 s.facts.orders[1].buyer = Some("b-7".to_owned());
             }),
             violated("no key at all", &[("ghost", 1)], |s| {
-                untold(s, Word::Unknown);
+                untold(s, ResponseKind::Unknown);
                 s.facts.orders[1].key = None;
             }),
             violated("an order of minus one does not hide one", &[("ghost", 2)], |s| {
@@ -154,7 +154,7 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
             Row {
                 explained: 1,
                 ..holds("the answer was lost in a crash", |s| {
-                    untold(s, Word::Unknown);
+                    untold(s, ResponseKind::Unknown);
                     s.struck();
                 })
             },
@@ -162,22 +162,24 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
                 "who was told sold out in the end has an order all the same",
                 &[("ghost", 1)],
                 |s| {
-                    untold(s, Word::Unknown);
+                    untold(s, ResponseKind::Unknown);
                     s.struck();
-                    let again = s.later(1, Word::SoldOut, None, 2);
-                    s.told.repeats.push(again);
+                    let again = s.later(1, ResponseKind::SoldOut, None, 2);
+                    s.responses.repeats.push(again);
                 },
             ),
             violated(
                 "a lost answer explains no more than was bought",
                 &[("ghost", 3), ("drift", -2)],
                 |s| {
-                    untold(s, Word::Unknown);
+                    untold(s, ResponseKind::Unknown);
                     s.struck();
                     s.expected.stock = 4;
                     s.facts.stock_left = Some(2);
                     s.facts.orders[1].quantity = 3;
-                    s.told.attack.retain(|answer| answer.word != Word::SoldOut);
+                    s.responses
+                        .attack
+                        .retain(|response| response.kind != ResponseKind::SoldOut);
                 },
             ),
         ],
@@ -200,19 +202,19 @@ fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
             }),
             violated("made by a second click", &[("duplicate", 1)], |s| {
                 s.expected.stock = 3;
-                s.click_again(Word::Sold, Some("o-7"));
+                s.click_again(ResponseKind::Sold, Some("o-7"));
                 s.record_as("o-7", 1, Some("k-0"), "b-0");
             }),
             violated("made by a second click that was refused", &[("duplicate", 1)], |s| {
                 s.expected.stock = 3;
-                s.click_again(Word::SoldOut, None);
+                s.click_again(ResponseKind::SoldOut, None);
                 s.record_as("o-7", 1, Some("k-0"), "b-0");
             }),
             violated("made by a click with another quantity", &[("duplicate", 2)], |s| {
                 s.expected.stock = 4;
-                let mut answer = s.later(0, Word::Sold, Some("o-7"), 1);
-                answer.quantity = 2;
-                s.told.altered.push(answer);
+                let mut response = s.later(0, ResponseKind::Sold, Some("o-7"), 1);
+                response.quantity = 2;
+                s.responses.altered.push(response);
                 s.record_as("o-7", 2, Some("k-0"), "b-0");
             }),
             violated(
@@ -221,16 +223,18 @@ fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
                 |s| {
                     s.expected.stock = 3;
                     s.facts.stock_left = Some(1);
-                    s.told.attack.retain(|answer| answer.word == Word::Sold);
-                    s.click_again(Word::Sold, Some("o-7"));
+                    s.responses
+                        .attack
+                        .retain(|response| response.kind == ResponseKind::Sold);
+                    s.click_again(ResponseKind::Sold, Some("o-7"));
                 },
             ),
             holds("a second click is told of its own order", |s| {
-                s.click_again(Word::Sold, Some("o-0"))
+                s.click_again(ResponseKind::Sold, Some("o-0"))
             }),
             holds("and one with another quantity is refused", |s| {
-                let answer = s.later(0, Word::Rejected, None, 1);
-                s.told.altered.push(answer);
+                let response = s.later(0, ResponseKind::Rejected, None, 1);
+                s.responses.altered.push(response);
             }),
             violated(
                 "beyond the stock",

@@ -1,6 +1,6 @@
 //! What the judge finds about who was sold to, and who was refused.
 
-use loadtest::answer::Word;
+use loadtest::shop::response::ResponseKind;
 
 use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, violated};
 
@@ -35,8 +35,8 @@ fn selling_beyond_the_stock_is_found_whatever_the_counter_says() {
                 "sold to the last buyer, after the stock was gone",
                 &[("oversold", 1), ("false_refusal", 1), ("drift", -1)],
                 |s| {
-                    let answer = s.later(9, Word::Sold, Some("o-9"), 1);
-                    s.told.follow_up.push(answer);
+                    let response = s.later(9, ResponseKind::Sold, Some("o-9"), 1);
+                    s.responses.follow_up.push(response);
                     s.record(9, 1);
                 },
             ),
@@ -60,13 +60,15 @@ fn refusing_buyers_while_their_units_are_left_is_found() {
             violated("the last buyer is refused too", &[("undersold", 2)], |s| {
                 s.expected.stock = 9;
                 s.facts.stock_left = Some(7);
-                s.last_buyer(Word::SoldOut);
+                s.last_buyer(ResponseKind::SoldOut);
             }),
             inconclusive(
                 "units are left, but nobody was refused",
                 "the stock never ran out: 7 units were left",
                 |s| {
-                    s.told.attack.retain(|answer| answer.word == Word::Sold);
+                    s.responses
+                        .attack
+                        .retain(|response| response.kind == ResponseKind::Sold);
                     s.expected.stock = 9;
                     s.facts.stock_left = Some(7);
                 },
@@ -93,24 +95,24 @@ fn refusing_buyers_while_their_units_are_left_is_found() {
 fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_refusal() {
     /// Buyer 1 comes after buyer 2 was told sold out.
     fn refused_first(fixture: &mut Fixture) {
-        let later = fixture.later(1, Word::Sold, Some("o-1"), 2);
-        fixture.told.attack[1] = later;
-        let met = fixture.answer(3, Word::Busy, None);
-        fixture.told.attack.push(met);
+        let later = fixture.later(1, ResponseKind::Sold, Some("o-1"), 2);
+        fixture.responses.attack[1] = later;
+        let met = fixture.response(3, ResponseKind::Busy, None);
+        fixture.responses.attack.push(met);
     }
     check(
         &[
             violated("and then sold", &[("false_refusal", 1)], refused_first),
             holds("sent while the refusal was on its way", |s| {
                 refused_first(s);
-                s.told.attack[1].sent = s.start + ANSWER;
+                s.responses.attack[1].sent = s.start + ANSWER;
             }),
             holds("by workers whose clocks may be as far apart", |s| {
                 refused_first(s);
-                s.told.apart = ANSWER * 2;
+                s.responses.apart = ANSWER * 2;
             }),
             holds("sent before, and answered again after", |s| {
-                s.click_again(Word::Sold, Some("o-0"))
+                s.click_again(ResponseKind::Sold, Some("o-0"))
             }),
         ],
         Fixture::exact,
@@ -118,19 +120,19 @@ fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_ref
 }
 
 /// Two units are left, and the buyers who came alone in the end were told this.
-fn left(fixture: &mut Fixture, words: &[Word]) {
-    fixture.told.attack.pop();
+fn left(fixture: &mut Fixture, words: &[ResponseKind]) {
+    fixture.responses.attack.pop();
     fixture.expected.stock = 4;
     fixture.facts.stock_left = Some(2);
-    for (place, word) in (9..).zip(words) {
-        let answer = fixture.later(place, *word, None, 1);
-        fixture.told.follow_up.push(answer);
+    for (place, kind) in (9..).zip(words) {
+        let response = fixture.later(place, *kind, None, 1);
+        fixture.responses.follow_up.push(response);
     }
 }
 
 #[test]
 fn a_shop_that_sold_and_now_sells_to_nobody_is_stuck() {
-    use Word::{Busy, Rejected, SoldOut, Unknown};
+    use ResponseKind::{Busy, Rejected, SoldOut, Unknown};
     check(
         &[
             violated("busy", &[("stuck", 1)], |s| left(s, &[Busy])),
@@ -154,7 +156,7 @@ fn a_shop_that_sold_and_now_sells_to_nobody_is_stuck() {
 
 #[test]
 fn a_shop_that_sells_to_some_and_fails_others_is_not_stuck() {
-    use Word::{Sold, Unknown};
+    use ResponseKind::{Sold, Unknown};
     check(
         &[
             inconclusive(
@@ -167,7 +169,7 @@ fn a_shop_that_sells_to_some_and_fails_others_is_not_stuck() {
                 "3 answers never came, though nothing was broken on purpose",
                 |s| {
                     left(s, &[Unknown, Unknown, Sold, Unknown]);
-                    s.told.follow_up[2].order = Some("o-11".to_owned());
+                    s.responses.follow_up[2].order = Some("o-11".to_owned());
                     s.record(11, 1);
                     s.facts.stock_left = Some(1);
                 },

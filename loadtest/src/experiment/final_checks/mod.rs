@@ -1,0 +1,215 @@
+//! The sales of the rounds that were played: they stay open until the end of the run, and are looked at once more then.
+
+mod play;
+
+use std::collections::VecDeque;
+
+use anyhow::Result;
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use self::play::Play;
+use super::Record;
+use crate::audit::Verdict;
+use crate::deployment::Deployment;
+use crate::follow_up::SaleSetFollowUp;
+use crate::plan::Round;
+use crate::result::RoundResult;
+use crate::sale::Load;
+use crate::sale::Sale;
+use crate::sale::sale_set::{self, AT_ONCE};
+
+/// The most sales that are kept open at a time, but for those of one round that is played for the second time. A shop
+/// may have to keep each of them in its stores.
+const MOST_OPEN: usize = 1_000;
+
+/// The most purchases that are kept in memory for them.
+const MOST_KEPT: usize = 1_000_000;
+
+/// Rounds whose verdict is not final yet.
+#[derive(Default)]
+pub(crate) struct OpenSales {
+    open: VecDeque<OpenRound>,
+    kept: usize,
+    /// The sales of the round that is being played.
+    current: Vec<Sale>,
+}
+
+struct OpenRound {
+    /// Its place in the plan.
+    place: usize,
+    round: Round,
+    /// Mostly one.
+    plays: Vec<Play>,
+    /// Why the first play was no test, unless another one followed it.
+    inconclusive: Option<String>,
+    /// Why the plays before the last one were none.
+    before: Vec<String>,
+}
+
+impl OpenSales {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        let plays = self.open.iter().flat_map(|open| &open.plays);
+        plays.map(|play| play.sales.len()).sum()
+    }
+
+    /// Closes the oldest until there is room for the sales of `round`; so many of the newest rounds stay open anyway.
+    ///
+    /// # Errors
+    /// Those of [`OpenSales::close_all`].
+    pub(crate) async fn make_room(
+        &mut self,
+        round: &Round,
+        stay: usize,
+        deployment: &Deployment,
+        record: &Record<'_>,
+    ) -> Result<()> {
+        let Load { items, requests, .. } = round.load;
+        let is_over =
+            |open: &Self, part| open.len() + items > MOST_OPEN / part || open.kept + requests > MOST_KEPT / part;
+        if !is_over(self, 1) {
+            return Ok(());
+        }
+        // Many at once: before the last look time passes for all of them together.
+        let mut oldest = Vec::new();
+        while self.open.len() > stay && is_over(self, 2) {
+            let Some(open) = self.open.pop_front() else { break };
+            self.kept -= open.round.load.requests * open.plays.len();
+            oldest.push(open);
+        }
+        deployment.heal().await?;
+        close(oldest, record).await
+    }
+
+    /// Sales are about to be opened; they have to be closed even if their round is never followed up.
+    pub(crate) fn opens(&mut self, sales: &[Sale]) {
+        self.current = sales.to_vec();
+    }
+
+    /// Follows the attack of the round at `place` of the plan up, for as long as that takes or until its buyers are told to
+    /// wait. Records what the round showed so far; it becomes final with the last look. Whether the round was no test by
+    /// chance alone, so that it is to be played once more.
+    ///
+    /// # Errors
+    /// When a ledger cannot be read, or what it showed cannot be kept.
+    pub(crate) async fn follow(
+        &mut self,
+        place: usize,
+        round: &Round,
+        follow_up: SaleSetFollowUp,
+        record: &Record<'_>,
+    ) -> Result<bool> {
+        let (play, result, read) = Play::follow(round, follow_up).await?;
+        let is_chance = read.is_ok() && result.inconclusive.is_some() && play.is_no_test_by_chance();
+        self.kept += round.load.requests;
+        self.open.push_back(OpenRound {
+            place,
+            round: round.clone(),
+            plays: vec![play],
+            inconclusive: result.inconclusive.clone(),
+            before: Vec::new(),
+        });
+        self.current = Vec::new();
+        record.keep(place, result)?;
+        read?;
+        Ok(is_chance)
+    }
+
+    /// The same for the second play of the round that was followed last: what it showed takes the place of what the first
+    /// play showed, and says so.
+    ///
+    /// # Errors
+    /// Those of [`OpenSales::follow`].
+    pub(crate) async fn replay(
+        &mut self,
+        round: &Round,
+        follow_up: SaleSetFollowUp,
+        record: &Record<'_>,
+    ) -> Result<()> {
+        let (play, result, read) = Play::follow(round, follow_up).await?;
+        let Some(open) = self.open.back_mut() else {
+            return read;
+        };
+        self.kept += round.load.requests;
+        open.plays.push(play);
+        open.before.extend(open.inconclusive.take());
+        let result = RoundResult {
+            inconclusive_before: open.before.clone(),
+            ..result
+        };
+        self.current = Vec::new();
+        record.keep(open.place, result)?;
+        read
+    }
+
+    /// Waits for those that wait, buys and looks at every ledger once more, and closes the sales.
+    ///
+    /// # Errors
+    /// When a shop cannot be healed, a ledger not be read, what it showed not be kept, or a sale not be closed. The others
+    /// are left alone then: each of them would take as long to fail.
+    pub(crate) async fn close_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
+        deployment.heal().await?;
+        let Self { open, current, .. } = std::mem::take(self);
+        close(open.into(), record).await?;
+        sale_set::close(current).await
+    }
+
+    /// Closes the sales and looks at nothing any more.
+    ///
+    /// # Errors
+    /// When one cannot be closed; the others are left alone then.
+    pub(crate) async fn abandon(self) -> Result<()> {
+        let plays = self.open.into_iter().flat_map(|open| open.plays);
+        let sales = plays.flat_map(|play| play.sales).chain(self.current);
+        sale_set::close(sales.collect()).await
+    }
+}
+
+/// Buys once more in all of these rounds, and looks at them for the last time only then.
+async fn close(mut rounds: Vec<OpenRound>, record: &Record<'_>) -> Result<()> {
+    let coming: Vec<_> = rounds.iter_mut().map(OpenRound::recheck).collect();
+    stream::iter(coming).buffer_unordered(AT_ONCE).collect::<()>().await;
+    let mut closing = stream::iter(rounds.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
+    while let Some((place, result, closed)) = closing.next().await {
+        record.keep(place, result)?;
+        closed?;
+    }
+    Ok(())
+}
+
+impl OpenRound {
+    async fn recheck(&mut self) {
+        for play in &mut self.plays {
+            play.recheck().await;
+        }
+    }
+
+    /// The place of the round, its final result, and whether its ledgers could be read and its sales closed.
+    async fn close(self) -> (usize, RoundResult, Result<()>) {
+        let (mut row, mut outcome) = (None, Ok(()));
+        for play in self.plays {
+            let (result, is_chance, closed) = play.close(&self.round).await;
+            row = Some(match row {
+                Some((earlier, earlier_is_chance)) if is_worse(&earlier, earlier_is_chance, &result) => {
+                    (earlier, earlier_is_chance)
+                }
+                Some(_) | None => (result, is_chance),
+            });
+            outcome = outcome.and(closed);
+        }
+        let mut result = row.map_or_else(|| RoundResult::waiting(&self.round), |(result, _)| result);
+        result.inconclusive_before = self.before;
+        (self.place, result, outcome)
+    }
+}
+
+/// Whether the last look showed that an earlier play was more than no test by chance: then it may not be forgotten over
+/// a later one that went well.
+fn is_worse(earlier: &RoundResult, is_chance: bool, later: &RoundResult) -> bool {
+    match earlier.verdict {
+        Verdict::Violated => later.verdict != Verdict::Violated,
+        Verdict::Inconclusive => !is_chance && later.verdict == Verdict::Holds,
+        Verdict::Holds => false,
+    }
+}

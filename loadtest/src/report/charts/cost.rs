@@ -1,0 +1,94 @@
+//! What the strategies that hold cost: units sold per second, the fastest first.
+
+use super::Chart;
+use super::safe_strategies::{SafeStrategy, of_rounds, safe_strategies, strategies};
+use super::svg::{Font, GREEN, INK, Svg};
+use crate::report::spread;
+use crate::result::RunResult;
+use crate::result::cell::Cell;
+use crate::text::one_line;
+
+/// Characters of a strategy's name that are shown.
+const NAME: usize = 19;
+
+/// Characters of its figures that are shown.
+const FIGURES: usize = 22;
+
+/// Where bars begin, and how long the longest may be: behind it stand its figures.
+const BAR_X: i64 = 204;
+const BAR_WIDTH: i64 = 112;
+
+/// From one strategy to the next.
+const ROW: i64 = 32;
+
+/// Strategies that are shown.
+const MOST: usize = 24;
+
+const TITLE: &str = "Sales per second of the strategies that hold";
+
+pub(super) struct Cost;
+
+impl Chart for Cost {
+    fn file_name(&self) -> &'static str {
+        "cost.svg"
+    }
+
+    fn draw(&self, run: &RunResult) -> String {
+        let cells = Cell::all(run);
+        let found = safe_strategies(&cells);
+        let mut svg = Svg::new();
+        let top = svg.head(TITLE, &explanation(run, &found, strategies(&cells).len()));
+        let shown = &found[..found.len().min(MOST)];
+        let longest = shown
+            .iter()
+            .map(|safe_strategies| safe_strategies.sales_per_s.median)
+            .fold(1.0, f64::max);
+        let mut description = Vec::new();
+        for (safe_strategies, row) in shown.iter().zip(0..) {
+            draw_row(&mut svg, safe_strategies, top + row * ROW, longest);
+            description.push(format!(
+                "{}: {}",
+                safe_strategies.strategy,
+                spread(safe_strategies.sales_per_s)
+            ));
+        }
+        svg.finish(top + ROW * shown.len() as i64 + 8, TITLE, &description.join("\n"))
+    }
+}
+
+fn explanation(run: &RunResult, found: &[SafeStrategy<'_>], all: usize) -> Vec<String> {
+    let held = format!("{} of {all} strategies held in every trial", found.len());
+    let Some(round) = found.first().and_then(|first| first.cell.rounds.first()) else {
+        return vec![format!("{held}.")];
+    };
+    let on = &run.environment;
+    let mut lines = vec![
+        format!("{held}."),
+        format!("{} buyers at once, {} instances.", round.buyers, round.instances),
+        format!("Median [smallest to largest] {}.", of_rounds(found[0].cell)),
+        format!("{} x {}, {}", on.cpus, one_line(&on.cpu, 32), day(&run.started_at)),
+    ];
+    if found.len() > MOST {
+        lines.insert(1, format!("The fastest {MOST} of them are shown."));
+    }
+    lines
+}
+
+/// The date of an instant.
+fn day(instant: &str) -> String {
+    one_line(instant.split('T').next().unwrap_or_default(), 10)
+}
+
+fn draw_row(svg: &mut Svg, safe_strategies: &SafeStrategy<'_>, y: i64, longest: f64) {
+    let median = safe_strategies.sales_per_s.median;
+    let long = (median.max(0.0) / longest * BAR_WIDTH as f64).round() as i64;
+    let line = y + 15;
+    svg.text((16, line), Font::Name, INK, &one_line(safe_strategies.strategy, NAME));
+    svg.bar((BAR_X, y), (long.max(1), 20), GREEN);
+    svg.text(
+        (BAR_X + long + 8, line),
+        Font::Plain,
+        INK,
+        &one_line(&spread(safe_strategies.sales_per_s), FIGURES),
+    );
+}

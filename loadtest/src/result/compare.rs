@@ -1,0 +1,147 @@
+//! Two runs side by side: which verdicts changed, what became dearer, and whether they can be compared at all.
+
+use crate::audit::Verdict;
+use crate::result::RunResult;
+use crate::result::cell::{COST_UNDER, Cell, Spread};
+use crate::text::one_line;
+use crate::threats;
+
+/// Characters of a strategy's name that are shown.
+const NAME: usize = 21;
+
+/// What two runs say together.
+pub struct Comparison {
+    /// Everything, in lines of at most 80 characters.
+    pub text: String,
+    /// Whether a verdict changed, or a trial is in one of them alone.
+    pub has_changed: bool,
+}
+
+/// Compares `after` with `before`.
+pub fn compare(before: &RunResult, after: &RunResult) -> Comparison {
+    let (old, new) = (Cell::all(before), Cell::all(after));
+    let differences = differences(before, after);
+    let changes = changes(&old, &new);
+    let mut lines: Vec<String> = differences.iter().map(|what| format!("Not the same {what}")).collect();
+    if !lines.is_empty() {
+        lines.push("The ratios below compare these, too.".to_owned());
+        lines.push(String::new());
+    }
+    match changes.as_slice() {
+        [] => lines.push("No verdict changed.".to_owned()),
+        changes => lines.extend(changes.iter().cloned()),
+    }
+    let costs: Vec<String> = new.iter().filter_map(|cell| cost(cell, &old)).collect();
+    if !costs.is_empty() {
+        lines.push(String::new());
+        let heads = ["before", "after", "ratio", "between"];
+        let [before, after, ratio, between] = heads;
+        lines.push(format!(
+            "{:<NAME$} {before:>9} {after:>9} {ratio:>7}  {between}",
+            "sales/s"
+        ));
+        lines.extend(costs);
+    }
+    Comparison {
+        text: lines.join("\n") + "\n",
+        has_changed: !changes.is_empty(),
+    }
+}
+
+/// Machine, programs and load, where they differ.
+fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
+    let on = |run: &RunResult| {
+        let on = &run.environment;
+        let load = run.rounds.iter().find(|round| round.threat == COST_UNDER);
+        let load = load.or(run.rounds.first()).map(|round| {
+            format!(
+                "{} buyers, {} of {} units, {} ms",
+                round.buyers,
+                round.demand,
+                round.stock_in_words(),
+                round.work_ms
+            )
+        });
+        [
+            ("machine", format!("{} x {}, {} MiB", on.cpus, on.cpu, on.memory_mib)),
+            ("system", format!("{}, {}", on.os, on.kernel)),
+            ("redis", on.redis.clone()),
+            ("mariadb", on.mariadb.clone()),
+            ("nginx", on.nginx.clone().unwrap_or_default()),
+            ("oversell", on.oversell.clone()),
+            ("load", load.unwrap_or_default()),
+        ]
+    };
+    let pairs = on(before).into_iter().zip(on(after));
+    let differ = pairs.filter(|((_, old), (_, new))| old != new);
+    let said = differ.map(|((what, old), (_, new))| {
+        let [old, new] = [old, new].map(|text| one_line(&text, 200));
+        format!("{what}:\n  before  {old}\n  after   {new}")
+    });
+    said.collect()
+}
+
+fn changes(old: &[Cell<'_>], new: &[Cell<'_>]) -> Vec<String> {
+    let mut changes = Vec::new();
+    for cell in new {
+        let (before, after) = (same(cell, old).map(verdict), verdict(cell));
+        match before {
+            Some(before) if before.0 == after.0 => {}
+            Some(before) => changes.push(line(cell, &format!("{} -> {}", before.1, after.1))),
+            None => changes.push(line(cell, &format!("not there before -> {}", after.1))),
+        }
+    }
+    let gone = old.iter().filter(|cell| same(cell, new).is_none());
+    changes.extend(gone.map(|cell| line(cell, &format!("{} -> not there any more", verdict(cell).1))));
+    changes
+}
+
+fn same<'a, 'b>(cell: &Cell<'_>, cells: &'a [Cell<'b>]) -> Option<&'a Cell<'b>> {
+    let place = |cell: &Cell<'_>| (cell.strategy.to_owned(), cell.threat.to_owned(), cell.instances);
+    cells.iter().find(|other| place(other) == place(cell))
+}
+
+/// What the repeats say, and the same with how often they say it.
+fn verdict(cell: &Cell<'_>) -> (Option<Verdict>, String) {
+    let all = cell.rounds.len();
+    let count = |verdict| cell.count(verdict);
+    match (count(Verdict::Violated), count(Verdict::Inconclusive)) {
+        _ if all == 0 => (None, "skipped".to_owned()),
+        (0, 0) => (Some(Verdict::Holds), format!("holds {all}/{all}")),
+        (0, unclear) => (Some(Verdict::Inconclusive), format!("no test {unclear}/{all}")),
+        (violated, _) => {
+            let found = cell.rounds.iter().flat_map(|round| round.findings.found());
+            let gravest = found.map(|(finding, _)| finding).min();
+            let name = gravest.map_or_else(String::new, |finding| finding.name().replace('_', " "));
+            (Some(Verdict::Violated), format!("{name} {violated}/{all}"))
+        }
+    }
+}
+
+fn line(cell: &Cell<'_>, change: &str) -> String {
+    let trial =
+        threats::find(cell.threat).map_or_else(|| one_line(cell.threat, 16), |threat| threat.title_on(cell.instances));
+    format!("{:<NAME$} {trial:<16} {change}", one_line(cell.strategy, NAME))
+}
+
+/// How many times as much `cell` sells as it did, and between which bounds the ratio lies for sure.
+fn cost(cell: &Cell<'_>, old: &[Cell<'_>]) -> Option<String> {
+    if cell.threat != COST_UNDER {
+        return None;
+    }
+    let speed = |cell: &Cell<'_>| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));
+    let (before, after) = (speed(same(cell, old)?)?, speed(cell)?);
+    if before.min <= 0.0 {
+        return None;
+    }
+    Some(format!(
+        "{:<NAME$} {:>9.0} {:>9.0} {:>7.2}  {:.2} and {:.2}, {} instances",
+        one_line(cell.strategy, NAME),
+        before.median,
+        after.median,
+        after.median / before.median,
+        after.min / before.max,
+        after.max / before.min,
+        cell.instances
+    ))
+}

@@ -1,0 +1,188 @@
+//! What became of each strategy in a run, all its trials together.
+
+use crate::audit::{Finding, Verdict};
+use crate::result::RunResult;
+use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
+use crate::shop::response::ResponseKind;
+use crate::threats;
+
+/// What became of a strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It held in every round.
+    Holds,
+    /// It failed where it claims nothing.
+    Fails,
+    /// Some rounds were no test, and nothing else decides.
+    NoTest,
+    /// Nothing was played.
+    Skipped,
+    /// It held where it should fail, or failed where it should hold.
+    NotAsClaimed,
+}
+
+/// One strategy.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// `mechanism@store`, as the shop wrote it.
+    pub strategy: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The same in a few words: the worst that was seen, or how often it held.
+    pub happened: String,
+    /// Sales per second, and the median time of a sale in ms: medians over the repeats, empty where nothing was sold, and in a soak.
+    pub cost: [String; 2],
+}
+
+/// Every strategy of a run, in the order in which they were first played.
+pub fn rows(run: &RunResult) -> Vec<Row> {
+    let cells = Cell::all(run);
+    let mut strategies: Vec<&str> = Vec::new();
+    for cell in &cells {
+        if !strategies.contains(&cell.strategy) {
+            strategies.push(cell.strategy);
+        }
+    }
+    let mut rows: Vec<Row> = strategies.iter().map(|strategy| Row::of(strategy, &cells)).collect();
+    if run.soak.is_some() {
+        // Its rounds are played side by side, each with a load of its own.
+        rows.iter_mut().for_each(|row| row.cost = Default::default());
+    }
+    rows
+}
+
+impl Row {
+    fn of(strategy: &str, cells: &[Cell]) -> Self {
+        let own: Vec<&Cell> = cells.iter().filter(|cell| cell.strategy == strategy).collect();
+        let wrong = own.iter().find(|cell| cell.claim_check() == ClaimCheck::NotAsDesigned);
+        // The gravest, and of equals the largest.
+        let violated = own.iter().filter_map(|cell| Some((cell.gravest()?, cell)));
+        let worst = violated.min_by_key(|((finding, size), _)| (*finding, -size.abs()));
+        let unclear = own.iter().find(|cell| cell.claim_check() == ClaimCheck::Inconclusive);
+        let rounds: usize = own.iter().map(|cell| cell.rounds.len()).sum();
+        let (outcome, happened) = match (wrong, worst, unclear) {
+            (Some(wrong), ..) => (Outcome::NotAsClaimed, wrongly(wrong)),
+            (None, Some((found, cell)), _) => (Outcome::Fails, failed(found, cell)),
+            (None, None, Some(cell)) => (Outcome::NoTest, format!("no test: {}", under(cell))),
+            (None, None, None) if rounds == 0 => (Outcome::Skipped, "skipped".to_owned()),
+            (None, None, None) => (Outcome::Holds, format!("holds in all {rounds} rounds")),
+        };
+        let cost = own.iter().find(|cell| cell.threat == COST_UNDER);
+        Self {
+            strategy: strategy.to_owned(),
+            outcome,
+            happened,
+            cost: cost.map_or_else(Default::default, |cell| [sales_per_s(cell), median_ms(cell)]),
+        }
+    }
+}
+
+/// What went wrong at its worst, and where.
+fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
+    let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
+    let what = match finding {
+        Finding::Oversold => format!("oversold: {} of {stock}", stock + size),
+        Finding::Stuck => "stuck: nobody can buy".to_owned(),
+        other => format!("{}: {}", other.name().replace('_', " "), size.abs()),
+    };
+    format!("{what}, {}", under(cell))
+}
+
+fn wrongly(cell: &Cell) -> String {
+    match cell.gravest() {
+        Some(found) => failed(found, cell),
+        None => format!("holds, and should not: {}", under(cell)),
+    }
+}
+
+fn under(cell: &Cell) -> String {
+    threats::find(cell.threat).map_or_else(|| cell.threat.to_owned(), |threat| threat.title_on(cell.instances))
+}
+
+/// The median of the repeats.
+fn sales_per_s(cell: &Cell) -> String {
+    let sales = Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));
+    sales.map_or_else(String::new, |sales| format!("{:.0}", sales.median))
+}
+
+/// The median over the repeats of the median time of a sale, in ms.
+fn median_ms(cell: &Cell) -> String {
+    let latencies = cell
+        .rounds
+        .iter()
+        .filter_map(|round| round.latency_us.get(&ResponseKind::Sold));
+    let p50 = Spread::of(latencies.map(|latency| latency.p50 as f64 / 1_000.0));
+    p50.map_or_else(String::new, |p50| format!("{:.1}", p50.median))
+}
+
+/// What a run says, in a sentence.
+pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
+    let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
+    let all = rows.len();
+    match claim_check(run) {
+        ClaimCheck::AsDesigned => format!(
+            "Of {all} strategies {} failed where they claim nothing; {} held in every round.",
+            count(Outcome::Fails),
+            count(Outcome::Holds)
+        ),
+        ClaimCheck::NotAsDesigned => format!(
+            "{} of {all} strategies did not do what they claim: see !!",
+            count(Outcome::NotAsClaimed)
+        ),
+        ClaimCheck::Inconclusive if run.ended_early.is_some() => "The run ended early: it decides nothing.".to_owned(),
+        ClaimCheck::Inconclusive => "Some rounds were no test, and nothing is decided by them: see ??".to_owned(),
+        ClaimCheck::Skipped => "Some trials were skipped: nothing is decided about them.".to_owned(),
+    }
+}
+
+/// What the figures mean, each said once.
+pub fn explanations(run: &RunResult) -> Vec<String> {
+    let cells = Cell::all(run);
+    let mut lines = Vec::new();
+    if let Some(round) = run.rounds.iter().find(|round| round.threat == COST_UNDER)
+        && run.soak.is_none()
+    {
+        lines.push(format!(
+            "{} buyers ask for {} of {} units: {} is the most that can be oversold.",
+            round.buyers,
+            round.demand,
+            round.stock_in_words(),
+            round.demand.saturating_sub(round.all_stock()).max(0)
+        ));
+        lines.push(format!(
+            "sales/s and the median time of a sale: on {} instances.",
+            round.instances
+        ));
+    }
+    let again = run.rounds.iter().filter(|round| !round.inconclusive_before.is_empty());
+    match again.count() {
+        0 => {}
+        1 => lines.push("1 round was no test by chance and was played once more.".to_owned()),
+        many => lines.push(format!(
+            "{many} rounds were no test by chance and were played once more."
+        )),
+    }
+    lines.extend(no_proof(run, &cells));
+    lines
+}
+
+/// How often something may still go wrong that never did: in the repeats of one cell, or in all rounds of a soak, which were
+/// drawn from one set.
+fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
+    let is_clean = |cell: &Cell| cell.count(Verdict::Violated) == 0;
+    let played = cells.iter().map(|cell| cell.rounds.len());
+    let (rounds, is_clean) = match run.soak {
+        None => (played.max().unwrap_or(0), cells.iter().any(is_clean)),
+        Some(_) => (played.sum(), cells.iter().all(is_clean)),
+    };
+    if rounds == 0 || !is_clean {
+        return None;
+    }
+    let percent = upper_bound_95(rounds) * 100.0;
+    Some(match run.soak {
+        None => {
+            format!("{rounds} clean rounds are no proof: what fails in {percent:.0} of 100 may still have stayed away.")
+        }
+        Some(_) => format!("{rounds} clean rounds are no proof: {percent:.1} of 100 may still fail."),
+    })
+}

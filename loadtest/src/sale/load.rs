@@ -1,0 +1,52 @@
+//! How much is asked of a shop in one round.
+
+use serde::{Deserialize, Serialize};
+
+/// The most purchases one round may send: every answer is kept in memory.
+pub const MAX_REQUESTS: usize = 1_000_000;
+
+/// The most buyers at once: each one is a connection.
+pub const MAX_BUYERS: usize = 5_000;
+
+/// The most items that are sold at once: each of them is a sale that a shop has to keep.
+pub const MAX_ITEMS: usize = 1_000;
+
+/// The most buyers of a fault: each of them may have to wait out a lease.
+const FAULT_BUYERS: usize = 16;
+
+/// How much is asked of a shop in one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    /// Buyers who act at the same time.
+    pub buyers: usize,
+    /// Purchases in all.
+    pub requests: usize,
+    /// Units for sale of each item.
+    pub stock: i64,
+    /// Items that are sold at once; the purchases are spread over them.
+    pub items: usize,
+    /// Units of each purchase.
+    pub quantity: u32,
+    /// Business time between read and write, in milliseconds.
+    pub work_ms: u64,
+}
+
+impl Load {
+    /// Units asked for in all.
+    pub fn demand(&self) -> i64 {
+        self.requests as i64 * i64::from(self.quantity)
+    }
+
+    /// The load of a fault, in two waves. The fault is in the first wave, which cannot sell everything; the second wave
+    /// wants more than is left. All buyers want one item, so that the purchase that is struck meets others.
+    pub fn two_waves(self) -> Self {
+        let buyers = self.buyers.min(FAULT_BUYERS);
+        Self {
+            buyers,
+            requests: buyers * 2,
+            stock: (buyers + buyers / 4) as i64 * i64::from(self.quantity),
+            items: 1,
+            ..self
+        }
+    }
+}

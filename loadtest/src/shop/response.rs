@@ -1,0 +1,154 @@
+//! What one delivery of a purchase was answered.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use reqwest::StatusCode;
+use reqwest::header::RETRY_AFTER;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::http;
+use crate::text::MAX_NAME;
+
+/// The most bytes of an answer that are read. The contract asks for less than 300.
+const MAX_BODY: usize = 64 * 1024;
+
+/// The longest order id that is taken, in bytes.
+pub const MAX_ORDER_ID: usize = 128;
+
+/// What a buyer was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseKind {
+    /// 201: the units are yours.
+    Sold,
+    /// 409: fewer are left than you asked for.
+    SoldOut,
+    /// 503 with Retry-After: not now; nothing was sold to you.
+    Busy,
+    /// Any other 4xx: this is no purchase.
+    Rejected,
+    /// Everything else, silence included: nobody can say whether a sale took place.
+    Unknown,
+}
+
+impl ResponseKind {
+    /// All words, in the order of a report.
+    pub const ALL: [Self; 5] = [Self::Sold, Self::SoldOut, Self::Busy, Self::Rejected, Self::Unknown];
+}
+
+/// One answer to one delivery of a purchase.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The purchase's number in its round.
+    pub number: usize,
+    /// Its idempotency key.
+    pub key: String,
+    /// Who sent it.
+    pub buyer: String,
+    /// Units that this delivery asked for.
+    pub quantity: i64,
+    /// What was said.
+    pub kind: ResponseKind,
+    /// The order id that came with a sale.
+    pub order: Option<String>,
+    /// Which instance answered, as far as it says so.
+    pub instance: Option<String>,
+    /// When the purchase was meant to be sent.
+    pub intended: Instant,
+    /// When it was sent.
+    pub sent: Instant,
+    /// When the last byte of the answer had come.
+    pub ended: Instant,
+    /// Whether the buyer closed the connection before it came.
+    pub hung_up: bool,
+}
+
+impl Response {
+    /// From the intended start to the last byte.
+    pub fn latency(&self) -> Duration {
+        self.ended.duration_since(self.intended)
+    }
+
+    /// How far the generator lagged behind its own schedule.
+    pub fn lateness(&self) -> Duration {
+        self.sent.duration_since(self.intended)
+    }
+}
+
+/// What a response says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// What was said.
+    pub kind: ResponseKind,
+    /// The order id that came with a sale.
+    pub order: Option<String>,
+    /// Which instance answered, as far as it says so.
+    pub instance: Option<String>,
+    /// After how long a buyer who was told busy shall come back.
+    pub retry_after: Option<Duration>,
+}
+
+impl Reply {
+    /// What a response says that never came.
+    pub const SILENCE: Self = Self {
+        kind: ResponseKind::Unknown,
+        order: None,
+        instance: None,
+        retry_after: None,
+    };
+
+    /// Reads a response to its last byte, or until it is longer than any honest answer.
+    pub async fn read(response: reqwest::Result<reqwest::Response>) -> Self {
+        let Ok(response) = response else {
+            return Self::SILENCE;
+        };
+        let (status, headers) = (response.status(), response.headers());
+        let may_retry = headers.contains_key(RETRY_AFTER);
+        // A date, which the header may also hold, says no more than the default does.
+        let retry_after = headers
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok()?.parse().ok());
+        let named = http::named(headers, &http::INSTANCE);
+        let Some(body) = http::body(response, MAX_BODY).await else {
+            return Self::SILENCE;
+        };
+        let kind = match status {
+            StatusCode::CREATED => ResponseKind::Sold,
+            StatusCode::CONFLICT => ResponseKind::SoldOut,
+            StatusCode::SERVICE_UNAVAILABLE if may_retry => ResponseKind::Busy,
+            status if status.is_client_error() => ResponseKind::Rejected,
+            _ => ResponseKind::Unknown,
+        };
+        let mut sold: HashMap<String, &RawValue> = match kind {
+            ResponseKind::Sold => serde_json::from_slice(&body).unwrap_or_default(),
+            ResponseKind::SoldOut | ResponseKind::Busy | ResponseKind::Rejected | ResponseKind::Unknown => {
+                HashMap::new()
+            }
+        };
+        let order = sold.remove("order").and_then(order);
+        let instance = || {
+            let name = sold.remove("instance").and_then(text);
+            name.filter(|name| (1..=MAX_NAME).contains(&name.len()))
+        };
+        Self {
+            kind,
+            order,
+            instance: named.or_else(instance),
+            retry_after: retry_after.map(Duration::from_secs),
+        }
+    }
+}
+
+/// An order id: a text, or a whole number, of whose digits none is rounded away.
+fn order(id: &RawValue) -> Option<String> {
+    let digits = id.get().strip_prefix('-').unwrap_or(id.get());
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let id = if is_whole { Some(id.get().to_owned()) } else { text(id) };
+    id.filter(|id| (1..=MAX_ORDER_ID).contains(&id.len()))
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}

@@ -1,0 +1,44 @@
+//! When a purchase held its lock.
+
+use super::event::Role;
+use super::purchase::TracedPurchase;
+
+/// A time in which a purchase was inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HoldSpan {
+    /// The end of the step that took the lock, in nanoseconds.
+    pub(super) from_ns: u64,
+    /// The begin of the step that gave it back, or the last that is known of the purchase.
+    pub(super) until_ns: u64,
+    /// Whether it was given back.
+    pub(super) is_released: bool,
+}
+
+impl HoldSpan {
+    /// Every such time of a purchase. That a lock was taken is not read out of words: whoever goes on to the stock has it,
+    /// by the last step that asked for it.
+    pub(super) fn all(purchase: &TracedPurchase) -> Vec<Self> {
+        let (mut holdings, mut asked, mut inside) = (Vec::new(), None, None);
+        for step in &purchase.steps {
+            match step.role {
+                Some(Role::Lock) => asked = step.end.as_ref().map(|end| end.at_ns),
+                Some(Role::Read | Role::Write | Role::Record | Role::Commit) => inside = inside.or(asked.take()),
+                Some(Role::Release) => {
+                    asked = None;
+                    holdings.extend(inside.take().map(|from_ns| Self {
+                        from_ns,
+                        until_ns: step.began_ns,
+                        is_released: true,
+                    }));
+                }
+                Some(Role::Renew | Role::Other) | None => {}
+            }
+        }
+        holdings.extend(inside.map(|from_ns| Self {
+            from_ns,
+            until_ns: purchase.last_ns(),
+            is_released: false,
+        }));
+        holdings
+    }
+}
