@@ -1,6 +1,9 @@
 //! The command line.
 
+#[cfg(feature = "bench")]
 mod bench;
+#[cfg(not(feature = "bench"))]
+mod no_bench;
 mod results;
 mod run;
 mod serve;
@@ -8,7 +11,10 @@ mod target;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "bench")]
 pub use bench::{BenchOptions, MeasureOptions, What};
+#[cfg(not(feature = "bench"))]
+pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
@@ -66,7 +72,9 @@ pub enum Command {
     #[command(after_help = exit::HELP)]
     Compare(CompareOptions),
     /// Measure what locks and strategies cost, side by side
-    #[command(after_help = exit::HELP)]
+    #[cfg_attr(feature = "bench", command(after_help = exit::HELP))]
+    #[cfg_attr(not(feature = "bench"), command(disable_help_flag = true))]
+    #[cfg_attr(not(feature = "bench"), command(after_help = no_bench::HELP))]
     Bench(BenchOptions),
     /// List the strategies, or explain how one of them works and what breaks it
     Strategies(StrategiesOptions),
