@@ -101,7 +101,6 @@ fn owner_of(value: &str) -> Option<&str> {
     value.split_once(',').map(|(owner, _)| owner)
 }
 
-/// The result of one attempt.
 enum Attempt {
     Taken,
     Held,

@@ -2,7 +2,6 @@
 
 use crate::domain::Name;
 
-/// Returns the key of an item's lock.
 pub(super) fn lock_key(item: &Name) -> String {
     format!("lock:{{{item}}}")
 }

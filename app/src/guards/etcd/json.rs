@@ -5,7 +5,6 @@ use base64::prelude::BASE64_STANDARD;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// The header of every response.
 #[derive(Default, Deserialize)]
 pub(super) struct Header {
     #[serde(default, deserialize_with = "number")]
@@ -37,7 +36,6 @@ pub(super) struct KeyValue {
     pub(super) key: String,
 }
 
-/// The response to a transaction.
 #[derive(Deserialize)]
 pub(super) struct Transaction {
     #[serde(default)]

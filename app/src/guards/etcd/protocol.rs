@@ -20,14 +20,12 @@ pub(super) const REVOKE: Step = Step::command("revoke", &["etcd/LeaseRevoke"]).p
 
 pub(super) struct Protocol(Gateway);
 
-/// A lease that etcd has granted.
 #[derive(Clone, Copy)]
 pub(super) struct Granted {
     pub(super) id: u64,
     pub(super) length: Duration,
 }
 
-/// A key that was put.
 pub(super) struct Put {
     /// Its create revision.
     pub(super) revision: u64,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::probe::Step;
 
-/// The number of tries before a buyer gets busy, however long the shop may wait.
+/// The number of tries before a buyer is told busy, however long the shop may wait.
 pub(in crate::guards) const TRIES: usize = 10;
 
 /// The pause between two tries.

@@ -15,7 +15,6 @@ pub(super) enum Ahead {
     Nobody,
     /// The node just before this one.
     One(String),
-    /// This node is gone.
     Gone,
 }
 
