@@ -148,7 +148,7 @@ pub enum Error {
         why: String,
     },
     /// The ledger refused an order that it already holds.
-    #[error("the ledger holds this order already")]
+    #[error("the ledger already holds this order")]
     Duplicate,
     /// The service refused, timed out or could not be reached. It is unknown whether the sale took place.
     #[error("{service}: {source}")]

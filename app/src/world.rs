@@ -124,7 +124,7 @@ impl World {
         match self.answering_second_sql().await {
             Ok(sql) => all.push((SECOND_SQL, sql)),
             Err(Error::Missing(_)) => {}
-            Err(error) => tracing::warn!(%error, store = SECOND_SQL, "left out"),
+            Err(error) => tracing::warn!(%error, store = SECOND_SQL, "does not answer, left out"),
         }
         all
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// Nothing stands between read and write.
+    /// Read and write without any protection.
     NoLock,
     /// A lock inside one process.
     ProcessLock,
@@ -16,7 +16,7 @@ pub enum Family {
     LeaseLock,
     /// A lock that all instances see, and that ends with its holder's connection or session.
     SessionLock,
-    /// Read, then write only if nobody else wrote in between.
+    /// Read, then write only if the value has not changed since.
     Optimistic,
     /// The row is locked by the transaction that reads it, until that ends.
     RowLock,
@@ -48,7 +48,7 @@ const RECONNECT: Threats = &["redis-restart-aof", "session-expiry"];
 const CRASH: Threats = &["crashed-holder", "crashed-between", "lost-reply"];
 /// A holder that works for longer than its lease lasts.
 const LONG_HOLD: Threats = &["slow-holder", "clock-jump"];
-/// A holder that stands still, together with the task that renews its lease or session.
+/// A holder that is stopped or blocked, together with the task that renews its lease or session.
 const FREEZE: Threats = &["paused-holder", "blocked-runtime"];
 const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
 const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
