@@ -38,6 +38,8 @@ pub struct Claims {
     pub broken_by: &'static [&'static str],
     /// The threats that break it so seldom that a few rounds may not show it.
     pub sometimes_broken_by: &'static [&'static str],
+    /// Whether it is busy in a crowd although a purchase could still wait: after some tries, or at the first conflict.
+    pub gives_up: bool,
 }
 
 /// The claims of its family.
@@ -46,6 +48,7 @@ pub const AS_FAMILY: Claims = Claims {
     survives: &[],
     broken_by: &[],
     sometimes_broken_by: &[],
+    gives_up: false,
 };
 
 /// The claims of a mechanism whose lock protects nothing.
