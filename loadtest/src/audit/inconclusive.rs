@@ -106,7 +106,7 @@ fn has_to_be_known(expected: &Expectation, response: &Response) -> bool {
 /// Answers that never came, whatever else their buyers were told.
 fn silence(expected: &Expectation, responses: &Responses) -> Option<String> {
     let unknown = responses
-        .responses()
+        .all()
         .chain(&responses.altered)
         .filter(|response| response.kind == ResponseKind::Unknown);
     let unexplained = unknown.filter(|response| has_to_be_known(expected, response)).count();
@@ -148,10 +148,7 @@ fn no_contention(expected: &Expectation, responses: &Responses) -> Option<Inconc
 /// What each delivery of a purchase has to be told that is told of one that it is sold.
 fn forgetful(responses: &Responses) -> Option<String> {
     let mut orders: HashMap<&str, &Response> = HashMap::new();
-    for response in responses
-        .responses()
-        .filter(|response| response.kind == ResponseKind::Sold)
-    {
+    for response in responses.all().filter(|response| response.kind == ResponseKind::Sold) {
         let first = orders.entry(&response.key).or_insert(response);
         if response.ended < first.ended {
             *first = response;
@@ -164,7 +161,7 @@ fn forgetful(responses: &Responses) -> Option<String> {
         (Some(_), ResponseKind::SoldOut | ResponseKind::Rejected) => false,
         (Some(_), ResponseKind::Unknown) | (None, _) => true,
     };
-    if let Some(response) = responses.responses().find(|response| !agrees(response)) {
+    if let Some(response) = responses.all().find(|response| !agrees(response)) {
         let instead = match response.kind {
             ResponseKind::Sold => "of another",
             ResponseKind::SoldOut => "that the item is sold out",
@@ -184,7 +181,7 @@ fn forgetful(responses: &Responses) -> Option<String> {
 
 /// Whether no later delivery of the same purchase was answered.
 fn is_last(responses: &Responses, response: &Response) -> bool {
-    let same = responses.responses().filter(|other| other.key == response.key);
+    let same = responses.all().filter(|other| other.key == response.key);
     same.map(|other| other.ended).max() == Some(response.ended)
 }
 
@@ -197,7 +194,7 @@ fn instances(expected: &Expectation, responses: &Responses) -> usize {
     };
     let counts = |response: &&Response| healed.is_none_or(|healed| response.sent >= healed);
     let decides = |response: &&Response| matches!(response.kind, ResponseKind::Sold | ResponseKind::SoldOut);
-    let deciding = responses.responses().filter(counts).filter(decides);
+    let deciding = responses.all().filter(counts).filter(decides);
     let deciding: HashSet<&str> = deciding.filter_map(|response| response.instance.as_deref()).collect();
     if healed.is_some() {
         return deciding.len();

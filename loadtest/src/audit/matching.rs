@@ -21,7 +21,7 @@ impl<'a> Promise<'a> {
         let mut promises: Vec<Self> = Vec::new();
         let mut places: HashMap<(&str, Option<&str>), usize> = HashMap::new();
         let sold = responses
-            .responses()
+            .all()
             .chain(&responses.altered)
             .filter(|response| response.kind == ResponseKind::Sold);
         for response in sold {
@@ -99,7 +99,7 @@ impl Matching {
         // more and was told that nothing was sold.
         let mut refused: HashMap<&str, Instant> = HashMap::new();
         for response in responses
-            .responses()
+            .all()
             .filter(|response| response.kind == ResponseKind::SoldOut)
         {
             let last = refused.entry(&response.key).or_insert(response.sent);
@@ -110,7 +110,7 @@ impl Matching {
             last.is_some_and(|sent| *sent > unknown.ended)
         };
         let unheard = responses
-            .responses()
+            .all()
             .chain(&responses.altered)
             .filter(|response| response.kind == ResponseKind::Unknown && !is_refused(response));
         let unheard: HashSet<(&str, &str, i64)> = unheard

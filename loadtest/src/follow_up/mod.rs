@@ -124,7 +124,7 @@ impl FollowUp {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn look_again(&mut self) -> Result<()> {
-        if let Some(last) = self.responses.responses().map(|response| response.ended).max() {
+        if let Some(last) = self.responses.all().map(|response| response.ended).max() {
             sleep(LOOKED_AFTER.saturating_sub(last.elapsed())).await;
         }
         self.look().await
@@ -174,7 +174,7 @@ impl FollowUp {
 
     /// The first number that no purchase has had.
     fn next_number(&self) -> usize {
-        let numbers = self.responses.responses().map(|response| response.number + 1);
+        let numbers = self.responses.all().map(|response| response.number + 1);
         numbers.max().unwrap_or(0)
     }
 
@@ -191,7 +191,7 @@ impl FollowUp {
     async fn send_unheard_again(&mut self, waits: &Notify) {
         let sold = self
             .responses
-            .responses()
+            .all()
             .filter(|response| response.kind == ResponseKind::Sold);
         let sold: HashSet<&str> = sold.map(|response| response.key.as_str()).collect();
         let unknown = self
@@ -221,7 +221,7 @@ impl FollowUp {
         }
         let sold = self
             .responses
-            .responses()
+            .all()
             .filter(|response| response.kind == ResponseKind::Sold);
         let sold: Vec<usize> = sold.map(|response| response.number).collect();
         let Some(last) = sold.len().checked_sub(1) else { return };
@@ -272,7 +272,7 @@ impl FollowUp {
     async fn look(&mut self) -> Result<()> {
         let all_answered = self
             .responses
-            .responses()
+            .all()
             .all(|response| response.kind != ResponseKind::Unknown);
         self.observations.push(self.sale.look(all_answered).await?);
         Ok(())

@@ -44,14 +44,14 @@ pub struct PurchaseOutcome<'a> {
 
 impl Responses {
     /// Every answer to an unchanged purchase.
-    pub fn responses(&self) -> impl Iterator<Item = &Response> + Clone {
+    pub fn all(&self) -> impl Iterator<Item = &Response> + Clone {
         self.attack.iter().chain(&self.follow_up).chain(&self.repeats)
     }
 
     /// The purchases, each once however often it was sent, in no order.
     pub fn purchases(&self) -> Vec<PurchaseOutcome<'_>> {
         let mut purchases: HashMap<&str, PurchaseOutcome<'_>> = HashMap::new();
-        for response in self.responses() {
+        for response in self.all() {
             let refused = (response.kind == ResponseKind::SoldOut).then_some(response.ended);
             let purchase = purchases.entry(&response.key).or_insert(PurchaseOutcome {
                 key: &response.key,

@@ -184,7 +184,7 @@ async fn what_was_told_is_told_apart_by_item_and_nothing_is_lost() {
             (4, 4, 4)
         );
         assert!(observations.is_empty());
-        let all = responses.responses().chain(&responses.altered);
+        let all = responses.all().chain(&responses.altered);
         assert!(
             all.map(|response| sale_set.place_of(response.number))
                 .all(|other| other == place)
