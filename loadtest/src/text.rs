@@ -32,6 +32,11 @@ fn visible(c: char) -> char {
     }
 }
 
+/// Returns a number with its noun, such as `1 round` or `2 rounds`.
+pub(crate) fn counted(number: usize, [one, many]: [&str; 2]) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Returns the known name that is most similar to a wrong one.
 pub fn nearest<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     // A name from outside may have any length.

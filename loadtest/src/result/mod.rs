@@ -195,7 +195,7 @@ impl RoundResult {
                 explained: judgement.explained,
                 stock_left: judgement.stock_left,
             },
-            findings: judgement.findings.beside(shown.overlap),
+            findings: judgement.findings.with_overlap(shown.overlap),
             evidence: judgement.evidence,
             latency_us: follow_up.latency_us(),
             sales_per_s: if seconds > 0.0 {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::audit::{Finding, Verdict};
 use crate::result::{RoundResult, RunResult};
 use crate::shop::response::ResponseKind;
+use crate::text::counted;
 
 /// Findings that are named even where there are none.
 const NAMED: [Finding; 3] = [Finding::Oversold, Finding::Lost, Finding::Duplicate];
@@ -30,10 +31,6 @@ pub fn sums(run: &RunResult) -> Option<[String; 3]> {
         format!("{}.", responses(&rounds, told)),
         format!("{}; {holding} of {} rounds hold.", found(&rounds), rounds.len()),
     ])
-}
-
-fn counted(number: usize, [one, many]: [&str; 2]) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// What buyers were told; that somebody was rejected is said where it happened.

@@ -71,7 +71,7 @@ fn a_market_is_as_good_as_its_worst_item() {
             "too few came for each",
             vec![wanted_by_one(), wanted_by_one()],
             Verdict::Inconclusive,
-            Some("2 of 2 items: no two purchases ever met"),
+            Some("2 of 2 items: no sale overlapped with another purchase"),
             true,
         ),
         (
@@ -85,7 +85,7 @@ fn a_market_is_as_good_as_its_worst_item() {
             "what the shop did is said first and is no chance",
             vec![missed(), rejected()],
             Verdict::Inconclusive,
-            Some("2 of 2 items: 1 purchases were rejected as if they were none"),
+            Some("2 of 2 items: 1 valid purchase was rejected"),
             false,
         ),
         (
