@@ -100,7 +100,10 @@ fn a_claim_that_is_misspelt_is_refused_with_the_one_that_was_meant() {
     ];
     for (claim, meant) in table {
         let said = refusal(&json!([strategy("a@redis", &["crowd", claim])]));
-        assert!(said.contains("a@redis claims") && said.contains("not a threat"), "{said}");
+        assert!(
+            said.contains("a@redis claims") && said.contains("not a threat"),
+            "{said}"
+        );
         assert!(!said.contains('\u{1b}'), "{said:?}");
         assert!(said.contains(&format!("did you mean \"{meant}")), "{said}");
     }
