@@ -83,7 +83,7 @@ struct Unobserved;
 impl RunObserver for Unobserved {
     fn begins(&self, _: &loadtest::plan::Round, _: usize, _: usize) {}
 
-    fn looks_again(&self, _: usize) {}
+    fn begins_final_checks(&self, _: usize) {}
 
     fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())
@@ -146,7 +146,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             injection: Some(&ODD_DELIVERIES),
         };
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
-        let orders = sale.look(false).await.unwrap().facts.orders;
+        let orders = sale.observe_at_rest(false).await.unwrap().facts.orders;
         let of = |number: usize| {
             let key = format!("{}-{number}", sale.item);
             orders.iter().filter(|order| order.key.as_ref() == Some(&key)).count()
