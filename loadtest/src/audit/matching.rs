@@ -68,7 +68,7 @@ pub(super) struct Matching {
 }
 
 impl Matching {
-    /// Matches the promises that were made before `begun`.
+    /// Matches the promises with the ledger. A promise that was made after `begun` cannot be lost yet.
     pub(super) fn new(promises: &[Promise<'_>], responses: &Responses, facts: &Facts, begun: Instant) -> Self {
         let mut matching = Self::default();
         let mut ledger: HashMap<&str, Vec<&Order>> = HashMap::new();

@@ -158,7 +158,7 @@ pub fn judge(expected: &Expectation, responses: &Responses, observations: &[Obse
     }
 }
 
-/// Checks the numbers that have to agree once all purchases are answered and the sale is over.
+/// Checks the numbers that have to agree once the sale is over.
 fn check_at_rest(
     findings: &mut Findings,
     expected: &Expectation,

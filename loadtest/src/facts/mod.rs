@@ -88,7 +88,7 @@ pub struct Facts {
 pub struct Observation {
     /// When the reading began. Every sale told before has to be in it.
     pub begun: Instant,
-    /// Whether the sale was over and all purchases had been answered. All ledgers have to agree then.
+    /// Whether the sale was over, so that all ledgers have to agree.
     pub at_rest: bool,
     /// The content of the stores.
     pub facts: Facts,

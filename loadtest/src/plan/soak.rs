@@ -22,8 +22,8 @@ pub const MAX_PURCHASES: u64 = 10_000_000;
 /// purchases for longer than a lease. A strategy that does not survive such a delay is safe only by luck.
 const SAFE: [&str; 3] = ["crowd", "second-instance", "paused-holder"];
 
-/// The purchases of a round. The first wave of a threat, during which something breaks, has at most 16 of them. The
-/// follow-up sells the rest one at a time, to at most a thousand buyers.
+/// The purchases of a round, unless its threat needs more. The follow-up sells the rest one at a time, to at most a
+/// thousand buyers.
 const PURCHASES: RangeInclusive<usize> = 200..=1_000;
 
 /// The options of a soak.

@@ -3,8 +3,8 @@
 use crate::audit::{Finding, Verdict};
 use crate::result::{RoundResult, RunResult};
 
-/// The number of rounds without harm that a failure needs to be called absent, if the strategy does not claim to
-/// survive the threat: an accident may stay away a few times.
+/// The number of harmless rounds after which a failure that was expected counts as absent: an accident may stay away a
+/// few times.
 pub const HARMLESS: usize = 5;
 
 /// The number of violated rounds after which such a threat is not tried any more: one failure may be an accident, and

@@ -106,7 +106,7 @@ pub struct RoundResult {
     pub verdict: Verdict,
     /// Whether promise and verdict agree.
     pub as_designed: bool,
-    /// The units of each kind of response, in the attack and in the follow-up.
+    /// Units by the outcome of their purchases, in the attack and in the follow-up.
     pub told: BTreeMap<ResponseKind, i64>,
     /// The content of the stores, in units.
     pub facts: RoundFacts,

@@ -20,7 +20,7 @@ pub const SETTLES_WITHIN: Duration = Duration::from_secs(10);
 /// The pause between two questions to the instances.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// The longest wait for an instance's answer.
+/// The longest wait for one answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// The longest time for which a failing or silent instance is asked again: a store that it uses may have been broken.

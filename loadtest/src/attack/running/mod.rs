@@ -140,11 +140,6 @@ impl Running {
         locked(&self.responses).attack.len()
     }
 
-    /// Returns whether any response so far meets a condition.
-    pub(in crate::attack) fn any_response(&self, is: impl Fn(&Response) -> bool) -> bool {
-        locked(&self.responses).attack.iter().any(is)
-    }
-
     /// Plays one buyer: waits at the gate, then buys again and again until the round's purchases are used up.
     pub(in crate::attack) async fn buy(&self, user: &mut GooseUser) {
         let _active = ActiveBuyer(self);
