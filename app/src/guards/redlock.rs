@@ -33,7 +33,7 @@ use crate::world::World;
 /// The name of the service that has the five servers.
 const NODES: &str = "redis-nodes";
 
-/// How long each server may take to answer, at least: a hundredth of a lease, so that servers that are gone do not use it up.
+/// How long a server may take to answer, or a hundredth of a lease if that is longer: a dead one must not use it up.
 const ANSWER_WITHIN: Duration = Duration::from_millis(50);
 
 const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
@@ -153,7 +153,7 @@ impl Guard for Redlock {
         Ok(None)
     }
 
-    /// All servers are asked. The next purchase needs a majority, and a server that is gone must not keep a sale from opening.
+    /// Asks all servers. A majority is enough, as a dead server must not keep a sale from opening.
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         let nodes = &self.nodes.nodes;
         let (mut forgotten, mut failed) = (0, Ok(()));

@@ -41,7 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "token-count",
         family: Family::LeaseLock,
         lesson: 4,
-        summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
+        summary: "request id as the value, one re-entry count for all locks, release in several commands",
         claims: Claims {
             gives_up: true,
             ..AS_FAMILY

@@ -26,7 +26,7 @@ use crate::timeouts::{PAUSE, Timeouts};
 
 pub(super) const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
 
-/// The steps, of which `lock_row` reads the counter.
+/// Returns the steps; `lock_row` is the one that reads the counter.
 pub(super) const fn steps(lock_row: Step) -> [Step; 9] {
     [CONNECT, BEGIN, lock_row, WRITE, RECORD, COMMIT, ROLLBACK, READ, PAUSE]
 }
@@ -59,9 +59,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 pub(super) struct ForUpdate {
     pub(super) sql: Arc<Sql>,
     pub(super) timeouts: Timeouts,
-    /// Reads the counter of an item by `select`.
+    /// The step that runs `select`.
     pub(super) lock_row: Step,
-    /// Locks every row that it examines.
+    /// Reads the counter of an item, and locks every row that it examines.
     pub(super) select: &'static str,
 }
 

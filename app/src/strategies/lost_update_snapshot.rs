@@ -22,7 +22,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "lost-update-snapshot",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "lost-update, where the database refuses to write over what has changed since it was read",
+        summary: "lost-update, where the database refuses to overwrite a row that changed since the read",
         claims: Claims {
             gives_up: true,
             ..AS_FAMILY

@@ -33,7 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "retry-in-snapshot",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "update ... where num = what was read, again inside one REPEATABLE READ transaction",
+        summary: "update ... where num = the number read, retried in one REPEATABLE READ transaction",
         claims: Claims {
             gives_up: true,
             ..AS_FAMILY

@@ -23,7 +23,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "unlock-before-commit-snapshot",
         family: Family::SessionLock,
         lesson: 8,
-        summary: "unlock-before-commit, where the database refuses to write over what has changed since it was read",
+        summary: "unlock-before-commit, where the database refuses to overwrite a changed row",
         claims: Claims {
             survives: &["paused-holder", "blocked-runtime", "store-silent"],
             gives_up: true,

@@ -38,7 +38,7 @@ pub(super) async fn roll_back(
         return transaction.end(probe, stock).await;
     }
     let Transaction { item, id } = transaction;
-    tracing::error!(%item, transaction = %id, "a dirty write: the row differs from the after image, and is left as it is");
+    tracing::error!(%item, transaction = %id, "a dirty write: the row differs from the after image and stays as it is");
     transaction.mark_dirty(probe, stock).await?;
     Ok(false)
 }

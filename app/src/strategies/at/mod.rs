@@ -182,8 +182,8 @@ impl Coordinator {
         Ok(true)
     }
 
-    /// One try. The ledger is asked for an earlier order before the global lock is given back: one that is found without it may
-    /// still be taken back, and so may the last unit. A purchase that lost the lock meanwhile does not know whether it was sold.
+    /// Makes one attempt. It looks for an earlier order under the global lock: without it, an order or a taken unit may
+    /// still be rolled back. A purchase that lost the lock meanwhile does not know whether it was sold.
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Tried, Error> {
         // Takes both connections before the lock: a purchase that gets none must not keep the lock from others.
         let (mut stock, mut orders) = self.databases.connected(probe).await?;
