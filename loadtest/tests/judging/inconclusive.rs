@@ -1,4 +1,4 @@
-//! When nothing is wrong and the round is no pass all the same.
+//! Rounds without a finding that are still no pass.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn a_dead_shop_is_never_a_pass() {
             inconclusive("all busy", DEAD, |s| s.all(ResponseKind::Busy)),
             inconclusive("all silent", DEAD, |s| s.all(ResponseKind::Unknown)),
             inconclusive("all rejected", DEAD, |s| s.all(ResponseKind::Rejected)),
-            inconclusive("nobody came", DEAD, |s| {
+            inconclusive("no buyer came", DEAD, |s| {
                 s.all(ResponseKind::Busy);
                 s.responses = Responses::default();
             }),
@@ -28,16 +28,18 @@ fn a_dead_shop_is_never_a_pass() {
                 s.all(ResponseKind::Unknown);
                 s.struck();
             }),
-            violated("all told sold out over a full shelf", &[("undersold", 2)], |s| {
-                s.all(ResponseKind::SoldOut)
-            }),
+            violated(
+                "all answered sold out, and no unit was sold",
+                &[("undersold", 2)],
+                |s| s.all(ResponseKind::SoldOut),
+            ),
         ],
         Fixture::exact,
     );
 }
 
 #[test]
-fn a_round_that_was_no_test_is_inconclusive() {
+fn a_round_that_proves_nothing_is_inconclusive() {
     check(
         &[
             inconclusive("the fault missed", "the fault never struck", |s| {
@@ -56,7 +58,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     s.explains(ExplainedUnknowns::Nothing);
                 },
             ),
-            holds("an instance that died answered nobody", |s| {
+            holds("an instance that died answered no buyer", |s| {
                 s.say(3, ResponseKind::Unknown);
                 s.struck();
                 s.explains(ExplainedUnknowns::FromDeadInstance);
@@ -84,7 +86,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 s.responses.attack.last_mut().unwrap().hung_up = true;
             }),
             inconclusive(
-                "a buyer hung up, came again, and got no answer",
+                "a buyer hung up, retried, and got no answer",
                 "1 answers never came, though nothing was broken on purpose",
                 |s| {
                     s.say(3, ResponseKind::Unknown);
@@ -116,7 +118,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
             }),
             holds("busy is an answer", |s| s.say(3, ResponseKind::Busy)),
             inconclusive(
-                "sold to who came alone, and to nobody before",
+                "sold to follow-up buyers alone, and to no buyer before",
                 "no two purchases ever met",
                 |s| {
                     let sold = s
@@ -131,7 +133,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "one unit was sold, and the rest to who came alone",
+                "one unit was sold, and the rest to follow-up buyers",
                 "only 1 purchases were sold while buyers competed",
                 |s| {
                     let sold = s.responses.attack.remove(0);
@@ -149,13 +151,17 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 s.unrecord("o-1");
                 s.expected.stock = 1;
             }),
-            inconclusive("only those met who bought nothing", "no two purchases ever met", |s| {
-                one_after_the_other(s);
-                for place in [3, 4] {
-                    let response = s.later(place, ResponseKind::SoldOut, None, 7);
-                    s.responses.attack.push(response);
-                }
-            }),
+            inconclusive(
+                "only buyers that bought nothing met",
+                "no two purchases ever met",
+                |s| {
+                    one_after_the_other(s);
+                    for place in [3, 4] {
+                        let response = s.later(place, ResponseKind::SoldOut, None, 7);
+                        s.responses.attack.push(response);
+                    }
+                },
+            ),
             holds("one after the other, as planned", |s| {
                 one_after_the_other(s);
                 s.expected.contended = false;
@@ -168,7 +174,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "one instance told everybody to come again",
+                "one instance was busy for every buyer",
                 "only 1 of 2 instances ever sold or were sold out",
                 |s| {
                     s.responses.attack[1].instance = Some("a".to_owned());
@@ -176,7 +182,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     s.responses.attack.last_mut().unwrap().instance = Some("b".to_owned());
                 },
             ),
-            holds("one instance told everybody to come again, and sold to who came", |s| {
+            holds("one instance was busy for every buyer, and sold to the retries", |s| {
                 s.responses.attack[1].instance = Some("a".to_owned());
                 s.say(3, ResponseKind::Busy);
                 s.last_buyer(ResponseKind::SoldOut);
@@ -195,11 +201,11 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "nobody was refused, so nobody wanted more than there was",
+                "no buyer was refused, so the demand was not above the stock",
                 "nobody was told in the end that the item is sold out",
                 |s| drop(s.responses.attack.pop()),
             ),
-            holds("nobody was refused but who came last", |s| {
+            holds("only the last buyer was refused", |s| {
                 s.responses.attack.pop();
                 s.last_buyer(ResponseKind::SoldOut);
             }),
@@ -220,7 +226,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
 }
 
 #[test]
-fn a_violation_wins_over_every_reason_to_doubt_the_round() {
+fn a_violation_counts_more_than_any_reason_to_doubt_the_round() {
     check(
         &[
             violated("the fault missed", &[("drift", 1)], |s| {
@@ -241,7 +247,7 @@ fn a_violation_wins_over_every_reason_to_doubt_the_round() {
 }
 
 #[test]
-fn a_round_whose_ledger_was_never_seen_is_no_test() {
+fn a_round_without_an_observation_at_rest_is_inconclusive() {
     let fixture = Fixture::exact();
     let judged = judge(&fixture.expected, &fixture.responses, &[]);
     assert_eq!(judged.verdict, Verdict::Inconclusive);
