@@ -94,7 +94,7 @@ fn a_misspelt_claim_is_refused_with_a_suggestion() {
         ("second-instnace", "second-instance"),
         ("Crowd", "crowd"),
         ("crashed_holder", "crashed-holder"),
-        // A control is not a threat, and there is no similar name to suggest.
+        // A control is not a threat, and no name is similar.
         ("one-buyer", ""),
         ("\u{1b}[2J", ""),
     ];

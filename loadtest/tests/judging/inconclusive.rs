@@ -86,7 +86,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 s.responses.attack.last_mut().unwrap().hung_up = true;
             }),
             inconclusive(
-                "a buyer hung up, retried, and got no answer",
+                "a buyer hung up, came again, and got no answer",
                 "1 answers never came, though nothing was broken on purpose",
                 |s| {
                     s.say(3, ResponseKind::Unknown);
@@ -118,7 +118,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             }),
             holds("busy is an answer", |s| s.say(3, ResponseKind::Busy)),
             inconclusive(
-                "sold to follow-up buyers alone, and to no buyer before",
+                "sold to who came alone, and to nobody before",
                 "no two purchases ever met",
                 |s| {
                     let sold = s
@@ -133,7 +133,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "one unit was sold, and the rest to follow-up buyers",
+                "one unit was sold, and the rest to who came alone",
                 "only 1 purchases were sold while buyers competed",
                 |s| {
                     let sold = s.responses.attack.remove(0);
@@ -151,17 +151,13 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 s.unrecord("o-1");
                 s.expected.stock = 1;
             }),
-            inconclusive(
-                "only buyers that bought nothing met",
-                "no two purchases ever met",
-                |s| {
-                    one_after_the_other(s);
-                    for place in [3, 4] {
-                        let response = s.later(place, ResponseKind::SoldOut, None, 7);
-                        s.responses.attack.push(response);
-                    }
-                },
-            ),
+            inconclusive("only those met who bought nothing", "no two purchases ever met", |s| {
+                one_after_the_other(s);
+                for place in [3, 4] {
+                    let response = s.later(place, ResponseKind::SoldOut, None, 7);
+                    s.responses.attack.push(response);
+                }
+            }),
             holds("one after the other, as planned", |s| {
                 one_after_the_other(s);
                 s.expected.contended = false;
@@ -174,7 +170,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "one instance was busy for every buyer",
+                "one instance told everybody to come again",
                 "only 1 of 2 instances ever sold or were sold out",
                 |s| {
                     s.responses.attack[1].instance = Some("a".to_owned());
@@ -201,7 +197,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "no buyer was refused, so the demand was not above the stock",
+                "nobody was refused, so nobody wanted more than there was",
                 "nobody was told in the end that the item is sold out",
                 |s| drop(s.responses.attack.pop()),
             ),

@@ -14,17 +14,17 @@ fn a_shop_that_forgets_a_purchase_is_no_pass() {
                 |s| s.click_again(ResponseKind::SoldOut, None),
             ),
             inconclusive(
-                "rejected",
+                "told that it is no purchase",
                 "a buyer who clicked again was not told of the same order, but that it is no purchase",
                 |s| s.click_again(ResponseKind::Rejected, None),
             ),
             inconclusive(
-                "busy to the end",
+                "told to wait to the end",
                 "a buyer who clicked again was not told of the same order, but to come again",
                 |s| s.click_again(ResponseKind::Busy, None),
             ),
             inconclusive(
-                "the first of two deliveries was answered sold out",
+                "the first of two deliveries was told sold out",
                 "a buyer who clicked again was not told of the same order, but that the item is sold out",
                 |s| {
                     let copy = s.responses.attack.remove(0);
@@ -47,7 +47,7 @@ fn a_shop_that_forgets_a_purchase_is_no_pass() {
                 s.struck();
             }),
             inconclusive(
-                "no answer after everything was back",
+                "no answer, when everything was back",
                 "1 answers never came, after everything was back",
                 |s| {
                     s.struck();
