@@ -1,4 +1,4 @@
-//! How long nobody could buy, as the answers of a round have it. Times are multiples of one answer's length.
+//! The longest time in which no buyer could buy, by the answers of a round. Times are multiples of one answer's length.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use loadtest::shop::response::{Response, ResponseKind};
 
 use crate::fixture::{ANSWER, Fixture};
 
-/// An answer to purchase `place`, sent and ended so many answers after the start.
+/// Creates an answer to purchase `place`, sent and ended this many answer lengths after the start.
 fn response(control: &Fixture, place: usize, kind: ResponseKind, sent: u32, ended: u32) -> Response {
     let mut response = control.response(place, kind, None);
     response.sent += ANSWER * sent;
@@ -16,10 +16,10 @@ fn response(control: &Fixture, place: usize, kind: ResponseKind, sent: u32, ende
     response
 }
 
-/// What was said in the attack: word, sent, ended.
+/// An answer of the attack: its kind, when it was sent, and when it ended.
 type Said = (ResponseKind, u32, u32);
 
-/// Its name, what was said in the attack and after it, and what comes of it.
+/// The name of a row, the answers of the attack and of the follow-up, and the expected time.
 type Row<'a> = (&'a str, &'a [Said], &'a [Said], Option<u32>);
 
 fn longest(attack: &[Said], follow_up: &[Said]) -> Option<u32> {
@@ -27,7 +27,7 @@ fn longest(attack: &[Said], follow_up: &[Said]) -> Option<u32> {
     let said = |place: usize, (kind, sent, ended): &Said| response(&control, place, *kind, *sent, *ended);
     let responses = Responses {
         attack: attack.iter().enumerate().map(|(place, all)| said(place, all)).collect(),
-        // One buyer, who comes again.
+        // One buyer that retries.
         follow_up: follow_up.iter().map(|all| said(99, all)).collect(),
         ..Responses::default()
     };
@@ -36,7 +36,7 @@ fn longest(attack: &[Said], follow_up: &[Said]) -> Option<u32> {
 }
 
 #[test]
-fn nobody_can_buy_from_one_sale_to_the_next_where_a_buyer_was_told_busy_or_got_no_answer_in_between() {
+fn the_busy_time_lasts_from_one_sale_to_the_next_around_a_busy_or_missing_answer() {
     use ResponseKind::{Busy, Rejected, Sold, SoldOut, Unknown};
     let table: [Row; 11] = [
         ("nobody is refused", &[(Sold, 0, 1), (Sold, 0, 90)], &[], None),
@@ -99,7 +99,7 @@ fn nobody_can_buy_from_one_sale_to_the_next_where_a_buyer_was_told_busy_or_got_n
 }
 
 #[test]
-fn who_hung_up_was_not_left_without_an_answer() {
+fn a_buyer_that_hung_up_does_not_count_as_unanswered() {
     let control = Fixture::exact();
     let mut gone = response(&control, 1, ResponseKind::Unknown, 0, 50);
     gone.hung_up = true;

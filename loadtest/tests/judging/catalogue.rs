@@ -1,4 +1,4 @@
-//! What a shop may say that it sells by.
+//! The catalogues that a shop may have.
 
 use loadtest::shop::catalogue::{MAX_STRATEGIES, parse};
 use loadtest::threats::check_claims;
@@ -8,14 +8,14 @@ fn strategy(name: &str, claims: &[&str]) -> Value {
     json!({ "name": name, "store": "redis", "claims": claims })
 }
 
-/// Why a catalogue is refused.
+/// Returns the reason why a catalogue is refused.
 fn refusal(catalogue: &Value) -> String {
     let refused = parse(catalogue.to_string().as_bytes()).and_then(|strategies| check_claims(&strategies));
     format!("{:#}", refused.unwrap_err())
 }
 
 #[test]
-fn a_catalogue_is_read_and_what_is_not_asked_for_is_passed_over() {
+fn a_catalogue_is_read_and_its_unknown_fields_are_ignored() {
     let mut known = strategy("token@redis", &["crowd", "second-instance", "crashed-holder"]);
     known["summary"] = json!("a lock | \u{1b}[31m");
     known["needs"] = json!([1, 2]);
@@ -29,7 +29,7 @@ fn a_catalogue_is_read_and_what_is_not_asked_for_is_passed_over() {
 }
 
 #[test]
-fn what_is_no_catalogue_is_refused_in_words() {
+fn a_text_that_is_not_a_catalogue_is_refused_with_a_reason() {
     let many: Vec<Value> = (0..=MAX_STRATEGIES)
         .map(|n| strategy(&format!("s{n}@redis"), &[]))
         .collect();
@@ -56,7 +56,7 @@ fn what_is_no_catalogue_is_refused_in_words() {
 }
 
 #[test]
-fn what_cannot_be_read_is_shown_harmlessly() {
+fn unreadable_text_is_shown_escaped() {
     let mut evil = strategy("a@redis", &[]);
     evil["store"] = json!("\u{1b}[2Jpaper\u{202e}");
     let said = refusal(&json!([evil]));
@@ -67,7 +67,7 @@ fn what_cannot_be_read_is_shown_harmlessly() {
 }
 
 #[test]
-fn a_name_that_could_forge_a_cell_is_refused_and_shown_harmlessly() {
+fn a_name_that_could_forge_a_cell_is_refused_and_shown_escaped() {
     let long = "x".repeat(65);
     for name in [
         "",
@@ -89,7 +89,7 @@ fn a_name_that_could_forge_a_cell_is_refused_and_shown_harmlessly() {
 }
 
 #[test]
-fn a_claim_that_is_misspelt_is_refused_with_the_one_that_was_meant() {
+fn a_misspelt_claim_is_refused_with_a_suggestion() {
     let table = [
         ("second-instnace", "second-instance"),
         ("Crowd", "crowd"),

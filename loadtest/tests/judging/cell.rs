@@ -1,4 +1,4 @@
-//! What the repeats of one trial say together.
+//! The joint result of the repeats of one trial.
 
 use loadtest::audit::Verdict::{self, Holds, Inconclusive, Violated};
 use loadtest::result::cell::{Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
@@ -24,7 +24,7 @@ fn skipped(strategy: &str) -> Vec<RoundResult> {
 }
 
 #[test]
-fn either_outcome_is_as_designed_where_a_strategy_is_sometimes_broken_or_says_nothing() {
+fn either_verdict_is_as_designed_where_a_strategy_is_sometimes_broken_or_undeclared() {
     let table: [(&[Verdict], ClaimCheck); 4] = [
         (&[Holds, Holds, Holds, Holds, Holds], ClaimCheck::AsDesigned),
         (&[Violated, Inconclusive], ClaimCheck::AsDesigned),
@@ -69,7 +69,7 @@ fn a_claim_stands_or_falls_with_all_its_repeats() {
 }
 
 #[test]
-fn a_run_is_as_good_as_its_worst_cell() {
+fn the_worst_cell_decides_the_result_of_a_run() {
     let good = || trial("good@sql", true, &[Holds]);
     let bad = || trial("bad@sql", true, &[Violated]);
     let unclear = || trial("unclear@sql", true, &[Inconclusive]);
@@ -99,7 +99,7 @@ fn a_run_that_ended_early_is_no_success() {
 }
 
 #[test]
-fn a_cell_is_one_strategy_under_one_threat_on_so_many_instances() {
+fn a_cell_is_one_strategy_under_one_threat_on_one_number_of_instances() {
     let rounds = [
         round("a@sql", "crowd", 1),
         round("b@sql", "crowd", 1),
@@ -134,7 +134,7 @@ fn a_spread_is_the_median_with_both_ends() {
 }
 
 #[test]
-fn the_bound_on_what_was_not_seen_falls_with_the_rounds() {
+fn the_upper_bound_on_unseen_violations_falls_with_the_rounds() {
     for (rounds, percent) in [(1, 95.0), (3, 63.2), (5, 45.1), (20, 13.9), (60, 4.9)] {
         let bound = upper_bound_95(rounds) * 100.0;
         assert!((bound - percent).abs() < 0.05, "{rounds} rounds: {bound}");

@@ -1,4 +1,4 @@
-//! Which rounds that were no test may be played once more.
+//! Inconclusive rounds that may be played once more.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use loadtest::shop::response::ResponseKind;
 
 use crate::fixture::{ANSWER, Fixture};
 
-/// What spoils a round, how, and whether that is chance.
+/// The name of a cause, whether it is chance, and the way it spoils a round.
 type Row = (&'static str, bool, fn(&mut Fixture));
 
 fn missed(fixture: &mut Fixture) {
@@ -23,10 +23,10 @@ fn apart(fixture: &mut Fixture) {
 }
 
 #[test]
-fn a_round_is_played_once_more_only_if_nothing_that_the_shop_did_is_among_the_reasons() {
+fn a_round_is_played_again_only_if_every_reason_is_chance() {
     let rows: &[Row] = &[
         ("the fault missed", true, missed),
-        ("nobody met", true, apart),
+        ("no two purchases met", true, apart),
         ("an instance was left out", true, |s| {
             s.responses.attack[1].instance = Some("a".to_owned());
         }),
@@ -41,7 +41,7 @@ fn a_round_is_played_once_more_only_if_nothing_that_the_shop_did_is_among_the_re
         ("an answer never came", false, |s| s.say(3, ResponseKind::Unknown)),
         ("rejected", false, |s| s.say(3, ResponseKind::Rejected)),
         (
-            "one was sold while buyers competed, and the others were told to wait",
+            "one was sold while buyers competed, and the others were busy",
             false,
             |s| {
                 let sold = s.responses.attack.remove(0);
@@ -60,7 +60,7 @@ fn a_round_is_played_once_more_only_if_nothing_that_the_shop_did_is_among_the_re
             let altered = s.later(0, ResponseKind::Sold, Some("o-0"), 1);
             s.responses.altered.push(altered);
         }),
-        ("nobody was refused", false, |s| drop(s.responses.attack.pop())),
+        ("no buyer was refused", false, |s| drop(s.responses.attack.pop())),
         ("the fault missed, and a repeat was forgotten", false, |s| {
             missed(s);
             s.click_again(ResponseKind::SoldOut, None);
@@ -69,7 +69,7 @@ fn a_round_is_played_once_more_only_if_nothing_that_the_shop_did_is_among_the_re
             missed(s);
             s.say(3, ResponseKind::Unknown);
         }),
-        ("nobody met, and somebody was rejected", false, |s| {
+        ("no two purchases met, and one was rejected", false, |s| {
             apart(s);
             let rejected = s.later(3, ResponseKind::Rejected, None, 9);
             s.responses.attack.push(rejected);
@@ -88,7 +88,7 @@ fn a_round_is_played_once_more_only_if_nothing_that_the_shop_did_is_among_the_re
 }
 
 #[test]
-fn a_round_that_is_violated_or_holds_is_never_played_once_more() {
+fn a_round_that_is_violated_or_holds_is_never_played_again() {
     let mut violated = Fixture::exact();
     missed(&mut violated);
     violated.facts.stock_left = Some(-1);

@@ -1,4 +1,4 @@
-//! Whose steps show what is wrong.
+//! The choice of the purchases whose steps explain a finding.
 
 use loadtest::shop::response::ResponseKind;
 use loadtest::trace::Role;
@@ -7,7 +7,7 @@ use crate::fixture::Fixture;
 use crate::stories::{buyers, events, oversold, responses, story, update};
 
 #[test]
-fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_purchase() {
+fn purchases_without_a_part_and_second_deliveries_are_left_out() {
     let mut control = oversold();
     control.sold(3, Some("o-3"));
     control.sold(4, Some("o-4"));
@@ -28,7 +28,7 @@ fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_p
     let found = story(&control, vec![all.concat()]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
     assert!(responses(&control, found).ends_with(": 2 sold, and the stock fell by 1.\n"));
-    // Who only met is better than nobody.
+    // Purchases that only met are better than none.
     let met = [update(0, 500, "left 9", "wrote 8"), update(1, 600, "left 5", "wrote 4")];
     let met = story(&control, vec![met.concat()]).unwrap();
     assert_eq!(buyers(&met), ["b-0", "b-1"]);
@@ -41,7 +41,7 @@ fn those_who_took_no_part_are_left_out_and_so_is_a_second_delivery_of_the_same_p
 }
 
 #[test]
-fn what_is_written_in_a_transaction_is_seen_by_others_after_its_commit() {
+fn a_write_in_a_transaction_is_seen_by_others_after_its_commit() {
     let control = oversold();
     let transaction = |number: u64, at| {
         let (read, wrote) = (format!("left {}", number + 1), format!("wrote {number}"));
@@ -49,7 +49,7 @@ fn what_is_written_in_a_transaction_is_seen_by_others_after_its_commit() {
         steps.extend(events(number, &[(at + 1_020, at + 9_000, "commit", Role::Commit, "")]));
         steps
     };
-    // The second one reads when the first one has written, but not committed.
+    // The second one reads when the first one has written but not committed.
     let found = story(&control, vec![transaction(0, 0), transaction(1, 1_030)]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
     let after = story(&control, vec![transaction(0, 0), transaction(1, 9_030)]);
@@ -57,7 +57,7 @@ fn what_is_written_in_a_transaction_is_seen_by_others_after_its_commit() {
 }
 
 #[test]
-fn two_who_read_and_write_the_same_tell_that_the_store_lost_what_was_written() {
+fn two_purchases_with_the_same_read_and_write_show_that_the_store_lost_a_write() {
     let control = oversold();
     let apart = [
         update(0, 500, "left 9", "wrote 8"),
@@ -72,7 +72,7 @@ fn two_who_read_and_write_the_same_tell_that_the_store_lost_what_was_written() {
 }
 
 #[test]
-fn who_was_killed_half_way_tells_why_the_ledgers_differ() {
+fn a_purchase_killed_half_way_shows_why_the_ledgers_differ() {
     let mut control = Fixture::exact();
     control.say(3, ResponseKind::Unknown);
     control.say(4, ResponseKind::Unknown);
@@ -91,7 +91,7 @@ fn who_was_killed_half_way_tells_why_the_ledgers_differ() {
 }
 
 #[test]
-fn two_of_whom_the_store_left_the_same_tell_that_it_forgot_one_of_them() {
+fn two_purchases_with_the_same_stock_left_show_that_the_store_forgot_one() {
     let control = oversold();
     let take = |number, at, said| events(number, &[(at, at + 10, "take", Role::Write, said)]);
     let forgot = [
@@ -101,7 +101,7 @@ fn two_of_whom_the_store_left_the_same_tell_that_it_forgot_one_of_them() {
     ];
     let found = story(&control, vec![forgot.concat()]).unwrap();
     assert_eq!(buyers(&found), ["b-0", "b-1"]);
-    // Where it does not say how many are left, two may well hear the same.
+    // If the store does not return the stock left, two equal answers are normal.
     let silent = [take(0, 0, "taken"), take(1, 500, "taken")];
     assert_eq!(story(&control, vec![silent.concat()]), None);
 }

@@ -1,4 +1,4 @@
-//! The orders by which a finding can be looked up, and how they are told.
+//! The orders that prove a finding, and their text in the report.
 
 use loadtest::audit::{MOST_EVIDENCE, Verdict};
 use loadtest::report;
@@ -29,7 +29,7 @@ order o-8 (2 of b-8, key none): nobody was told of it
 }
 
 #[test]
-fn no_more_orders_are_named_than_anybody_reads() {
+fn the_number_of_named_orders_is_limited() {
     let mut control = Fixture::exact();
     for number in 0..100 {
         control.record_as(&format!("o-x{number:03}"), 1, None, &"b".repeat(1_000));

@@ -1,4 +1,4 @@
-//! A round that went well, to be spoiled by one row of a table each.
+//! A round without errors, which each row of a table then spoils.
 
 use std::time::{Duration, Instant};
 
@@ -10,18 +10,18 @@ use loadtest::shop::response::{Response, ResponseKind};
 /// The length of every answer in a fixture.
 pub const ANSWER: Duration = Duration::from_millis(10);
 
-/// What the verdict is made of.
+/// The input of the verdict.
 pub struct Fixture {
     pub expected: Expectation,
     pub responses: Responses,
-    /// What the last look shows.
+    /// The facts of the last observation.
     pub facts: Facts,
-    /// Looks before it.
+    /// The observations before it.
     pub earlier: Vec<Observation>,
     pub start: Instant,
 }
 
-/// A row: its name, how it spoils the round, and what has to be found.
+/// A row: its name, the way it spoils the round, and the expected judgement.
 pub struct Row {
     pub name: &'static str,
     pub spoil: fn(&mut Fixture),
@@ -32,12 +32,12 @@ pub struct Row {
 }
 
 impl Fixture {
-    /// Buyers 0 and 1 got orders o-0 and o-1, the whole stock; buyer 2 was told sold out. All three met.
+    /// Buyers 0 and 1 got orders o-0 and o-1, the whole stock; the answer to buyer 2 was sold out. All three met.
     pub fn exact() -> Self {
         Self::of(1)
     }
 
-    /// The same with purchases of that many units.
+    /// The same, with purchases of `quantity` units.
     pub fn of(quantity: i64) -> Self {
         let mut fixture = Self {
             expected: Expectation {
@@ -63,7 +63,7 @@ impl Fixture {
         fixture
     }
 
-    /// An answer to purchase `place` of the attack, by instance a or b.
+    /// Creates an answer to purchase `place` of the attack, by instance a or b.
     pub fn response(&self, place: usize, kind: ResponseKind, order: Option<&str>) -> Response {
         Response {
             number: place,
@@ -80,7 +80,7 @@ impl Fixture {
         }
     }
 
-    /// The same, given `after` so many other answers.
+    /// The same, sent after `after` other answers.
     pub fn later(&self, place: usize, kind: ResponseKind, order: Option<&str>, after: u32) -> Response {
         let mut response = self.response(place, kind, order);
         response.intended += ANSWER * after + Duration::from_millis(1);
@@ -99,7 +99,7 @@ impl Fixture {
         self.responses.attack.push(response);
     }
 
-    /// Every answer of the attack is `word`, and no order was recorded.
+    /// Every answer of the attack is of `kind`, and no order was recorded.
     pub fn all(&mut self, kind: ResponseKind) {
         self.responses.attack.clear();
         (0..3).for_each(|place| self.say(place, kind));
@@ -107,7 +107,7 @@ impl Fixture {
         self.facts.stock_left = Some(self.expected.stock);
     }
 
-    /// A buyer who came alone after the attack.
+    /// Adds a buyer that came alone after the attack.
     pub fn last_buyer(&mut self, kind: ResponseKind) {
         let response = self.later(9, kind, None, 1);
         self.responses.follow_up.push(response);
@@ -119,7 +119,7 @@ impl Fixture {
         self.responses.repeats.push(response);
     }
 
-    /// The order of purchase `place`, as it was told.
+    /// Records the order of purchase `place`, as in its answer.
     pub fn record(&mut self, place: usize, quantity: i64) {
         self.record_as(
             &format!("o-{place}"),
@@ -142,7 +142,7 @@ impl Fixture {
         self.facts.orders.retain(|order| order.id != id);
     }
 
-    /// An earlier look that showed what the last one shows now, begun after so many answers.
+    /// Adds an earlier observation of the present facts, begun after this many answers.
     pub fn look(&mut self, after: u32, at_rest: bool) {
         self.earlier.push(Observation {
             begun: self.start + ANSWER * after,
@@ -151,14 +151,14 @@ impl Fixture {
         });
     }
 
-    /// The fault that struck explains so much.
+    /// Sets which missing answers the fault explains.
     pub fn explains(&mut self, what: ExplainedUnknowns) {
         if let Some(FaultSeen::Struck { explains, .. }) = &mut self.expected.fault {
             *explains = what;
         }
     }
 
-    /// The fault struck. Whoever got an answer came when everything was back, and whoever got none before that.
+    /// The fault struck. All answered purchases were sent after everything was back, and all unanswered ones before.
     pub fn struck(&mut self) {
         let healed = self.start + Duration::from_micros(1);
         self.expected.fault = Some(FaultSeen::Struck {
@@ -187,7 +187,7 @@ impl Fixture {
     }
 }
 
-/// Something is found, and the round is violated.
+/// A row that gets findings and is violated.
 pub fn violated(name: &'static str, findings: &'static [(&'static str, i64)], spoil: fn(&mut Fixture)) -> Row {
     Row {
         name,
@@ -199,7 +199,7 @@ pub fn violated(name: &'static str, findings: &'static [(&'static str, i64)], sp
     }
 }
 
-/// Nothing is found, and the round proves nothing.
+/// A row that gets no finding and proves nothing.
 pub fn inconclusive(name: &'static str, reason: &'static str, spoil: fn(&mut Fixture)) -> Row {
     Row {
         name,
@@ -211,7 +211,7 @@ pub fn inconclusive(name: &'static str, reason: &'static str, spoil: fn(&mut Fix
     }
 }
 
-/// Nothing is found, and the round is a pass.
+/// A row that gets no finding and holds.
 pub fn holds(name: &'static str, spoil: fn(&mut Fixture)) -> Row {
     Row {
         name,
@@ -223,7 +223,7 @@ pub fn holds(name: &'static str, spoil: fn(&mut Fixture)) -> Row {
     }
 }
 
-/// Spoils a round for each row, and says of all rows at once where the judge was wrong.
+/// Spoils a round for each row, and reports all wrong judgements at once.
 pub fn check(rows: &[Row], fixture: fn() -> Fixture) {
     let mut wrong = Vec::new();
     for row in rows {

@@ -15,7 +15,7 @@ fn modules(folder: &str) -> BTreeSet<String> {
     names.filter(|name| name != "mod").collect()
 }
 
-/// Fails where an exception is no module any more.
+/// Removes the exceptions, and fails where one of them is no longer a module.
 fn without<const N: usize>(mut modules: BTreeSet<String>, exceptions: [&str; N]) -> BTreeSet<String> {
     for exception in exceptions {
         assert!(modules.remove(exception), "{exception} is no module");
@@ -47,7 +47,7 @@ fn every_threat_is_found_by_its_name() {
 
 #[test]
 fn every_report_has_a_module_and_every_module_is_in_the_list() {
-    // A report is named after its file, `result.<ending>`; its module after the form.
+    // A report has the name of its file, `result.<ending>`, and its module has the name of the form.
     let form = |file: &str| match file.strip_prefix("result.").unwrap() {
         "md" => "markdown".to_owned(),
         ending => ending.to_owned(),

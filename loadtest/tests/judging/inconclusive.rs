@@ -1,4 +1,4 @@
-//! When nothing is wrong and the round is no pass all the same.
+//! Rounds without a finding that are still no pass.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn a_dead_shop_is_never_a_pass() {
             inconclusive("all busy", DEAD, |s| s.all(ResponseKind::Busy)),
             inconclusive("all silent", DEAD, |s| s.all(ResponseKind::Unknown)),
             inconclusive("all rejected", DEAD, |s| s.all(ResponseKind::Rejected)),
-            inconclusive("nobody came", DEAD, |s| {
+            inconclusive("no buyer came", DEAD, |s| {
                 s.all(ResponseKind::Busy);
                 s.responses = Responses::default();
             }),
@@ -28,16 +28,18 @@ fn a_dead_shop_is_never_a_pass() {
                 s.all(ResponseKind::Unknown);
                 s.struck();
             }),
-            violated("all told sold out over a full shelf", &[("undersold", 2)], |s| {
-                s.all(ResponseKind::SoldOut)
-            }),
+            violated(
+                "all answered sold out, and no unit was sold",
+                &[("undersold", 2)],
+                |s| s.all(ResponseKind::SoldOut),
+            ),
         ],
         Fixture::exact,
     );
 }
 
 #[test]
-fn a_round_that_was_no_test_is_inconclusive() {
+fn a_round_that_proves_nothing_is_inconclusive() {
     check(
         &[
             inconclusive("the fault missed", "the fault never struck", |s| {
@@ -56,7 +58,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     s.explains(ExplainedUnknowns::Nothing);
                 },
             ),
-            holds("an instance that died answered nobody", |s| {
+            holds("an instance that died answered no buyer", |s| {
                 s.say(3, ResponseKind::Unknown);
                 s.struck();
                 s.explains(ExplainedUnknowns::FromDeadInstance);
@@ -184,7 +186,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     s.responses.attack.last_mut().unwrap().instance = Some("b".to_owned());
                 },
             ),
-            holds("one instance told everybody to come again, and sold to who came", |s| {
+            holds("one instance was busy for every buyer, and sold to the retries", |s| {
                 s.responses.attack[1].instance = Some("a".to_owned());
                 s.say(3, ResponseKind::Busy);
                 s.last_buyer(ResponseKind::SoldOut);
@@ -207,7 +209,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                 "no buyer was told sold out at the end",
                 |s| drop(s.responses.attack.pop()),
             ),
-            holds("nobody was refused but who came last", |s| {
+            holds("only the last buyer was refused", |s| {
                 s.responses.attack.pop();
                 s.last_buyer(ResponseKind::SoldOut);
             }),
@@ -228,7 +230,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
 }
 
 #[test]
-fn a_violation_wins_over_every_reason_to_doubt_the_round() {
+fn a_violation_counts_more_than_any_reason_to_doubt_the_round() {
     check(
         &[
             violated("the fault missed", &[("drift", 1)], |s| {
@@ -249,7 +251,7 @@ fn a_violation_wins_over_every_reason_to_doubt_the_round() {
 }
 
 #[test]
-fn a_round_whose_ledger_was_never_seen_is_no_test() {
+fn a_round_without_an_observation_at_rest_is_inconclusive() {
     let fixture = Fixture::exact();
     let judged = judge(&fixture.expected, &fixture.responses, &[]);
     assert_eq!(judged.verdict, Verdict::Inconclusive);

@@ -1,11 +1,11 @@
-//! What a purchase that was sold is told when it is sent once more.
+//! The answers to a repeat of a purchase that was sold.
 
 use loadtest::shop::response::ResponseKind;
 
 use crate::fixture::{Fixture, check, holds, inconclusive};
 
 #[test]
-fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
+fn a_shop_that_forgets_a_purchase_is_no_pass() {
     check(
         &[
             inconclusive(
@@ -32,16 +32,16 @@ fn a_shop_that_does_not_know_a_purchase_again_is_no_pass() {
                     s.say(0, ResponseKind::SoldOut);
                 },
             ),
-            holds("told to wait, and then of its order", |s| {
+            holds("busy, and then answered with its order", |s| {
                 s.click_again(ResponseKind::Busy, None);
                 let response = s.later(0, ResponseKind::Sold, Some("o-0"), 4);
                 s.responses.repeats.push(response);
             }),
-            holds("told to wait while the first was being carried out", |s| {
+            holds("busy while the first delivery is in progress", |s| {
                 let response = s.response(0, ResponseKind::Busy, None);
                 s.responses.repeats.push(response);
             }),
-            holds("no answer, while something was broken on purpose", |s| {
+            holds("no answer during the fault", |s| {
                 let response = s.response(0, ResponseKind::Unknown, None);
                 s.responses.repeats.push(response);
                 s.struck();

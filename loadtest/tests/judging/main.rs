@@ -1,4 +1,4 @@
-//! Everything between an answer and a report that needs no server: hearing, judging, planning, summing up, rendering.
+//! Everything between an answer and a report that needs no server: reading, judging, planning, summing up, rendering.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod audit;

@@ -1,4 +1,4 @@
-//! How a shop is asked for what is in between, and that one which says nothing, or nonsense, is not waited for.
+//! The question for pending purchases: a shop that does not answer it, or answers nonsense, is not waited for.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 /// Longer than any of these tests takes.
 const LONG: Duration = Duration::from_secs(600);
 
-/// What an instance answers, one after the other, the last one for ever; and how often it was asked.
+/// The answers of an instance in their order, the last one for ever; and the number of requests.
 #[derive(Clone)]
 struct Instance {
     name: Option<&'static str>,
@@ -48,7 +48,7 @@ async fn response(
     }
 }
 
-/// What such instances say in the end, and how often each was asked.
+/// Returns the final answer of such instances, and the number of requests to each.
 async fn settled(instances: &[(Option<&'static str>, &[&str])], wait: Duration) -> (Option<Reconciled>, Vec<usize>) {
     let (mut admins, mut asked) = (Vec::new(), Vec::new());
     for (name, says) in instances {
@@ -79,7 +79,7 @@ const FINISHED: &str = r#"{"pending":{"open":0,"finished":2,"undone":0,"longest_
 const UNDONE: &str = r#"{"pending":{"open":0,"finished":1,"undone":3,"longest_ms":40}}"#;
 
 #[tokio::test]
-async fn what_is_open_at_any_instance_is_waited_for_and_what_they_did_is_summed() {
+async fn the_round_waits_for_pending_purchases_of_any_instance_and_sums_the_ended_ones() {
     let instances: [(_, &[&str]); 2] = [(Some("a"), &[OPEN, OPEN, FINISHED]), (Some("b"), &[UNDONE])];
     let (reconciled, asked) = settled(&instances, LONG).await;
     let expected = Reconciled {
@@ -106,13 +106,13 @@ async fn two_addresses_of_one_instance_are_counted_once() {
 }
 
 #[tokio::test]
-async fn what_stays_open_is_given_up_at_the_deadline() {
+async fn the_wait_for_a_pending_purchase_ends_at_the_deadline() {
     let (reconciled, asked) = settled(&[(None, &[OPEN])], Duration::ZERO).await;
     assert_eq!((reconciled, asked), (Some(Reconciled::default()), vec![1]));
 }
 
 #[tokio::test]
-async fn who_says_nothing_or_nonsense_is_asked_once_and_not_waited_for() {
+async fn an_instance_without_a_readable_answer_is_asked_once_and_not_waited_for() {
     let long = format!(
         r#"{{"x":"{}","pending":{{"open":1,"finished":0,"undone":0,"longest_ms":0}}}}"#,
         "x".repeat(70_000)

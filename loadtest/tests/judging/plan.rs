@@ -1,4 +1,4 @@
-//! Which rounds are played, and what a strategy promises in each.
+//! The rounds of a plan, and the promise of a strategy in each.
 
 use loadtest::plan::{Earlier, Round, Wanted, one_per_family, rounds};
 use loadtest::sale::Load;
@@ -15,7 +15,7 @@ const ASKED: Load = Load {
     work_ms: 5,
 };
 
-/// Those whose place in a plan is known here: a new one changes nothing for them.
+/// The threats whose place in a plan is tested here. A new threat changes nothing for them.
 const THREATS: [&str; 4] = ["one-buyer", "crowd", "second-instance", "crashed-holder"];
 
 fn strategy(name: &str, claims: &[&str]) -> Strategy {
@@ -43,7 +43,7 @@ fn names(rounds: &[Round]) -> Vec<String> {
 }
 
 #[test]
-fn each_threat_is_played_on_the_instance_counts_that_it_is_about() {
+fn each_threat_is_played_on_its_own_instance_counts() {
     let none = [strategy("none@sql", &[])];
     let table: [(&[usize], &[&str]); 5] = [
         (&[1], &["one-buyer on 1", "crowd on 1"]),
@@ -96,20 +96,20 @@ fn strategies_alternate_within_a_repeat_and_repeats_count_from_one() {
 }
 
 #[test]
-fn what_breaks_a_strategy_now_and_then_is_played_until_it_can_have_been_seen() {
+fn a_threat_that_sometimes_breaks_a_strategy_is_played_often_enough_to_show() {
     let mut now_and_then = strategy("x@sql", &["crowd", "second-instance"]);
     now_and_then.sometimes_broken_by = vec!["crowd".to_owned(), "crashed-holder".to_owned()];
     let played = |repeats| {
         let rounds = plan(&[now_and_then.clone()], &[1, 2], ASKED, repeats);
         THREATS.map(|threat| rounds.iter().filter(|round| round.threat.name == threat).count())
     };
-    // What it claims to survive as well counts as claimed.
+    // A threat that it also claims to survive counts as claimed.
     assert_eq!(played(2), [2, 2, 2, 20]);
     assert_eq!(played(22), [22, 22, 22, 22]);
 }
 
 #[test]
-fn a_control_is_claimed_for_everyone_and_a_threat_by_those_who_name_it() {
+fn a_control_is_claimed_for_every_strategy_and_a_threat_only_by_name() {
     let table: [(&[&str], &[&str]); 4] = [
         (&[], &["one-buyer"]),
         (&["second-instance"], &["one-buyer", "second-instance"]),
@@ -128,8 +128,8 @@ fn a_control_is_claimed_for_everyone_and_a_threat_by_those_who_name_it() {
 }
 
 #[test]
-fn a_threat_sets_the_load_that_it_needs_and_passes_on_the_rest() {
-    /// (buyers, requests, stock) of each threat on one and two instances.
+fn a_threat_sets_the_load_that_it_needs_and_keeps_the_rest() {
+    /// Returns (buyers, requests, stock) of each threat on one and two instances.
     fn loads(asked: Load) -> Vec<(&'static str, usize, usize, i64)> {
         let rounds = plan(&[strategy("x@sql", &[])], &[1, 2], asked, 1);
         assert!(rounds.iter().all(|round| round.load.work_ms == asked.work_ms));
@@ -191,7 +191,7 @@ fn an_injection_sends_only_purchases_of_the_first_wave() {
 }
 
 #[test]
-fn only_the_threats_that_are_wanted_are_played() {
+fn only_the_wanted_threats_are_played() {
     let wanted = Wanted {
         threats: vec![threats::find("crashed-holder").unwrap()],
         instances: vec![1, 2],
@@ -203,7 +203,7 @@ fn only_the_threats_that_are_wanted_are_played() {
 }
 
 #[test]
-fn one_per_family_is_the_first_of_each_that_can_be_used_in_the_order_of_the_catalogue() {
+fn one_per_family_is_the_first_usable_one_of_each_in_the_order_of_the_catalogue() {
     let chosen = |catalogue: &[Strategy]| -> Vec<_> {
         let chosen = one_per_family(catalogue).into_iter();
         chosen.map(|chosen| chosen.name).collect()
@@ -227,7 +227,7 @@ fn demand_is_counted_in_units() {
 }
 
 #[test]
-fn rounds_are_traced_until_one_tells_a_story_but_those_measured_and_promised_to_hold_only_once() {
+fn rounds_are_traced_until_one_tells_a_story_but_measured_promises_only_once() {
     let none = Earlier::default();
     let violated = Earlier {
         is_violated: true,
@@ -250,7 +250,7 @@ fn rounds_are_traced_until_one_tells_a_story_but_those_measured_and_promised_to_
         ("crowd", 2, none, false),
         ("crowd", 2, violated, true),
         ("crowd", 3, told, false),
-        // Measured, and nothing is promised.
+        // Measured, without a promise.
         ("second-instance", 1, none, true),
         ("second-instance", 2, none, true),
         ("second-instance", 2, told, false),

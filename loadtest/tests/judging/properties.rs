@@ -1,4 +1,4 @@
-//! Histories made at random: an honest one always holds, and every kind of planted lie is always found.
+//! Random histories: an honest one always holds, and every kind of planted lie is always found.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use loadtest::shop::response::{Response, ResponseKind};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// An honest round, as a shop that serves one purchase after the other in some order would leave it behind.
+/// An honest round, as left by a shop that serves one purchase after the other in some order.
 #[derive(Clone, Debug)]
 struct History {
     expected: Expectation,
@@ -25,14 +25,14 @@ impl History {
         judge(&self.expected, &self.responses, &observations)
     }
 
-    /// The place of a sale of the attack.
+    /// Returns the place of a sale of the attack.
     fn sale(&self, index: Index) -> usize {
         let sold = |place: &usize| self.responses.attack[*place].kind == ResponseKind::Sold;
         let sales: Vec<usize> = (0..self.responses.attack.len()).filter(sold).collect();
         sales[index.index(sales.len())]
     }
 
-    /// Changes the order of that sale, in both looks at rest.
+    /// Changes the order of that sale, in both observations at rest.
     fn change(&mut self, sale: usize, change: fn(&mut Order)) {
         let id = self.responses.attack[sale].order.clone().unwrap();
         for look in [&mut self.rest, &mut self.last] {

@@ -1,4 +1,4 @@
-//! What an answer says, and what all of them say together.
+//! The meaning of an answer, and the sums over all of them.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -21,7 +21,7 @@ async fn reply(status: u16, retry_after: Option<&str>, body: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn every_status_means_one_word() {
+async fn every_status_means_one_response_kind() {
     let table = [
         (201, None, ResponseKind::Sold),
         (409, None, ResponseKind::SoldOut),
@@ -95,7 +95,7 @@ async fn a_sale_names_its_order_and_its_instance_if_it_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_buyer_who_is_told_to_wait_is_told_for_how_long() {
+async fn a_busy_answer_says_how_long_to_wait() {
     for (header, seconds) in [
         ("0", Some(0)),
         ("7", Some(7)),
@@ -112,7 +112,7 @@ async fn a_buyer_who_is_told_to_wait_is_told_for_how_long() {
 }
 
 #[tokio::test]
-async fn an_answer_longer_than_any_honest_one_is_unknown_whatever_its_status() {
+async fn a_too_long_answer_is_unknown_whatever_its_status() {
     for status in [201, 409, 503, 404] {
         assert_eq!(
             reply(status, Some("1"), &"x".repeat(70_000)).await,
@@ -130,7 +130,8 @@ async fn an_answer_that_breaks_off_is_unknown_even_if_it_began_as_a_sale() {
     let shop = std::thread::spawn(move || {
         for response in responses {
             let (mut buyer, _) = listener.accept().unwrap();
-            // The whole request first: a connection closed over unread bytes is reset, and the answer with it.
+            // Reads the whole request first: a connection that is closed over unread bytes is reset, and the answer is
+            // lost.
             let mut request = [0; 4096];
             assert!(buyer.read(&mut request).unwrap() > 0);
             buyer.write_all(response.as_bytes()).unwrap();
@@ -144,7 +145,7 @@ async fn an_answer_that_breaks_off_is_unknown_even_if_it_began_as_a_sale() {
 }
 
 #[test]
-fn purchases_met_when_one_was_sold_while_another_was_in_flight() {
+fn purchases_met_if_one_was_sold_while_another_was_in_flight() {
     /// Answers from `sent` to `ended`, in milliseconds, and whether each was a sale.
     fn met(spans: &[(u64, u64, bool)]) -> bool {
         let fixture = Fixture::exact();
@@ -207,7 +208,7 @@ fn a_purchase_is_counted_once_however_often_it_was_sent() {
 }
 
 #[test]
-fn latency_is_counted_from_the_intended_start_for_each_word_apart() {
+fn latency_is_counted_from_the_intended_start_for_each_response_kind_apart() {
     let mut fixture = Fixture::exact();
     for response in &mut fixture.responses.attack {
         response.sent += Duration::from_millis(30);

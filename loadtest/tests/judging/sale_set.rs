@@ -1,4 +1,4 @@
-//! Many items at once: how purchases are spread over them, and what the verdicts on them say together.
+//! Many items at once: the spread of purchases over them, and the joint verdict.
 
 use std::sync::Arc;
 
@@ -49,14 +49,14 @@ fn rejected() -> Judgement {
 }
 
 #[test]
-fn one_item_is_judged_as_it_always_was() {
+fn a_sale_set_of_one_item_has_the_verdict_of_that_item() {
     for alone in [holds(), drift(-1), missed(), rejected()] {
         assert_eq!(judge_sale_set(vec![alone.clone()]), alone);
     }
 }
 
 #[test]
-fn a_market_is_as_good_as_its_worst_item() {
+fn the_worst_item_decides_the_verdict_on_a_sale_set() {
     const MISSED: &str = "1 of 2 items: the fault never struck";
     let table = [
         ("all hold", vec![holds(), holds()], Verdict::Holds, None, false),
@@ -111,7 +111,7 @@ fn a_market_is_as_good_as_its_worst_item() {
 }
 
 #[test]
-fn what_is_wrong_with_the_items_is_summed_and_never_cancels_out() {
+fn the_findings_of_items_are_summed_and_never_cancel_out() {
     let judged = judge_sale_set(vec![drift(-1), drift(-2), holds()]);
     assert_eq!(judged.findings.named(), [("drift", 3)]);
     assert_eq!((judged.recorded, judged.stock_left), (6, Some(-3)));
@@ -145,7 +145,7 @@ async fn sale_set(items: usize, requests: usize) -> SaleSet {
 }
 
 #[tokio::test]
-async fn of_so_many_purchases_in_a_row_each_is_for_another_item_in_an_order_that_changes() {
+async fn purchases_in_a_row_are_for_different_items_in_changing_order() {
     let sale_set = sale_set(5, 1_000).await;
     let places: Vec<usize> = (0..1_000).map(|number| sale_set.place_of(number)).collect();
     for row in places.chunks(5) {
@@ -155,14 +155,14 @@ async fn of_so_many_purchases_in_a_row_each_is_for_another_item_in_an_order_that
     }
     let first = &places[..5];
     assert!(places.chunks(5).any(|row| row != first), "all rows are alike");
-    // Buyers who come back together go on counting.
+    // Buyers that retry together continue the count.
     assert!((1_000..1_100).all(|number| sale_set.place_of(number) < 5));
     let request = sale_set.purchase(7);
     assert_eq!(request.item, sale_set.sales[sale_set.place_of(7)].item);
 }
 
 #[tokio::test]
-async fn what_was_told_is_told_apart_by_item_and_nothing_is_lost() {
+async fn answers_are_separated_by_item_and_none_is_lost() {
     let (sale_set, fixture) = (sale_set(3, 12).await, Fixture::exact());
     let responses = |kind| {
         (0..12)
@@ -211,7 +211,7 @@ async fn with_one_item_every_purchase_is_for_it() {
 }
 
 #[test]
-fn a_market_says_how_many_items_it_had_and_one_item_says_nothing() {
+fn a_round_names_the_number_of_items_only_if_there_are_several() {
     let mut sale_set = round("lua@redis", "second-instance", 2);
     (sale_set.items, sale_set.verdict) = (50, Verdict::Violated);
     sale_set.findings.add(Finding::Oversold, 7);

@@ -1,4 +1,4 @@
-//! What a soak draws, and what it comes to.
+//! The rounds that a soak draws, and their sums.
 
 use std::collections::HashSet;
 
@@ -24,8 +24,8 @@ fn strategy(name: &str, claims: &[&str]) -> Strategy {
     serde_json::from_value(strategy).unwrap()
 }
 
-/// All rounds of two strategies that sell safely, of one that does so on one instance alone, and of one that does so as long as
-/// nobody is held up.
+/// All rounds of two strategies that sell safely, of one that does so on one instance alone, and of one that does so
+/// unless a holder is delayed.
 fn possible() -> Vec<Round> {
     let strategies = [
         strategy("lock@sql", &SAFE[..3]),
@@ -75,7 +75,7 @@ fn a_seed_draws_the_same_plan_on_every_machine_and_another_seed_another_one() {
     let seven = plan(&drawn(200_000, 7));
     assert_eq!(seven, plan(&drawn(200_000, 7)));
     assert_ne!(seven, plan(&drawn(200_000, 8)));
-    // Written down, so that it is seen where a new version of a crate draws something else.
+    // A fixed list, so that the test shows when a new version of a crate draws other rounds.
     let expected = [
         "1: lua@sql paused-holder on 2, 277",
         "1: lock@sql second-instance on 2, 711",
@@ -91,7 +91,7 @@ fn a_larger_soak_begins_like_a_smaller_one_of_the_same_seed() {
 }
 
 #[test]
-fn only_what_strategies_that_sell_safely_claim_to_survive_is_drawn_and_all_of_it_before_anything_comes_again() {
+fn a_soak_draws_only_survived_threats_and_each_of_them_before_any_repeats() {
     let rounds = drawn(50_000, 7);
     let claimed: HashSet<_> = SAFE[..3]
         .iter()
@@ -116,7 +116,7 @@ fn only_what_strategies_that_sell_safely_claim_to_survive_is_drawn_and_all_of_it
 }
 
 #[test]
-fn the_rounds_send_as_many_purchases_as_were_asked_for_and_none_is_there_without_need() {
+fn the_rounds_send_the_wanted_number_of_purchases_and_no_round_is_superfluous() {
     for purchases in [1, 200, 5_000, 200_000] {
         let rounds = drawn(purchases, 7);
         let sent = |rounds: &[Round]| rounds.iter().map(|round| round.load.requests as u64).sum::<u64>();
@@ -175,7 +175,7 @@ fn a_round_of_many_items_has_units_for_half_of_its_purchases_all_items_together(
 }
 
 #[test]
-fn where_nothing_is_claimed_nothing_is_drawn() {
+fn a_soak_without_claims_draws_no_round() {
     let soak = Soak::new(1_000, Some(7));
     assert!(soak.draw(&[]).is_empty());
     let mut unsafe_ones = possible();
@@ -190,7 +190,7 @@ fn a_soak_without_a_seed_has_one_that_is_drawn() {
 }
 
 #[test]
-fn the_sums_count_every_purchase_once_and_name_whatever_was_found() {
+fn the_sums_count_every_purchase_once_and_name_every_finding() {
     let mut crashed = round("lua@redis", "crashed-holder", 2);
     crashed.told = [
         (ResponseKind::Sold, 5),

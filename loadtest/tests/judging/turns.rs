@@ -1,4 +1,4 @@
-//! What is read out of a trace: who was inside at once, and who waited how long for that.
+//! Results of a trace: the purchases inside the lock at the same time, and the waits for it.
 
 use loadtest::shop::response::ResponseKind;
 use loadtest::trace::{Overlap, Role, Trace, Waits};
@@ -22,10 +22,10 @@ const READ: Option<Role> = Some(Role::Read);
 const WRITE: Option<Role> = Some(Role::Write);
 const RELEASE: Option<Role> = Some(Role::Release);
 
-/// What purchases did, and the pairs that overlap with the longest time that two share, in microseconds.
+/// The steps of purchases, and the expected overlap: the number of pairs and the longest shared time, in microseconds.
 type Held = (&'static str, Vec<Taken>, Option<(u64, u64)>);
 
-/// What purchases did, and the longest wait with Jain's index.
+/// The steps of purchases, and the expected longest wait with Jain's index.
 type Waited<'a> = (&'static str, &'a [Taken], Option<(u64, Option<f64>)>);
 
 /// A purchase that holds the lock between these times.
@@ -46,10 +46,10 @@ fn check(table: Vec<Held>) {
 }
 
 #[test]
-fn two_overlap_who_are_both_between_taking_the_lock_and_giving_it_back() {
+fn two_purchases_overlap_if_both_are_between_acquire_and_release() {
     check(vec![
         (
-            "nobody locks",
+            "no purchase locks",
             vec![(1, READ, 10, Some(20)), (2, READ, 10, Some(20))],
             None,
         ),
@@ -77,7 +77,7 @@ fn two_overlap_who_are_both_between_taking_the_lock_and_giving_it_back() {
 }
 
 #[test]
-fn who_asked_for_the_lock_in_vain_or_is_dead_is_not_inside() {
+fn a_purchase_that_got_no_lock_or_is_dead_is_not_inside() {
     check(vec![
         (
             "the second one asks and does not get it",
@@ -138,9 +138,9 @@ fn who_asked_for_the_lock_in_vain_or_is_dead_is_not_inside() {
 }
 
 #[test]
-fn a_wait_goes_from_the_first_step_for_the_lock_to_the_last_one_and_jain_says_how_even_they_are() {
+fn a_wait_lasts_from_the_first_step_for_the_lock_to_the_last_one_and_jain_says_how_even_waits_are() {
     let table: [Waited<'_>; 7] = [
-        ("nobody locks", &[(0, READ, 0, Some(9))], None),
+        ("no purchase locks", &[(0, READ, 0, Some(9))], None),
         ("one buyer", &[(0, LOCK, 0, Some(9))], Some((9, None))),
         (
             "all equally long",

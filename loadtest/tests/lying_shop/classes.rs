@@ -1,4 +1,4 @@
-//! Every lie by its class, the threat under which it shows, and what it has to be called.
+//! Every lie by its class, the threat under which it shows, and the finding that it must get.
 
 use crate::expected::Expected::{self, Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused, TooLong};
 
@@ -7,7 +7,7 @@ pub const CROWD: &[&str] = &["second-instance"];
 const CRASH: &[&str] = &["crashed-holder"];
 const GONE: &[&str] = &["buyer-gone"];
 
-/// A lie, the threats under which it is tried, and what has to come of it.
+/// A lie, the threats under which it is tried, and the expected result.
 pub type Row = (&'static str, &'static [&'static str], Expected);
 
 const FORGOT: Expected = Doubted("a repeated purchase did not get its order again");

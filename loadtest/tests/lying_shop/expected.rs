@@ -1,4 +1,4 @@
-//! What has to come of a trial, and whether it did.
+//! The expected result of a trial, and the check of it.
 
 use loadtest::audit::Verdict;
 use loadtest::result::RoundResult;
@@ -6,25 +6,25 @@ use loadtest::result::RoundResult;
 use crate::runner::Tried;
 use Expected::{Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused, TooLong};
 
-/// What has to come of a trial.
+/// The expected result of a trial.
 pub enum Expected {
     /// Every round is violated, and all of these are found in it.
     Found(&'static [&'static str]),
-    /// At least one round is violated with this finding: in the others the accident may stay away.
+    /// At least one round is violated with this finding: in the other rounds the error may not occur.
     FoundOnce(&'static str),
     /// No round holds, and each is inconclusive for a reason with these words.
     Doubted(&'static str),
-    /// Every round was no test for a reason with these words, was played once more, and holds.
+    /// Every round was inconclusive for a reason with these words, was played again, and holds.
     HoldsOnceMore(&'static str),
     /// The shop is not tried at all, for a reason with these words.
     Refused(&'static str),
     /// The run ends early for a reason with these words, and no round holds.
     EndsEarly(&'static str),
-    /// It takes minutes to see that nothing comes: tried by hand.
+    /// The trial takes minutes, because the test must wait for an answer that never comes: it is tried by hand.
     TooLong,
 }
 
-/// Whether that came of the trial; if not, what was expected.
+/// Checks the result of a trial. The error says what was expected.
 pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
     let rounds = &tried.run.rounds;
     let all = |is_so: &dyn Fn(&RoundResult) -> bool| !rounds.is_empty() && rounds.iter().all(is_so);
@@ -66,7 +66,7 @@ pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
     }
 }
 
-/// Why a round proves nothing.
+/// Returns the reason why a round proves nothing.
 fn doubt(round: &RoundResult) -> &str {
     assert_eq!(
         round.verdict == Verdict::Inconclusive,
@@ -80,7 +80,7 @@ fn has(round: &RoundResult, finding: &str) -> bool {
     round.findings.named().iter().any(|(name, _)| *name == finding)
 }
 
-/// The trial in a few lines.
+/// Shows the trial in a few lines.
 pub fn shown(tried: &Tried) -> String {
     let rounds = tried.run.rounds.iter().map(|round| {
         let (verdict, named) = (round.verdict, round.findings.named());

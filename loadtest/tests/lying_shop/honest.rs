@@ -1,4 +1,4 @@
-//! Honest shops of many kinds: none of them is accused of anything.
+//! Honest shops of many kinds: the witness must accuse none of them.
 
 use loadtest::audit::Verdict;
 use loadtest::result::RoundResult;
@@ -14,13 +14,13 @@ fn honest(lie: &str) -> Trial<'_> {
     Trial {
         lie,
         threats: EVERY_THREAT,
-        // Without nginx before it there is one.
+        // This shop is tried without nginx, so it has one instance.
         instances: if lie == "closes-connections" { 1 } else { 2 },
         load: LOAD,
     }
 }
 
-/// (strategy, threat) with told sold, told sold out; recorded, left.
+/// Returns strategy and threat, with the units of the answers sold and sold out, recorded, and left.
 fn numbers(round: &RoundResult) -> (&str, &str, [i64; 4]) {
     let facts = &round.facts;
     let told = [ResponseKind::Sold, ResponseKind::SoldOut].map(|kind| round.units(kind));
@@ -39,14 +39,15 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
         for round in &tried.run.rounds {
             let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
             assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
-            // Who was killed may leave a lock behind for as long as the attack lasts: only those who follow buy then.
+            // A killed holder may leave a lock behind for as long as the attack lasts: then only the buyers after it
+            // buy.
             let may_sell_nothing = round.threat == "crashed-holder";
             assert!(round.sales_per_s > 0.0 || may_sell_nothing, "{name}: {round:?}");
-            // None of them knows how to write a trace.
+            // None of them writes a trace.
             assert_eq!(round.findings.overlap, None, "{name}: {round:?}");
             assert_eq!((round.longest_wait_us, round.jain), (None, None), "{name}: {round:?}");
         }
-        // Who claims nothing is not accused of holding once.
+        // A shop without claims is not accused when it holds once.
         let expected = if name == "modest" {
             ClaimCheck::Inconclusive
         } else {
@@ -97,7 +98,7 @@ fn three_units_a_purchase_leave_one_unit_and_hold() {
 }
 
 #[test]
-fn what_an_attack_leaves_is_bought_by_those_who_follow() {
+fn follow_up_buyers_buy_the_units_that_an_attack_leaves() {
     let mut trial = honest("plain");
     trial.load = Load { stock: 30, ..LOAD };
     trial.threats = &["second-instance"];

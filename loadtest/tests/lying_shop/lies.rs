@@ -1,4 +1,4 @@
-//! Every lie that the shop knows is tried, and seen through.
+//! Every lie of the shop is tried, and must be found.
 
 use loadtest::audit::Verdict;
 use loadtest::sale::Load;
@@ -12,11 +12,11 @@ use crate::expected::{Expected, check, shown};
 use crate::runner::{LOAD, Trial, TrialRunner, known};
 use crate::segments::SEGMENTS;
 
-/// Nothing is wrong with these: what never ends is a body that is not read, and who is told to wait comes again.
+/// Lies that do no harm: the endless bodies are never read, and busy buyers retry.
 const HARMLESS: &[&str] = &["endless-readyz", "endless-admin", "sells-one-then-busy"];
 
 #[test]
-fn every_lie_that_the_shop_knows_is_tried() {
+fn every_lie_of_the_shop_is_tried() {
     let classes = [
         CLASSIC,
         AFTERWARDS,
@@ -45,67 +45,67 @@ fn every_lie_that_the_shop_knows_is_tried() {
 }
 
 #[test]
-fn what_every_witness_must_see() {
+fn classic_lies_are_found() {
     each_is_found(CLASSIC);
 }
 
 #[test]
-fn ledgers_that_are_right_at_one_moment_and_wrong_at_another() {
+fn ledgers_that_are_right_at_one_time_and_wrong_at_another_are_found() {
     each_is_found(AFTERWARDS);
 }
 
 #[test]
-fn orders_that_are_not_those_that_were_told() {
+fn orders_that_differ_from_the_answers_are_found() {
     each_is_found(WHOSE);
 }
 
 #[test]
-fn keys_that_buy_twice_or_are_not_known_again() {
+fn keys_that_buy_twice_or_are_forgotten_are_found() {
     each_is_found(TWICE);
 }
 
 #[test]
-fn rounds_that_are_no_test() {
+fn rounds_that_prove_nothing_are_no_pass() {
     each_is_found(NO_TEST);
 }
 
 #[test]
-fn sold_out_told_too_early() {
+fn a_sold_out_answer_while_units_are_left_is_found() {
     each_is_found(TOO_EARLY);
 }
 
 #[test]
-fn faults_that_are_injected_otherwise_or_not_at_all() {
+fn faults_that_a_shop_changes_or_ignores_are_found() {
     each_is_found(FAULTS);
 }
 
 #[test]
-fn a_second_play_hides_nothing_that_the_first_one_showed() {
+fn a_second_play_hides_no_finding_of_the_first() {
     each_is_found(FIRST_SALE);
 }
 
 #[test]
-fn segments_that_do_not_add_up() {
+fn segments_with_a_wrong_sum_are_found() {
     each_is_found(IN_SEGMENTS);
 }
 
 #[test]
-fn numbers_that_fit_nowhere() {
+fn numbers_out_of_range_are_found() {
     each_is_found(NUMBERS);
 }
 
 #[test]
-fn answers_and_catalogues_that_are_too_much() {
+fn answers_and_catalogues_without_end_are_no_pass() {
     each_is_found(WIRE);
 }
 
 #[test]
-fn ledgers_that_cannot_be_read() {
+fn ledgers_that_cannot_be_read_are_found() {
     each_is_found(LEDGERS);
 }
 
 #[test]
-fn what_is_only_odd_is_not_accused() {
+fn harmless_lies_are_not_accused() {
     let runner = TrialRunner::open();
     for lie in HARMLESS {
         let tried = runner.try_shop(&trial(lie, CROWD));
@@ -117,7 +117,7 @@ fn what_is_only_odd_is_not_accused() {
 #[test]
 fn a_shop_that_fails_now_and_then_is_not_stuck() {
     let mut trial = trial("panics", CROWD);
-    // More than the attack can buy: in the end buyers come one at a time, and some of them get no answer.
+    // More units than the attack can buy: in the end buyers arrive one at a time, and some of them get no answer.
     trial.load = Load { stock: 40, ..LOAD };
     let tried = TrialRunner::open().try_shop(&trial);
     let checked = check(&tried, &Expected::Doubted("got no clear response"));
@@ -127,7 +127,7 @@ fn a_shop_that_fails_now_and_then_is_not_stuck() {
 }
 
 fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
-    // It lies only to those who leave it time to.
+    // This shop lies only to purchases with work time.
     let work_ms = u64::from(lie == "honest-without-work");
     Trial {
         lie,
@@ -137,7 +137,7 @@ fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
     }
 }
 
-/// Tries each lie of a class and says of all at once where the witness was wrong.
+/// Tries each lie of a class, and reports all wrong results at once.
 fn each_is_found(class: &[Row]) {
     let runner = TrialRunner::open();
     let mut wrong = Vec::new();

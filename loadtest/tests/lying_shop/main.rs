@@ -1,5 +1,5 @@
-//! A shop that lies, tried by the whole experiment over real stores: the witness has to see through every lie, and to
-//! let an honest shop pass.
+//! The trial of a lying shop by the whole experiment over real stores: the witness must find every lie, and must accuse
+//! no honest shop.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod apart;

@@ -1,4 +1,4 @@
-//! Puts the lying shop on trial: real instances behind real nginx, over real stores, by the whole experiment.
+//! Tries the lying shop: real instances behind real nginx, over real stores, with the whole experiment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,7 @@ use stack::{Parts, Shop, ShopOptions, Stores};
 use tokio::runtime::Runtime;
 use tokio::sync::SetOnce;
 
-/// What every trial asks for unless it says otherwise.
+/// The load of a trial without another one.
 pub const LOAD: Load = Load {
     buyers: 8,
     requests: 24,
@@ -33,34 +33,34 @@ pub const LOAD: Load = Load {
 
 const ADMIN_TOKEN: &str = "open sesame";
 
-/// How often an instance that has died is looked for and started again.
+/// The pause between two looks for an instance that has died.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Real stores, on which any number of shops can be tried.
+/// Real stores, over which any number of shops can be tried.
 pub struct TrialRunner {
     stores: Stores,
     runtime: Runtime,
 }
 
-/// What is tried, and how.
+/// One trial: the shop, the threats and the load.
 #[derive(Clone)]
 pub struct Trial<'a> {
-    /// What the shop does wrong.
+    /// The lie of the shop.
     pub lie: &'a str,
-    /// Under which threats.
+    /// The threats.
     pub threats: &'a [&'a str],
     pub instances: usize,
     pub load: Load,
 }
 
-/// How a trial went.
+/// The result of a trial.
 pub struct Tried {
     pub run: RunResult,
-    /// Why it ended early, if it did.
+    /// The reason why it ended early, if it did.
     pub error: Option<String>,
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 struct Unobserved;
 
 impl RunObserver for Unobserved {
@@ -77,7 +77,7 @@ impl RunObserver for Unobserved {
     }
 }
 
-/// Starts instances again that have died, until it is dropped.
+/// Restarts instances that have died, until it is dropped.
 struct Supervisor {
     over: Arc<AtomicBool>,
     at_work: Option<JoinHandle<()>>,
@@ -110,7 +110,7 @@ impl Drop for Supervisor {
     }
 }
 
-/// The program that lies.
+/// Returns the path of the lying shop's program.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test.ancestors().nth(2).unwrap().join("examples/lying_shop");
@@ -118,7 +118,7 @@ fn program() -> PathBuf {
     path
 }
 
-/// Every honest kind and every lie that the program knows, as (kind, name).
+/// Returns every honest kind and every lie of the program, as (kind, name).
 pub fn known() -> Vec<(String, String)> {
     let listed = Command::new(program()).arg("--list").output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
@@ -142,7 +142,7 @@ impl TrialRunner {
         }
     }
 
-    /// Plays each of the threats once, over each store that the lie can be told in.
+    /// Plays each threat once, over each store of the lie.
     pub fn try_shop(&self, trial: &Trial<'_>) -> Tried {
         let options = ShopOptions {
             program: program(),
@@ -178,7 +178,7 @@ impl TrialRunner {
             ("redis", self.stores.redis_url().to_owned()),
             ("sql", self.stores.sql_url().to_owned()),
         ]);
-        // nginx would notice a connection that was closed without notice in its own way.
+        // nginx would handle an unannounced close in its own way, so this shop is tried without nginx.
         let host = match trial.lie {
             "closes-connections" => shop.publics()[0].clone(),
             "prefix" => format!("{}/shop", shop.host()),
@@ -214,7 +214,7 @@ impl TrialRunner {
     }
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }

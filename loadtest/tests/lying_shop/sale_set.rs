@@ -1,4 +1,4 @@
-//! Many items at once: each is judged by itself, and one that goes wrong is enough.
+//! Many items at once: each is judged by itself, and one wrong item makes the round wrong.
 
 use loadtest::audit::{Finding, Verdict};
 use loadtest::result::RoundResult;
@@ -23,7 +23,7 @@ fn sale_set(lie: &str) -> Trial<'_> {
 }
 
 #[test]
-fn every_item_of_an_honest_market_is_sold_out_exactly() {
+fn every_item_of_an_honest_sale_set_is_sold_out_exactly() {
     let tried = TrialRunner::open().try_shop(&sale_set("plain"));
     assert_eq!(tried.error, None);
     for round in &tried.run.rounds {
@@ -40,7 +40,7 @@ fn every_item_of_an_honest_market_is_sold_out_exactly() {
 }
 
 #[test]
-fn an_honest_market_holds_though_an_instance_crashes() {
+fn an_honest_sale_set_holds_when_an_instance_crashes() {
     let mut trial = sale_set("plain");
     trial.threats = &["crashed-holder"];
     trial.load = Load {
@@ -58,7 +58,7 @@ fn an_honest_market_holds_though_an_instance_crashes() {
 }
 
 #[test]
-fn what_is_lost_of_each_item_is_lost_in_the_round() {
+fn a_round_counts_the_lost_units_of_each_item() {
     let mut trial = sale_set("loses-an-order");
     trial.threats = &["one-buyer"];
     let tried = TrialRunner::open().try_shop(&trial);
@@ -71,7 +71,7 @@ fn what_is_lost_of_each_item_is_lost_in_the_round() {
 }
 
 #[test]
-fn one_item_that_goes_wrong_is_enough() {
+fn one_wrong_item_makes_the_round_violated() {
     let mut trial = sale_set("refills-first-item");
     trial.threats = &["second-instance"];
     let tried = TrialRunner::open().try_shop(&trial);

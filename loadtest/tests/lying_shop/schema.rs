@@ -1,4 +1,4 @@
-//! `docs/result.schema.json` describes what the experiment writes, and nothing else.
+//! `docs/result.schema.json` describes exactly the results that the experiment writes.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn schema() -> Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-/// What the schema has against a result, by place.
+/// Returns the objections of the schema to a result, by place.
 fn objections(schema: &Validator, result: &Value) -> Vec<String> {
     let errors = schema.iter_errors(result);
     errors
@@ -50,7 +50,7 @@ fn skipped() -> RoundResult {
 }
 
 #[test]
-fn what_the_experiment_writes_is_as_the_schema_has_it() {
+fn the_results_of_the_experiment_match_the_schema() {
     let schema = schema();
     let runner = TrialRunner::open();
     for lie in ["plain", "oversells-at-zero", "dead-500", "missing-row"] {
@@ -83,7 +83,7 @@ fn every_finding_is_in_the_schema_and_explained_in_the_contract_and_the_readme()
         .unwrap()
         .as_object()
         .unwrap();
-    // Overlap stands beside them and decides nothing.
+    // Overlap is the one more: it is no finding and decides nothing.
     assert_eq!(properties.len(), Finding::ALL.len() + 1);
     let shown = schema.pointer("/$defs/story/properties/shows/enum").unwrap();
     assert_eq!(shown, &serde_json::to_value(Finding::ALL).unwrap());
@@ -165,9 +165,9 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
 }
 
 #[test]
-fn every_committed_result_is_as_the_schema_has_it() {
+fn every_committed_result_matches_the_schema() {
     let schema = schema();
-    // No results folder: nothing was committed yet.
+    // Without a results folder, no result was committed yet.
     let runs = fs::read_dir(root().join("results")).into_iter().flatten();
     let files = runs
         .map(|run| run.unwrap().path().join("result.json"))

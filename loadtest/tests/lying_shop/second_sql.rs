@@ -1,4 +1,4 @@
-//! Stock in one MariaDB, orders in another one.
+//! Stock in one MariaDB server, orders in another one.
 
 use loadtest::facts::{LedgerReader, StorePair, Urls};
 use sqlx::Connection;
@@ -7,7 +7,7 @@ use stack::{Parts, Stores};
 
 const SCHEMA: &str = include_str!("../../../sql/schema.sql");
 
-/// A row of the item with so many units left, and so many orders.
+/// Writes a row of the item with `left` units, and this many orders.
 async fn sold(url: &str, left: i64, orders: i64) {
     let mut connection = MySqlConnection::connect(url).await.unwrap();
     sqlx::raw_sql(SCHEMA).execute(&mut connection).await.unwrap();
@@ -23,7 +23,7 @@ async fn sold(url: &str, left: i64, orders: i64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_counter_is_read_in_the_first_and_the_orders_in_the_second() {
+async fn the_counter_is_read_from_the_first_server_and_the_orders_from_the_second() {
     let start = || {
         let mut stores = Stores::start(&Parts {
             redis_url: None,

@@ -1,10 +1,10 @@
-//! A counter in parts is as good as one that is whole, and as bad.
+//! A counter in parts is judged like a whole one.
 
 use loadtest::audit::Verdict;
 
 use crate::runner::{LOAD, Trial, TrialRunner};
 
-/// Tried here.
+/// The lies that are tried here.
 pub const SEGMENTS: &[&str] = &["sells-from-segments"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! A store that no longer has what it kept.
+//! A store that has lost its data.
 
 use loadtest::facts::{LedgerReader, Urls};
 use sqlx::Connection;
@@ -8,7 +8,7 @@ use stack::{Parts, Stores};
 const SCHEMA: &str = include_str!("../../../sql/schema.sql");
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_with_a_spoiled_table_is_told_from_a_shop_that_lost_an_order() {
+async fn the_witness_tells_a_spoiled_table_from_a_lost_order() {
     let parts = Parts {
         redis_url: None,
         sql_url: None,

@@ -1,4 +1,4 @@
-//! What the judge finds.
+//! The findings of the judge.
 
 mod numbers;
 mod orders;

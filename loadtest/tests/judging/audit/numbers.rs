@@ -1,4 +1,4 @@
-//! What the judge finds about the figures: sums, the counter, and a ledger that cannot be read.
+//! Findings about numbers: sums, the counter, and a ledger that cannot be read.
 
 use loadtest::audit::Verdict;
 
@@ -14,7 +14,7 @@ fn a_round_in_which_all_ledgers_agree_holds_and_counts_its_units() {
 }
 
 #[test]
-fn numbers_that_fit_nowhere_are_found_all_the_same() {
+fn numbers_out_of_range_are_found() {
     check(
         &[
             violated(

@@ -1,11 +1,11 @@
-//! What the judge finds about the orders: those that are missing, and those that nobody was told of.
+//! Findings about orders: those that are missing, and those that are in no answer.
 
 use loadtest::shop::response::ResponseKind;
 
 use crate::fixture::{Fixture, Row, check, holds, violated};
 
 #[test]
-fn a_sale_that_no_order_stands_for_is_lost() {
+fn a_sale_without_its_order_is_lost() {
     check(
         &[
             violated("the order was never written", &[("lost", 1), ("drift", 1)], |s| {
@@ -15,18 +15,22 @@ fn a_sale_that_no_order_stands_for_is_lost() {
                 s.unrecord("o-1");
                 s.record_as("o-7", 1, Some("k-1"), "b-1");
             }),
-            violated("the buyer was told no id", &[("lost", 1), ("ghost", 1)], |s| {
+            violated("the answer has no id", &[("lost", 1), ("ghost", 1)], |s| {
                 s.responses.attack[1].order = None;
             }),
             violated("the id is empty, here and there", &[("lost", 1), ("ghost", 1)], |s| {
                 s.responses.attack[1].order = Some(String::new());
                 s.facts.orders[1].id = String::new();
             }),
-            violated("one order was told to two buyers", &[("lost", 1), ("drift", 1)], |s| {
-                s.responses.attack[1].order = Some("o-0".to_owned());
-                s.unrecord("o-1");
-            }),
-            violated("two buyers were told each other's", &[("lost", 2), ("ghost", 2)], |s| {
+            violated(
+                "one order is in the answers to two buyers",
+                &[("lost", 1), ("drift", 1)],
+                |s| {
+                    s.responses.attack[1].order = Some("o-0".to_owned());
+                    s.unrecord("o-1");
+                },
+            ),
+            violated("two buyers got each other's order", &[("lost", 2), ("ghost", 2)], |s| {
                 s.responses.attack[0].order = Some("o-1".to_owned());
                 s.responses.attack[1].order = Some("o-0".to_owned());
             }),
@@ -42,16 +46,20 @@ fn a_sale_that_no_order_stands_for_is_lost() {
             violated("no key", &[("lost", 1), ("ghost", 1)], |s| {
                 s.facts.orders[1].key = None;
             }),
-            violated("one row grows and backs everybody", &[("lost", 2), ("ghost", 2)], |s| {
-                s.responses.attack[1].order = Some("o-0".to_owned());
-                s.unrecord("o-1");
-                s.facts.orders[0].quantity = 2;
-            }),
+            violated(
+                "one row grows and backs every sale",
+                &[("lost", 2), ("ghost", 2)],
+                |s| {
+                    s.responses.attack[1].order = Some("o-0".to_owned());
+                    s.unrecord("o-1");
+                    s.facts.orders[0].quantity = 2;
+                },
+            ),
         ],
         Fixture::exact,
     );
     let smaller = violated(
-        "fewer units were recorded than told",
+        "fewer units were recorded than answered",
         &[("lost", 3), ("ghost", 1), ("drift", 2)],
         |s| {
             s.unrecord("o-1");
@@ -62,7 +70,7 @@ fn a_sale_that_no_order_stands_for_is_lost() {
 }
 
 #[test]
-fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
+fn every_observation_after_the_answer_must_show_the_order() {
     fn seen_without(fixture: &mut Fixture, after: u32, at_rest: bool) {
         let facts = fixture.facts.clone();
         fixture.unrecord("o-1");
@@ -72,7 +80,7 @@ fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
     check(
         &[
             violated("written a little later", &[("lost", 1)], |s| seen_without(s, 1, false)),
-            holds("not yet told", |s| seen_without(s, 0, false)),
+            holds("not yet answered", |s| seen_without(s, 0, false)),
             violated("gone for a while", &[("lost", 1), ("drift", 1)], |s| {
                 seen_without(s, 5, true)
             }),
@@ -100,7 +108,7 @@ fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
                 s.look(5, true);
                 s.facts.stock_left = None;
             }),
-            holds("what is in flight need not agree yet", |s| {
+            holds("a purchase in flight need not agree yet", |s| {
                 let facts = s.facts.clone();
                 s.facts.stock_left = Some(1);
                 s.record_as("o-7", 1, None, "nobody");
@@ -113,8 +121,8 @@ fn an_order_has_to_be_there_at_every_look_after_it_was_told() {
 }
 
 #[test]
-fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
-    /// Buyer 1's answer became `word`; the order is still there.
+fn an_order_without_an_answer_is_a_ghost_unless_the_answer_is_missing() {
+    /// The answer to buyer 1 becomes `kind`; the order stays.
     fn untold(fixture: &mut Fixture, kind: ResponseKind) {
         fixture.responses.attack.remove(1);
         fixture.say(1, kind);
@@ -122,12 +130,12 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
     }
     check(
         &[
-            violated("told sold out", &[("ghost", 1)], |s| untold(s, ResponseKind::SoldOut)),
-            violated("told busy", &[("ghost", 1)], |s| untold(s, ResponseKind::Busy)),
-            violated("told that it was no purchase", &[("ghost", 1)], |s| {
-                untold(s, ResponseKind::Rejected)
+            violated("answered sold out", &[("ghost", 1)], |s| {
+                untold(s, ResponseKind::SoldOut)
             }),
-            violated("nobody's key", &[("ghost", 1)], |s| {
+            violated("answered busy", &[("ghost", 1)], |s| untold(s, ResponseKind::Busy)),
+            violated("rejected", &[("ghost", 1)], |s| untold(s, ResponseKind::Rejected)),
+            violated("a key that no buyer sent", &[("ghost", 1)], |s| {
                 untold(s, ResponseKind::Unknown);
                 s.facts.orders[1].key = Some("k-7".to_owned());
             }),
@@ -159,7 +167,7 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
                 })
             },
             violated(
-                "who was told sold out in the end has an order all the same",
+                "a buyer that was answered sold out in the end has an order",
                 &[("ghost", 1)],
                 |s| {
                     untold(s, ResponseKind::Unknown);
@@ -188,14 +196,14 @@ fn an_order_that_nobody_was_told_of_is_a_ghost_unless_an_answer_is_missing() {
 }
 
 #[test]
-fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
+fn a_second_order_for_one_key_is_a_duplicate_and_not_a_ghost() {
     check(
         &[
-            violated("nobody was told of it", &[("duplicate", 1)], |s| {
+            violated("in no answer", &[("duplicate", 1)], |s| {
                 s.expected.stock = 3;
                 s.record_as("o-7", 1, Some("k-0"), "b-0");
             }),
-            violated("listed before the one that was told", &[("duplicate", 1)], |s| {
+            violated("listed before the order of the answer", &[("duplicate", 1)], |s| {
                 s.expected.stock = 3;
                 s.record_as("o-7", 1, Some("k-0"), "b-0");
                 s.facts.orders.rotate_right(1);
@@ -218,7 +226,7 @@ fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
                 s.record_as("o-7", 2, Some("k-0"), "b-0");
             }),
             violated(
-                "a second click is told of an order that is not there",
+                "a second click is answered with an order that does not exist",
                 &[("lost", 1)],
                 |s| {
                     s.expected.stock = 3;
@@ -229,7 +237,7 @@ fn a_second_order_for_one_key_is_a_duplicate_and_no_ghost() {
                     s.click_again(ResponseKind::Sold, Some("o-7"));
                 },
             ),
-            holds("a second click is told of its own order", |s| {
+            holds("a second click is answered with its own order", |s| {
                 s.click_again(ResponseKind::Sold, Some("o-0"))
             }),
             holds("and one with another quantity is refused", |s| {

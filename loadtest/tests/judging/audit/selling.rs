@@ -1,4 +1,4 @@
-//! What the judge finds about who was sold to, and who was refused.
+//! Findings about the buyers that were sold to, and those that were refused.
 
 use loadtest::shop::response::ResponseKind;
 
@@ -9,7 +9,7 @@ fn selling_beyond_the_stock_is_found_whatever_the_counter_says() {
     check(
         &[
             violated(
-                "lost updates: the counter stands at zero and was never below",
+                "lost updates: the counter is zero and was never below",
                 &[("oversold", 2), ("drift", -2)],
                 |s| {
                     for place in [3, 4] {
@@ -23,11 +23,11 @@ fn selling_beyond_the_stock_is_found_whatever_the_counter_says() {
                 s.record(3, 1);
                 s.facts.stock_left = Some(-1);
             }),
-            violated("told, but not recorded", &[("oversold", 1), ("lost", 1)], |s| {
+            violated("answered, but not recorded", &[("oversold", 1), ("lost", 1)], |s| {
                 s.sold(3, Some("o-3"));
             }),
             violated(
-                "recorded, but not told",
+                "recorded, but not answered",
                 &[("oversold", 1), ("ghost", 1), ("drift", -1)],
                 |s| s.record_as("o-3", 1, None, "b-3"),
             ),
@@ -63,7 +63,7 @@ fn refusing_buyers_while_their_units_are_left_is_found() {
                 s.last_buyer(ResponseKind::SoldOut);
             }),
             inconclusive(
-                "units are left, but nobody was refused",
+                "units are left, but no buyer was refused",
                 "the stock never ran out: 7 units were left",
                 |s| {
                     s.responses
@@ -92,8 +92,8 @@ fn refusing_buyers_while_their_units_are_left_is_found() {
 }
 
 #[test]
-fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_refusal() {
-    /// Buyer 1 comes after buyer 2 was told sold out.
+fn a_sold_out_answer_before_a_later_purchase_that_sold_is_a_false_refusal() {
+    /// Buyer 1 comes after buyer 2 was answered sold out.
     fn refused_first(fixture: &mut Fixture) {
         let later = fixture.later(1, ResponseKind::Sold, Some("o-1"), 2);
         fixture.responses.attack[1] = later;
@@ -119,7 +119,7 @@ fn being_told_sold_out_before_somebody_who_came_later_was_sold_to_is_a_false_ref
     );
 }
 
-/// Two units are left, and the buyers who came alone in the end were told this.
+/// Two units are left, and the follow-up buyers get these answers.
 fn left(fixture: &mut Fixture, words: &[ResponseKind]) {
     fixture.responses.attack.pop();
     fixture.expected.stock = 4;
@@ -131,14 +131,14 @@ fn left(fixture: &mut Fixture, words: &[ResponseKind]) {
 }
 
 #[test]
-fn a_shop_that_sold_and_now_sells_to_nobody_is_stuck() {
+fn a_shop_that_sold_and_now_sells_no_more_is_stuck() {
     use ResponseKind::{Busy, Rejected, SoldOut, Unknown};
     check(
         &[
             violated("busy", &[("stuck", 1)], |s| left(s, &[Busy])),
             violated("silent", &[("stuck", 1)], |s| left(s, &[Unknown; 3])),
             violated("rejecting", &[("stuck", 1)], |s| left(s, &[Rejected; 3])),
-            violated("now this, now that", &[("stuck", 1)], |s| {
+            violated("busy, silent and rejecting in turn", &[("stuck", 1)], |s| {
                 left(s, &[Unknown, Busy, Rejected, Unknown])
             }),
             violated("sold out is undersold, not stuck", &[("undersold", 1)], |s| {
