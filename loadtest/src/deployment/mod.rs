@@ -11,6 +11,7 @@ use crate::facts::{StorePair, Urls};
 use crate::shop::catalogue::Strategy;
 use crate::shop::instances::Instances;
 use crate::shop::{Address, ShopClient};
+use crate::text::counted;
 
 pub use self::local::{Local, LocalProcesses};
 pub use self::running::RunningShop;
@@ -76,7 +77,8 @@ impl Deployment {
     fn lacks(&self, wanted: usize, requirements: &[Requirement]) -> Option<String> {
         let missing = match self {
             Self::Remote(Remote { running, .. }) if running.count != wanted => {
-                return Some(format!("the shop runs on {} instances, not on {wanted}", running.count));
+                let runs_on = counted(running.count, ["instance", "instances"]);
+                return Some(format!("the shop runs on {runs_on}, not on {wanted}"));
             }
             Self::Remote(_) => requirements.first(),
             Self::Local(local) => requirements.iter().find(|requirement| !local.has(**requirement)),

@@ -93,8 +93,8 @@ pub const TWICE: &[Row] = &[
 ];
 
 pub const NO_TEST: &[Row] = &[
-    ("sells-alone-only", CROWD, Doubted(" purchases ")),
-    ("one-instance", CROWD, Doubted("the shop runs on 1 instances, not on 2")),
+    ("sells-alone-only", CROWD, Doubted(" purchase")),
+    ("one-instance", CROWD, Doubted("the shop runs on 1 instance, not on 2")),
     ("dead-busy", CROWD, NOTHING),
     (
         "one-is-busy",
