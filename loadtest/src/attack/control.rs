@@ -1,7 +1,7 @@
 //! What a deed has to do with: the shop, and the moments of the attack.
 
 use std::collections::HashMap;
-
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -13,6 +13,7 @@ use super::running::Running;
 use super::send_order::{ResponsePair, SendOptions, SendOrder};
 use crate::deployment::RunningShop;
 use crate::shop::response::{Response, ResponseKind};
+use crate::trace::{Incident, IncidentKind};
 
 /// How many purchases may carry a fault until it strikes: one that is told busy never comes to the step.
 const FAULT_TRIES: usize = 5;
@@ -28,6 +29,7 @@ pub struct AttackControl<'a> {
     pub attack: &'a Attack,
     running: &'a Running,
     directed: HashMap<usize, mpsc::Sender<SendOrder>>,
+    incidents: Mutex<Vec<Incident>>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -37,7 +39,23 @@ impl<'a> AttackControl<'a> {
             attack: &running.attack,
             running,
             directed: running.direct(),
+            incidents: Mutex::default(),
         }
+    }
+
+    /// Notes what was done to `subject`, for the story of the round.
+    pub fn note(&self, kind: IncidentKind, subject: &str, from: Instant, to: Option<Instant>) {
+        let mut incidents = self.incidents.lock().unwrap_or_else(PoisonError::into_inner);
+        incidents.push(Incident {
+            kind,
+            subject: subject.to_owned(),
+            from,
+            to,
+        });
+    }
+
+    pub(super) fn into_incidents(self) -> Vec<Incident> {
+        self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the buyers loose. Before that nobody sends anything but what [`AttackControl::send`] sends.

@@ -26,6 +26,7 @@ use crate::facts::Observation;
 use crate::http;
 use crate::responses::Responses;
 use crate::shop::ANSWER_WITHIN;
+use crate::trace::Incident;
 
 /// Users that goose starts per second: all of them, before the gate lets any of them go.
 const ALL_AT_ONCE: &str = "1000000";
@@ -55,6 +56,8 @@ pub struct AttackResult {
     pub observations: Vec<(usize, Observation)>,
     /// Whether the deed struck, if there was to be one.
     pub fault: Option<FaultSeen>,
+    /// What was done to the shop, for the story of the round.
+    pub incidents: Vec<Incident>,
 }
 
 impl Crowd {
@@ -93,13 +96,14 @@ impl Crowd {
             let fault = break_and_heal(&running, shop).await;
             // It is set by nobody else.
             let _ = running.healed.set(fault.is_ok());
-            let fault = fault?;
+            let (fault, incidents) = fault?;
             running.over.wait().await;
             let (responses, observations) = running.results();
             Ok(AttackResult {
                 responses,
                 observations,
                 fault,
+                incidents,
             })
         };
         tokio::select! {
@@ -124,27 +128,28 @@ impl Crowd {
 }
 
 /// The deed of the first wave, if there is one, and what makes the second one possible.
-async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Option<FaultSeen>> {
+async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<(Option<FaultSeen>, Vec<Incident>)> {
     let Some(injection) = running.attack.injection else {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     };
     let shop = shop.context("nothing can be done to a shop of which only the door is known")?;
     // Dropped before the shop is healed: those who were told by it what to send are free.
-    let struck = {
+    let (struck, incidents) = {
         let control = AttackControl::new(shop, running);
         let struck = (injection.run)(&control).await?;
         control.begin();
-        struck
+        (struck, control.into_incidents())
     };
     shop.heal().await?;
-    Ok(Some(if struck {
+    let fault = if struck {
         FaultSeen::Struck {
             healed: Instant::now(),
             explains: injection.explains,
         }
     } else {
         FaultSeen::Missed
-    }))
+    };
+    Ok((Some(fault), incidents))
 }
 
 /// Comes back when nothing was answered for `limit`.

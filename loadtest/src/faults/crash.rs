@@ -9,7 +9,9 @@ use tokio::time::{sleep, timeout};
 use crate::attack::{AttackControl, Delivery, SendOptions};
 use crate::faults::take_over;
 use crate::sale::Load;
+use crate::shop::instances::Death;
 use crate::shop::response::{Response, ResponseKind};
+use crate::trace::IncidentKind;
 
 /// How long after its purchase has broken off the death of an instance may be noticed.
 const DIES_WITHIN: Duration = Duration::from_secs(2);
@@ -47,7 +49,19 @@ pub(crate) async fn act(control: &AttackControl<'_>, step: &str) -> Result<bool>
     let deaths = control.shop.watch().await;
     // Whoever could answer was not killed in the middle of it, and whoever had died before was killed by something else.
     let has_died = async |response: Response| {
-        response.kind == ResponseKind::Unknown && deaths.died(response.sent, DIES_WITHIN).await
+        if response.kind != ResponseKind::Unknown {
+            return false;
+        }
+        let death = deaths.died(response.sent, DIES_WITHIN).await;
+        if let Some(Death { instance, at }) = &death {
+            control.note(
+                IncidentKind::Killed,
+                instance.as_deref().unwrap_or("an instance"),
+                *at,
+                None,
+            );
+        }
+        death.is_some()
     };
     let options = SendOptions::with_fault(&format!("crash@{step}"));
     let others = async {

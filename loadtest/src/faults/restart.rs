@@ -1,7 +1,7 @@
 //! A store is killed and started again, or replaced, in the middle of a sale, while one purchase is at work and holds its lock,
 //! if it has one.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{ServerKind, Service};
@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use super::hold;
 use crate::attack::{AttackControl, SendOptions};
 use crate::http::BACK_WITHIN;
+use crate::trace::IncidentKind;
 
 /// How long the purchase works: well below a lease, so that no lock ends but with its store.
 const WORK: Duration = Duration::from_millis(600);
@@ -22,9 +23,15 @@ const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 pub(crate) const UNUSED_FOR: Duration = Duration::from_millis(1_100);
 
 /// Kills Redis after some sales and starts it again. Whether there were any sales before.
-pub(crate) async fn redis(control: &AttackControl<'_>) -> Result<bool> {
+pub(crate) async fn redis(control: &AttackControl<'_>, kind: IncidentKind) -> Result<bool> {
     let has_begun = sales_begun(control).await;
-    while_at_work(control, |stores| restart(stores, ServerKind::Redis)).await?;
+    let killed = while_at_work(control, |stores| {
+        let killed = Instant::now();
+        restart(stores, ServerKind::Redis)?;
+        Ok([killed, Instant::now()])
+    });
+    let [killed, back] = killed.await?;
+    control.note(kind, "Redis", killed, Some(back));
     Ok(has_begun)
 }
 

@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::hold;
 use crate::attack::{AttackControl, SendOptions};
 use crate::shop::instances::Stall;
+use crate::trace::IncidentKind;
 
 /// An instance that answers nobody for so long stands still.
 const SILENT_FOR: Duration = Duration::from_millis(300);
@@ -41,7 +42,20 @@ pub(crate) async fn act(control: &AttackControl<'_>, how: Still) -> Result<bool>
     let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
     hold::up(control, SendOptions::with_fault(&fault), is_held).await?;
     let stall = stalls.stood_still(SEEN_FOR, SEEN_WITHIN).await;
-    Ok(stall.is_some_and(|stall| !has_served(control, &stall)))
+    let Some(stall) = stall.filter(|stall| !has_served(control, stall)) else {
+        return Ok(false);
+    };
+    let kind = match how {
+        Still::Pause => IncidentKind::Paused,
+        Still::Block => IncidentKind::Blocked,
+    };
+    control.note(
+        kind,
+        stall.instance.as_deref().unwrap_or_default(),
+        stall.from,
+        Some(stall.to),
+    );
+    Ok(true)
 }
 
 /// Whether it sold or refused meanwhile: then it was its admin listener alone that did not answer.

@@ -17,7 +17,7 @@ use crate::responses::Responses;
 use crate::sale::{MOST_BUYERS, Sale};
 use crate::shop::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
 use crate::shop::response::{Response, ResponseKind};
-use crate::trace::{SaleTrace, Shown};
+use crate::trace::{Incident, SaleTrace, Shown};
 
 pub use sale_set::SaleSetFollowUp;
 
@@ -55,7 +55,9 @@ pub struct FollowUp {
     pub observations: Vec<Observation>,
     /// What the instances write down, until it is collected.
     pub trace: Option<SaleTrace>,
-    /// What that shows.
+    /// What was done to the shop during the attack.
+    pub incidents: Vec<Incident>,
+    /// What the trace shows.
     pub shown: Shown,
     /// What the shop may say of purchases that are neither done nor undone, where it sells from two stores.
     pub pending: Option<PendingSale>,
@@ -95,8 +97,10 @@ impl FollowUp {
     /// What was written down until now shows what was found until now. A trace that cannot be read is none.
     async fn collect_trace(&mut self) {
         if let Some(trace) = self.trace.take()
-            && let Some(trace) = trace.collect().await
+            && let Some(mut trace) = trace.collect().await
         {
+            trace.lease = self.sale.strategy.lease_ms.map(Duration::from_millis);
+            trace.place(&self.incidents, &self.responses);
             self.shown = Shown::of(
                 &trace,
                 &self.expected,

@@ -9,6 +9,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
     name: "redis-restart-aof",
@@ -28,7 +29,7 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     restart::on_stores(control, |stores| stores.keep_redis_on_disk(true)).await?;
-    let has_begun = restart::redis(control).await?;
+    let has_begun = restart::redis(control, IncidentKind::Restarted).await?;
     // Other threats need a Redis that forgets; this one has come back by now, and keeps in memory what it has read.
     let kept = restart::on_stores(control, |stores| stores.keep_redis_on_disk(false)).await?;
     Ok(has_begun && kept)

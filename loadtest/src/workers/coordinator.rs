@@ -161,6 +161,7 @@ impl Coordinator {
             responses,
             observations: Vec::new(),
             fault: None,
+            incidents: Vec::new(),
         })
     }
 

@@ -10,10 +10,19 @@ use tokio::sync::SetOnce;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::{ANSWERS_WITHIN, Instances};
+use super::{ANSWERS_WITHIN, Identity, Instances};
 
 /// How long an instance that closes an idle connection is left alone before the next one is held.
 const HOLD_AGAIN: Duration = Duration::from_millis(200);
+
+/// The death of an instance.
+#[derive(Clone, Debug)]
+pub struct Death {
+    /// Its name, as far as it said so.
+    pub instance: Option<String>,
+    /// When its connections ended.
+    pub at: Instant,
+}
 
 impl Instances {
     /// Holds a connection to each instance from now on.
@@ -21,7 +30,7 @@ impl Instances {
         let died = Arc::new(SetOnce::new());
         let mut held = JoinSet::new();
         for at in self.addresses().await {
-            let known = self.ask(at).await.and_then(|identity| identity.process);
+            let known = self.ask(at).await;
             if let Some(connection) = connect(at).await {
                 held.spawn(self.clone().hold(at, connection, known, died.clone()));
             }
@@ -31,20 +40,21 @@ impl Instances {
 
     /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
     /// or another process does: an instance can be back sooner than it was missed.
-    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<Instant>>) {
+    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<Identity>, died: Arc<SetOnce<Death>>) {
+        let (instance, process) = known.map_or((None, None), |known| (known.instance, known.process));
         loop {
             // Nothing was asked, so whatever is read is the end, or as good as one.
             let _ = connection.read(&mut [0]).await;
             let ended = Instant::now();
             let is_same = match self.ask(at).await {
-                Some(identity) => known.is_none() || identity.process == known,
+                Some(identity) => process.is_none() || identity.process == process,
                 None => false,
             };
             sleep(if is_same { HOLD_AGAIN } else { Duration::ZERO }).await;
             match connect(at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
                 // Another instance may have died at the same time.
-                None => return drop(died.set(ended)),
+                None => return drop(died.set(Death { instance, at: ended })),
             }
         }
     }
@@ -57,13 +67,14 @@ async fn connect(at: SocketAddr) -> Option<TcpStream> {
 /// Notices the death of an instance, until it is dropped: an instance that serves one at a time answers nobody else as
 /// long as a connection to it is held.
 pub struct DeathWatch {
-    died: Arc<SetOnce<Instant>>,
+    died: Arc<SetOnce<Death>>,
     _held: JoinSet<()>,
 }
 
 impl DeathWatch {
-    /// Whether the first instance to die has done so since then, or does within a time from now.
-    pub async fn died(&self, since: Instant, within: Duration) -> bool {
-        timeout(within, self.died.wait()).await.is_ok_and(|at| *at >= since)
+    /// The death of the first instance to die, if it died since then or does so within a time from now.
+    pub async fn died(&self, since: Instant, within: Duration) -> Option<Death> {
+        let died = timeout(within, self.died.wait()).await.ok()?;
+        (died.at >= since).then(|| died.clone())
     }
 }
