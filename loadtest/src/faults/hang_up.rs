@@ -14,6 +14,7 @@ use crate::faults::every_step::BELOW_A_LEASE;
 use crate::faults::{every_step, relays, restart};
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
+use crate::trace::IncidentKind;
 
 /// The items of each moment: one is taken over when all are answered; at one the step was carried out; at one others buy
 /// before the purchase goes on.
@@ -58,16 +59,18 @@ pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn 
 
     sleep(restart::UNUSED_FOR).await;
     let sent_at = Instant::now();
-    let before = every_step::meets(control, BEFORE, BELOW_A_LEASE, server.hang_up(control)).await?;
+    let before = every_step::meets(control, BEFORE, BELOW_A_LEASE, hang_up(server, control)).await?;
     let lagged = sent_at.elapsed().saturating_sub(BELOW_A_LEASE);
     every_step::taken_over(control, BEFORE).await?;
 
     sleep(restart::UNUSED_FOR).await;
     let unheard = async {
+        let from = Instant::now();
         relays.all().for_each(Relay::lose_replies);
         let was_unheard = relays.affected_within(UNHEARD_WITHIN).await;
         sleep(CARRIED_OUT_WITHIN).await;
-        let has_ended = server.hang_up(control).await?;
+        control.note(IncidentKind::RepliesLost, &relays.names(), from, Some(Instant::now()));
+        let has_ended = hang_up(server, control).await?;
         relays.all().for_each(Relay::pass);
         Ok(has_ended && was_unheard)
     };
@@ -77,10 +80,18 @@ pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn 
     sleep(restart::UNUSED_FOR).await;
     let held_up = every_step::for_others(&control.attack.sale.strategy, lagged);
     let disputed = async {
-        let has_ended = server.hang_up(control).await?;
+        let has_ended = hang_up(server, control).await?;
         every_step::others(control, DISPUTED, held_up).await?;
         Ok(has_ended)
     };
     let disputed = every_step::meets(control, DISPUTED, held_up, disputed).await?;
     Ok(before && after && disputed)
+}
+
+/// Ends all connections once, and notes it.
+async fn hang_up(server: &mut dyn HangUp, control: &AttackControl<'_>) -> Result<bool> {
+    let from = Instant::now();
+    let has_ended = server.hang_up(control).await?;
+    control.note(IncidentKind::HungUp, "MariaDB", from, Some(Instant::now()));
+    Ok(has_ended)
 }

@@ -51,7 +51,7 @@ pub(crate) async fn act(control: &AttackControl<'_>, how: Still) -> Result<bool>
     };
     control.note(
         kind,
-        stall.instance.as_deref().unwrap_or_default(),
+        stall.instance.as_deref().unwrap_or("an instance"),
         stall.from,
         Some(stall.to),
     );

@@ -1,7 +1,7 @@
 //! While a purchase is at work at the first instance, the clock of the second one and those of the stores jump ahead, by
 //! more than any lease; then others buy. A store that ends leases by its clock ends them then.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{Clock, Service};
@@ -11,6 +11,7 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::deployment::requirement::Requirement;
 use crate::faults::hold;
+use crate::trace::IncidentKind;
 
 /// How far they jump: three leases of our own shop.
 const JUMP: Duration = Duration::from_secs(3);
@@ -51,6 +52,12 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let mut jumped = Ok(());
     let jump = async {
         sleep(AT_WORK_AFTER).await;
+        control.note(
+            IncidentKind::ClockAhead,
+            "the second instance, Redis and MariaDB",
+            Instant::now(),
+            None,
+        );
         jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
     };
     hold::up(control, holder, jump).await?;

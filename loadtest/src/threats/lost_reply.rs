@@ -1,7 +1,7 @@
 //! The stores are told what to do and do it, and what they answer never arrives, just when a purchase is about to take each of
 //! the steps that there are; then the connections end, and others buy.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::Relay;
@@ -12,6 +12,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{every_step, relays, restart};
+use crate::trace::IncidentKind;
 
 /// The items of each moment: one is taken over when all are answered, one is bought by others as soon as replies arrive again.
 const LEFT: usize = 0;
@@ -45,9 +46,11 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let has_begun = restart::sales_begun(control).await;
     let relays = relays::of(control)?;
     let losing = async || {
+        let from = Instant::now();
         relays.all().for_each(Relay::lose_replies);
         sleep(LASTS).await;
         let was_lost = relays.any_affected();
+        control.note(IncidentKind::RepliesLost, &relays.names(), from, Some(Instant::now()));
         relays.all().for_each(Relay::pass);
         was_lost
     };

@@ -1,7 +1,7 @@
 //! A replica of Redis is cut off from it and promoted. Redis goes on serving, until it is killed (SIGKILL) while a purchase is at
 //! work; the replica takes over its address, without stock, orders and locks as they became since the cut.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::ServerKind;
@@ -12,6 +12,7 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::trace::IncidentKind;
 
 /// How long both serve: longer than a lease of our own shop.
 const PARTITION: Duration = Duration::from_millis(1_200);
@@ -37,9 +38,15 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let replica = restart::on_stores(control, stack::Stores::replicate_redis).await?;
     let has_begun = restart::sales_begun(control).await;
     let failover = restart::on_stores(control, |_| replica.partition()).await?;
+    control.note(IncidentKind::CutOff, "Redis", Instant::now(), None);
     // A whole sale that the promoted one will not know, and the end of every lease that it does.
     let (sold, ()) = tokio::join!(control.send(0, SendOptions::default()), sleep(PARTITION));
     sold?;
-    let lost = restart::while_at_work(control, |stores| stores.fail_over_redis(failover)).await?;
+    let (lost, killed) = restart::while_at_work(control, |stores| {
+        let killed = Instant::now();
+        Ok((stores.fail_over_redis(failover)?, killed))
+    })
+    .await?;
+    control.note(IncidentKind::FailedOver, "Redis", killed, Some(Instant::now()));
     Ok(has_begun && lost > 0)
 }

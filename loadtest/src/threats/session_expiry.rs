@@ -1,7 +1,7 @@
 //! The lock service hears nothing from any instance for longer than a session or a lease of it lasts, while a purchase that
 //! holds a lock there works on; then others come, and are given the lock.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::ServerKind;
@@ -12,6 +12,7 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::deployment::requirement::Requirement;
 use crate::faults::{hold, relays};
 use crate::shop::catalogue::Strategy;
+use crate::trace::IncidentKind;
 
 /// When the holder is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(500);
@@ -44,6 +45,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let mut was_unheard = false;
     let silence = async {
         sleep(AT_WORK_AFTER).await;
+        let silenced = Instant::now();
         for relay in relays.all() {
             relay.silence();
         }
@@ -52,6 +54,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         for relay in relays.all() {
             relay.pass();
         }
+        control.note(IncidentKind::Silent, &relays.names(), silenced, Some(Instant::now()));
     };
     let response = hold::up(control, holder, silence).await?;
     let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS);

@@ -2,7 +2,7 @@
 //! when a purchase is about to take each of the steps that there are. Then one instance after the other hears and is heard
 //! again, on the same connections: what the first of them sent before comes late, while others buy at the second.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::Relay;
@@ -13,6 +13,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
 use crate::faults::{every_step, relays, restart};
+use crate::trace::IncidentKind;
 
 /// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after nine, counted from the
 /// step at which a purchase was held up. With what is added at the first instance that is over when others come.
@@ -61,15 +62,20 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let locks = relays::before(control, lock_servers(&control.attack.sale.strategy))?;
     let relays = relays::of(control)?;
     let silence = async {
+        let silenced = Instant::now();
         relays.all().for_each(Relay::silence);
         sleep(LASTS).await;
         let was_unheard = relays.any_affected();
         relays.of_others().for_each(Relay::pass);
+        let stores = relays.names();
+        control.note(IncidentKind::Silent, &stores, silenced, Some(Instant::now()));
         sleep(AND_THEN).await;
         let back = async {
             sleep(LOCK_BACK_AFTER).await;
             locks.all().for_each(Relay::pass);
             sleep(STORE_BACK_AFTER).await;
+            let at_the_first = format!("{stores} (first instance)");
+            control.note(IncidentKind::Silent, &at_the_first, silenced, Some(Instant::now()));
             relays.all().for_each(Relay::pass);
             anyhow::Ok(())
         };

@@ -4,7 +4,7 @@ use super::events;
 use super::words::{fate, letter, wrapped};
 use super::{LONGEST, WIDTH};
 use crate::text::one_line;
-use crate::trace::{Story, StoryStep};
+use crate::trace::{IncidentKind, Story, StoryEvent, StoryStep};
 
 /// The width of the column of times.
 const TIME: usize = 10;
@@ -105,9 +105,13 @@ fn lines(story: &Story) -> Vec<Line> {
             });
         }
         if purchase.killed {
+            // The load test sees a death somewhat later than the last step.
+            let is_its_death =
+                |event: &&StoryEvent| event.what == IncidentKind::Killed && event.subject == purchase.instance;
+            let died = story.events.iter().find(is_its_death).map(|event| event.began_us);
             let text = "ends here: its instance was killed".to_owned();
             lines.push(Line {
-                at_us: signed(last_us),
+                at_us: signed(last_us).max(died.unwrap_or(0)),
                 purchase: Some(place),
                 text,
             });

@@ -44,12 +44,12 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
             format!("{subject} takes connections again"),
         ),
         IncidentKind::Silent => (
-            format!("nothing arrives at {subject} or from it any more"),
-            format!("{subject} hears and is heard again"),
+            format!("{subject}: nothing arrives there, or from there"),
+            format!("{subject}: everything arrives again"),
         ),
         IncidentKind::RepliesLost => (
-            format!("from here on replies of {subject} are lost"),
-            format!("replies of {subject} arrive again"),
+            format!("{subject}: what is done there is done, and replies are lost"),
+            format!("{subject}: replies arrive again"),
         ),
         IncidentKind::ClockAhead => {
             return (format!("the clocks of {subject} jump ahead by more than a lease"), None);
