@@ -12,6 +12,7 @@ mod evidence;
 mod fixture;
 mod folders;
 mod forged;
+mod incidents;
 mod inconclusive;
 mod known_again;
 mod matrix;
