@@ -42,11 +42,11 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     // A whole sale that the promoted one will not know, and the end of every lease that it does.
     let (sold, ()) = tokio::join!(control.send(0, SendOptions::default()), sleep(PARTITION));
     sold?;
-    let (lost, killed) = restart::while_at_work(control, |stores| {
+    let (lost, killed, back) = restart::while_at_work(control, |stores| {
         let killed = Instant::now();
-        Ok((stores.fail_over_redis(failover)?, killed))
+        Ok((stores.fail_over_redis(failover)?, killed, Instant::now()))
     })
     .await?;
-    control.note(IncidentKind::FailedOver, "Redis", killed, Some(Instant::now()));
+    control.note(IncidentKind::FailedOver, "Redis", killed, Some(back));
     Ok(has_begun && lost > 0)
 }

@@ -216,21 +216,45 @@ fn an_event_is_told_where_it_met_these_purchases_and_a_loss_for_as_long_as_it_la
         let has = told(&found).iter().any(|(kind, _)| *kind == incident.kind);
         assert_eq!(has, is_told, "{incident:?}");
     }
+    // A race that came after a loss was not caused by it; a loss between two that read the same was its cause.
     for purchase in &mut trace.purchases {
         for step in &mut purchase.steps {
             step.began_ns += 50_000_000;
             step.end.as_mut().unwrap().at_ns += 50_000_000;
         }
     }
-    for (kind, expected) in [
-        (IncidentKind::Silent, None),
-        (IncidentKind::RestartedEmpty, Some(-49_998)),
-    ] {
-        trace.incidents = vec![at(kind, 2, Some(100))];
-        let found = story_of(&control, &trace).unwrap();
-        let began = told(&found).into_iter().find(|(told, _)| *told == kind);
-        assert_eq!(began.map(|(_, at)| at), expected, "before the first step");
-    }
+    trace.lease = None;
+    let cut = at(IncidentKind::CutOff, 2, None);
+    trace.incidents = vec![cut.clone()];
+    assert_eq!(story_of(&control, &trace).unwrap().events, []);
+    trace.incidents = vec![cut, at(IncidentKind::FailedOver, 4_050_001, Some(later))];
+    let expected = vec![(IncidentKind::CutOff, -4_049_998), (IncidentKind::FailedOver, 1)];
+    assert_eq!(told(&story_of(&control, &trace).unwrap()), expected);
+}
+
+#[test]
+fn an_order_that_is_lost_after_its_purchase_was_over_is_told_with_the_loss() {
+    let mut control = Fixture::exact();
+    control.unrecord("o-1");
+    control.facts.stock_left = Some(1);
+    let mut trace = trace(vec![
+        update(0, 0, "left 2", "wrote 1"),
+        update(1, 5_000, "left 1", "wrote 0"),
+    ]);
+    trace.incidents = vec![placed(IncidentKind::RestartedEmpty, "Redis", 90_000, Some(95_000))];
+    assert_eq!(
+        responses(&control, story_of(&control, &trace).unwrap()),
+        "      ms  A: b-1 at app-2
+   0.010  read: left 1
+   1.010  write: wrote 0
+  85.000  -- Redis is killed (SIGKILL)
+  90.000  -- Redis is back, without its data
+          told sold
+
+A read 1; A wrote 0; Redis was down from 85 to 90 ms, and lost its data: told
+sold, and no order of it is in the ledger.
+"
+    );
 }
 
 #[test]

@@ -70,8 +70,10 @@ pub(super) fn clause(event: &StoryEvent) -> String {
     let ms = |us: i64| us.div_euclid(1_000);
     let from = ms(event.began_us);
     let when = match event.ended_us {
-        Some(to) => format!("from {from} to {} ms", ms(to)),
-        None => format!("at {from} ms"),
+        Some(to) if from < 0 && to >= 0 => format!("until {} ms", ms(to)),
+        Some(to) if to >= 0 => format!("from {from} to {} ms", ms(to)),
+        None if from >= 0 => format!("at {from} ms"),
+        _ => "earlier".to_owned(),
     };
     match event.what {
         IncidentKind::Paused => format!("{subject} was paused {when}"),
@@ -82,7 +84,7 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::CutOff => format!("a replica was cut off from {subject} {when}"),
         IncidentKind::FailedOver => format!("{subject} was down {when}, until the replica took its place"),
         IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),
-        IncidentKind::Silent => format!("{subject} was silent {when}"),
+        IncidentKind::Silent => format!("nothing arrived at {subject} {when}"),
         IncidentKind::RepliesLost => format!("replies of {subject} were lost {when}"),
         IncidentKind::ClockAhead => format!("the clocks of {subject} jumped ahead {when}"),
         IncidentKind::LeaseEnded => match event.purchase {

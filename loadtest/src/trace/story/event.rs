@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Finding;
 use crate::trace::incident::{IncidentKind, PlacedIncident};
 use crate::trace::lease::Outlived;
 use crate::trace::purchase::{Trace, TracedPurchase};
@@ -26,20 +27,28 @@ pub struct StoryEvent {
 }
 
 /// The events of a story of these purchases, timed from `origin_ns`, in the order in which they began. An event that is over
-/// counts only while these purchases were carried out; what was lost in it stays lost.
-pub(super) fn events(trace: &Trace, chosen: &[&TracedPurchase], killed: &[bool], origin_ns: u64) -> Vec<StoryEvent> {
+/// counts only while these purchases were carried out. What a store lost stays lost; that one unit was sold twice has another
+/// cause where nothing was lost between the two.
+pub(super) fn events(
+    shows: Finding,
+    trace: &Trace,
+    chosen: &[&TracedPurchase],
+    killed: &[bool],
+    origin_ns: u64,
+) -> Vec<StoryEvent> {
     let last_ns = chosen.iter().map(|purchase| purchase.last_ns()).max().unwrap_or(0);
+    let is_meanwhile = |incident: &PlacedIncident| {
+        incident.from_ns <= last_ns && incident.to_ns.unwrap_or(incident.from_ns) >= origin_ns
+    };
+    let mut losses = trace.incidents.iter().filter(|incident| is_loss(incident.kind));
+    let losses_count = shows != Finding::Oversold || losses.any(is_meanwhile);
     let is_part = |incident: &&PlacedIncident| match incident.kind {
         IncidentKind::Killed => {
             let mut those = chosen.iter().zip(killed).filter(|(_, killed)| **killed);
-            incident.from_ns <= last_ns || those.any(|(purchase, _)| purchase.instance == incident.subject)
+            is_meanwhile(incident) || those.any(|(purchase, _)| purchase.instance == incident.subject)
         }
-        IncidentKind::Restarted
-        | IncidentKind::RestartedEmpty
-        | IncidentKind::CutOff
-        | IncidentKind::FailedOver
-        | IncidentKind::ClockAhead => incident.from_ns <= last_ns,
-        _ => incident.from_ns <= last_ns && incident.to_ns.unwrap_or(incident.from_ns) >= origin_ns,
+        kind if is_loss(kind) => losses_count && (shows != Finding::Oversold || incident.from_ns <= last_ns),
+        _ => is_meanwhile(incident),
     };
     let us = |at_ns: u64| (i64::try_from(at_ns).unwrap_or(i64::MAX) - i64::try_from(origin_ns).unwrap_or(0)) / 1_000;
     let incidents = trace.incidents.iter().filter(is_part).map(|incident| StoryEvent {
@@ -61,4 +70,16 @@ pub(super) fn events(trace: &Trace, chosen: &[&TracedPurchase], killed: &[bool],
     let mut events: Vec<StoryEvent> = leases.chain(incidents).take(MOST_EVENTS).collect();
     events.sort_by_key(|event| event.began_us);
     events
+}
+
+/// Whether what a store knew, or what the time is, is another one from then on.
+fn is_loss(kind: IncidentKind) -> bool {
+    matches!(
+        kind,
+        IncidentKind::Restarted
+            | IncidentKind::RestartedEmpty
+            | IncidentKind::CutOff
+            | IncidentKind::FailedOver
+            | IncidentKind::ClockAhead
+    )
 }

@@ -141,7 +141,7 @@ impl Story {
             steps.extend(kept);
         }
         let killed: Vec<bool> = purchases.iter().map(|purchase| purchase.killed).collect();
-        let events = events(trace, chosen, &killed, origin);
+        let events = events(shows, trace, chosen, &killed, origin);
         steps.sort_by_key(|step| step.began_us);
         Some(Self {
             shows,
