@@ -1,4 +1,4 @@
-//! docs/contract.md says what the witness reads, to the letter.
+//! docs/contract.md names every value that the witness reads, to the letter.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 const CONTRACT: &str = include_str!("../../docs/contract.md");
@@ -53,7 +53,7 @@ fn every_json_in_the_contract_can_be_parsed() {
 
 #[test]
 fn the_redis_keys_and_the_entry_are_those_of_the_stores() {
-    let item = app::sale::Name::parse("sku-1").unwrap();
+    let item = app::domain::Name::parse("sku-1").unwrap();
     for key in [
         app::stores::Redis::stock_key(&item),
         app::stores::Redis::orders_key(&item),

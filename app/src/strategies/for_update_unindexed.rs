@@ -11,9 +11,12 @@
 //! whoever buys something else. The more rows there are, the longer each statement takes, too. Cost: five round trips, all
 //! rows locked for four.
 
-use super::for_update::{ForUpdate, STEPS};
+use super::for_update::{ForUpdate, LOCK_ROW, steps};
 use super::{NativeEntry, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::probe::Step;
+
+const LOCK_ALL_ROWS: Step = LOCK_ROW.locking_all_items();
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
@@ -21,19 +24,19 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::RowLock,
         lesson: 8,
         summary: "select ... for update by a column without an index, which locks every row",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("for_update_unindexed.rs"),
     },
     store: "sql",
-    steps: STEPS,
+    steps: &steps(LOCK_ALL_ROWS),
     open: |world| {
         Box::pin(async {
             opened(ForUpdate {
                 sql: world.store()?,
                 timeouts: world.timeouts,
+                lock_row: LOCK_ALL_ROWS,
                 select: "select num from store where sku = ? for update",
             })
         })

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::{Error, Outcome, Purchase};
+use app::domain::{Error, Outcome, Purchase};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::strategies::{Catalogue, Strategy};
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -13,15 +13,15 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::harness::{LONG, name, services};
+use crate::harness::{LONG, name, services, world};
 
-/// One buyer who is held up before each of the steps of that name.
+/// One buyer that is held up before each of the steps of that name.
 pub struct Hold {
     buyer: &'static str,
     step: &'static str,
     reached: Semaphore,
     go: Semaphore,
-    /// What its reads said.
+    /// The results of its reads.
     read: Mutex<Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ impl Hold {
         self.go.add_permits(1);
     }
 
-    /// Lets the buyer go on, and holds nobody up any more.
+    /// Lets the buyer go on, and never holds it up again.
     pub fn let_go(&self) {
         self.go.add_permits(Semaphore::MAX_PERMITS / 2);
     }
@@ -66,14 +66,14 @@ impl Observer for Hold {
         matches!(actor, Actor::Purchase(attempt) if attempt.buyer.as_str() == self.buyer)
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         if passing.step.name == self.step {
             self.reached.add_permits(1);
             self.go.acquire().await.unwrap().forget();
         }
     }
 
-    async fn after(&self, passing: &Passing<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &str) {
         if passing.step.name == "read" {
             let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
             read.push(said.to_owned());
@@ -94,12 +94,11 @@ impl Stage {
         Self::under(stores, timeouts, holds.collect()).await
     }
 
-    /// The same with anybody at the seam.
+    /// The same with any observers at the seam.
     pub async fn under(stores: Arc<Stores>, timeouts: Timeouts, observers: Vec<Arc<dyn Observer>>) -> Self {
         let observers = Observers::new(observers);
-        let world = World::open(services(&stores), name("app-1"), timeouts, observers).await;
         Self {
-            world: world.unwrap(),
+            world: world(&services(&stores), "app-1", timeouts, observers).await,
             catalogue: Catalogue::new(),
             _stores: stores,
         }
@@ -137,7 +136,7 @@ impl Stage {
     }
 }
 
-/// What came of a purchase that was begun.
+/// Waits for the outcome of a purchase that was begun.
 pub async fn ended(begun: JoinHandle<Result<Outcome, Error>>) -> Outcome {
     timeout(LONG, begun).await.expect("it never ends").unwrap().unwrap()
 }

@@ -1,6 +1,9 @@
 //! The command line.
 
+#[cfg(feature = "bench")]
 mod bench;
+#[cfg(not(feature = "bench"))]
+mod no_bench;
 mod results;
 mod run;
 mod serve;
@@ -8,7 +11,10 @@ mod shop;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "bench")]
 pub use bench::{BenchOptions, MeasureOptions, What};
+#[cfg(not(feature = "bench"))]
+pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
@@ -48,6 +54,8 @@ pub enum Command {
     /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
     Compare(CompareOptions),
     /// Measure what locks and strategies cost, side by side
+    #[cfg_attr(not(feature = "bench"), command(disable_help_flag = true))]
+    #[cfg_attr(not(feature = "bench"), command(after_help = no_bench::HELP))]
     Bench(BenchOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),

@@ -1,13 +1,14 @@
 //! The pool of connections, and how one of them is made and tested.
 
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use deadpool::Runtime;
-use deadpool::managed::{self, Metrics, Pool, RecycleError, RecycleResult};
+use deadpool::managed::{self, Metrics, Object, Pool, RecycleError, RecycleResult};
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, MySqlConnection, raw_sql};
 use tokio::time::timeout;
@@ -15,9 +16,41 @@ use tokio::time::timeout;
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::error::{UNKNOWN_VARIABLE, number};
 use super::link::Link;
-use crate::sale::Error;
+use crate::domain::Error;
 
 pub(super) type Connections = Pool<Manager>;
+
+/// A link on loan. One that is not to be lent again is closed when it is dropped: in the pool it would keep its locks
+/// until somebody asks for it.
+pub(super) struct Lent(Option<Object<Manager>>);
+
+impl Lent {
+    pub(super) fn new(lent: Object<Manager>) -> Self {
+        Self(Some(lent))
+    }
+}
+
+impl Deref for Lent {
+    type Target = Link;
+
+    fn deref(&self) -> &Link {
+        self.0.as_ref().expect("it is taken out only when it is dropped")
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut Link {
+        self.0.as_mut().expect("it is taken out only when it is dropped")
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(lent) = self.0.take_if(|link| !link.is_clean()) {
+            drop(Object::take(lent));
+        }
+    }
+}
 
 /// Connections on which a wait for a row ends after `wait`, and any statement after some time more.
 pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
@@ -25,6 +58,8 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
         options: MySqlConnectOptions::from_str(url)?,
         // Whole seconds are all that InnoDB takes.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
+        // A buyer that may wait for minutes need not be told busy after a second.
+        connect_within: (wait / 8).clamp(CONNECT_WITHIN, ANSWER_WITHIN),
         snapshot_isolation: false,
         lost: Arc::default(),
     };
@@ -55,6 +90,7 @@ fn pool(manager: Manager, wait: Duration) -> Result<Connections, Error> {
 pub(super) struct Manager {
     options: MySqlConnectOptions,
     row_wait: Duration,
+    connect_within: Duration,
     snapshot_isolation: bool,
     lost: Arc<AtomicU64>,
 }
@@ -93,7 +129,7 @@ impl managed::Manager for Manager {
             self.pin_snapshot_isolation(&mut connection).await?;
             Ok(connection)
         };
-        let connected: sqlx::Result<_> = timeout(CONNECT_WITHIN, connecting)
+        let connected: sqlx::Result<_> = timeout(self.connect_within, connecting)
             .await
             .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
         Ok(Link::new(connected?, statement + CONNECT_WITHIN, self.lost.clone()))

@@ -26,10 +26,10 @@ use self::ending::{finish, roll_back};
 use self::transaction::{DECIDE, Decided, END, GLOBAL_LOCK, MARK_DIRTY, OVERDUE, Transaction};
 use self::undo_log::{DELETE_IMAGES, Images, LOG_IMAGES, READ_IMAGES, RESTORE_ORDERS, RESTORE_STOCK};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Order, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::{self, Pending, Reconciled};
-use crate::sale::{Error, Name, Order, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, Databases, FIND, READ, RECORD, ROLLBACK, WRITE};
 use crate::stores::{Sql, Stock, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -43,8 +43,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "Seata's AT: commit in each database at once under a global lock, with an undo log to restore what was before",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
         source: include_str!("mod.rs"),
@@ -183,7 +182,7 @@ impl Coordinator {
     }
 
     /// One try. The ledger is asked for an earlier order before the global lock is given back: one that is found without it may
-    /// still be taken back.
+    /// still be taken back, and so may the last unit. A purchase that lost the lock meanwhile does not know whether it was sold.
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Tried, Error> {
         // Both before anything is locked: who waits in vain for one must not keep the lock from others.
         let (mut stock, mut orders) = self.databases.connected(probe).await?;
@@ -195,8 +194,14 @@ impl Coordinator {
             nothing @ (Ok(None) | Err(Error::GivenUp { .. })) => {
                 self.databases.stock.roll_back(purchase, probe, &mut stock).await?;
                 let order = self.databases.orders.find(purchase, probe, &mut orders).await?;
-                transaction.end(probe, &mut stock).await?;
-                return nothing.map(|_| Tried::Refused(order));
+                let had_the_lock = transaction.end(probe, &mut stock).await?;
+                return nothing.and_then(|_| {
+                    if had_the_lock {
+                        Ok(Tried::Refused(order))
+                    } else {
+                        Err(undone())
+                    }
+                });
             }
             Err(unknown) => return Err(unknown),
         };
@@ -205,9 +210,10 @@ impl Coordinator {
             nothing @ (Ok(false) | Err(Error::GivenUp { .. })) => {
                 self.databases.orders.roll_back(purchase, probe, &mut orders).await?;
                 let order = self.databases.orders.find(purchase, probe, &mut orders).await?;
-                if transaction.decide(Decided::RollingBack, probe, &mut stock).await? {
-                    roll_back(&transaction, probe, &mut stock, None).await?;
+                if !transaction.decide(Decided::RollingBack, probe, &mut stock).await? {
+                    return Err(undone());
                 }
+                roll_back(&transaction, probe, &mut stock, None).await?;
                 return nothing.map(|_| Tried::Refused(order));
             }
             Err(unknown) => return Err(unknown),
