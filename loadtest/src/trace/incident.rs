@@ -1,5 +1,5 @@
-//! Incidents: what was done to the shop during an attack and is no step of a purchase. An injection notes them by the clock of
-//! the load test; they are placed in a trace only where purchases show that its clock is the same.
+//! Incidents: what was done to the shop during an attack and is no step of a purchase. An injection notes them by the
+//! clock of the load test; they are placed in a trace only where purchases show that its clock is the same.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::purchase::{Step, Trace, TracedPurchase};
 use crate::responses::Responses;
 
-/// How much later than the last step before it an incident is placed, in nanoseconds, so that both keep their order in a story.
+/// How much later than the last step before it an incident is placed, in nanoseconds: a story keeps their order.
 const JUST_AFTER_NS: u64 = 1_000;
 
 /// What happened.
@@ -70,8 +70,8 @@ pub struct PlacedIncident {
 }
 
 impl Trace {
-    /// Places these incidents, unless the purchases show that the clock of the trace is another one: most of them would then
-    /// begin when nobody had sent them.
+    /// Places these incidents, unless the purchases show that the clock of the trace is another one: most of them would
+    /// then begin when nobody had sent them.
     pub fn place(&mut self, incidents: &[Incident], responses: &Responses) {
         let clock = Clock::now();
         if clock.is_that_of(&self.purchases, responses) {

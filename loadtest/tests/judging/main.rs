@@ -4,6 +4,7 @@
 mod audit;
 mod busy;
 mod catalogue;
+mod causes;
 mod cell;
 mod chance;
 mod charts;

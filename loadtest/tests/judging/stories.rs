@@ -24,9 +24,8 @@ pub fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
 
 /// What app-1 and app-2 wrote down.
 pub fn trace(instances: Vec<Vec<Event>>) -> Trace {
-    let names = ["app-1", "app-2"].into_iter();
-    let traces = names.zip(instances).map(|(name, events)| instance(name, events));
-    Trace::of(traces.collect()).unwrap()
+    let traces = ["app-1", "app-2"].into_iter().zip(instances);
+    Trace::of(traces.map(|(name, events)| instance(name, events)).collect()).unwrap()
 }
 
 /// What the trace of these instances shows of a round.

@@ -81,7 +81,7 @@ fn unanswered<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec
     begun
 }
 
-/// Purchases that had written, whose instance was killed, and that nobody heard of again: neither their buyer nor the ledger.
+/// Purchases that had written, whose instance was killed, and of which neither their buyer nor the ledger knows more.
 fn died_in_between<'a>(
     purchases: &'a [TracedPurchase],
     responses: &Responses,

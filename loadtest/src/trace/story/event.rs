@@ -26,9 +26,9 @@ pub struct StoryEvent {
     pub ended_us: Option<i64>,
 }
 
-/// The events of a story of these purchases, timed from `origin_ns`, in the order in which they began. An event that is over
-/// counts only while these purchases were carried out. What a store lost stays lost; that one unit was sold twice has another
-/// cause where nothing was lost between the two.
+/// The events of a story of these purchases, timed from `origin_ns`, in the order in which they began. An event that is
+/// over counts only while these purchases were carried out. What a store lost stays lost; but where one unit was sold
+/// twice and nothing was lost between the two, the cause is another one.
 pub(super) fn events(
     shows: Finding,
     trace: &Trace,

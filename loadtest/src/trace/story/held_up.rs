@@ -6,8 +6,8 @@ use crate::trace::incident::IncidentKind;
 use crate::trace::lease::Outlived;
 use crate::trace::purchase::{Trace, TracedPurchase};
 
-/// One whose instance stood still, or whose lease ended, and the first of the others that wrote meanwhile: rather one that had
-/// read the same. Empty where nobody was held up so, or nobody wrote meanwhile.
+/// A purchase whose instance stood still, or whose lease ended, and the first of the others that wrote meanwhile: rather
+/// one that had read the same. Empty where no purchase was held up so, or none wrote meanwhile.
 pub(super) fn held_up<'a>(trace: &Trace, sold: &[&'a TracedPurchase]) -> Vec<&'a TracedPurchase> {
     let spans = sold.iter().flat_map(|purchase| {
         let spans = stood_still(trace, purchase).chain(outlived(trace, purchase));
