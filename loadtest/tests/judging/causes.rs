@@ -95,6 +95,19 @@ fn a_lease_ended_only_where_it_is_certain_that_nobody_renewed_it() {
         assert_eq!(told(&found), ended.into_iter().collect::<Vec<_>>(), "{name}");
         assert_eq!(found.steps.len(), 8, "{name}: a renewal is no step of the purchase");
     }
+    // Redis took the first lock at once, and its answer came 300 ms late: the second one shows by when the lease had ended.
+    let (control, mut late) = paused();
+    late.purchases[0].steps[0].end.as_mut().unwrap().at_ns += 300_000;
+    for (step, at_ns) in [(0, 1_000_200_000), (1, 1_000_220_000)] {
+        late.purchases[1].steps[step].began_ns = at_ns;
+        late.purchases[1].steps[step].end.as_mut().unwrap().at_ns = at_ns + 10_000;
+    }
+    late.purchases[0].steps[1].began_ns += 300_000;
+    let found = story_of(&control, &late).unwrap();
+    assert!(
+        told(&found).contains(&(IncidentKind::LeaseEnded, 1_000_209)),
+        "{found:?}"
+    );
     let (control, mut early) = paused();
     early.incidents.clear();
     early.purchases[0].steps.swap(2, 3);

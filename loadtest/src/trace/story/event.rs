@@ -63,7 +63,7 @@ pub(super) fn events(
             what: IncidentKind::LeaseEnded,
             subject: purchase.instance.clone(),
             purchase: Some(place),
-            began_us: us(Outlived::of(purchase, trace.lease?)?.ended_ns),
+            began_us: us(Outlived::of(purchase, trace)?.ended_ns),
             ended_us: None,
         })
     });

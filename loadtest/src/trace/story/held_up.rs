@@ -35,7 +35,7 @@ fn stood_still(trace: &Trace, purchase: &TracedPurchase) -> impl Iterator<Item =
 
 /// From the end of its lease to its next step.
 fn outlived(trace: &Trace, purchase: &TracedPurchase) -> Option<Span> {
-    let outlived = Outlived::of(purchase, trace.lease?)?;
+    let outlived = Outlived::of(purchase, trace)?;
     Some((outlived.ended_ns, outlived.acts_ns))
 }
 
