@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::App;
 use crate::mechanism::Family;
-use crate::services::Services;
 use crate::strategies::Entry;
+use crate::world::World;
 
 #[derive(Serialize)]
 struct Described<'a> {
@@ -27,6 +27,8 @@ struct Described<'a> {
     /// The step before which the stock was taken and the order is not entered yet, where these are two steps.
     record_at: Option<&'a str>,
     needs: &'a [&'a str],
+    /// How long its lock lasts without renewal; null where that is not for the shop to say.
+    lease_ms: Option<u64>,
     /// Why it cannot be used here, if it cannot.
     missing: Option<String>,
     /// The steps that a fault can name.
@@ -34,8 +36,10 @@ struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    fn new(entry: &'a Entry, services: &Services) -> Self {
-        let mechanism = entry.mechanism;
+    fn new(entry: &'a Entry, world: &World) -> Self {
+        let (mechanism, services) = (entry.mechanism, &world.services);
+        // etcd grants whole seconds, and no fewer than its elections take.
+        let has_our_lease = mechanism.family == Family::LeaseLock && !entry.needs.contains(&"etcd");
         Self {
             name: &entry.name,
             family: mechanism.family,
@@ -49,6 +53,7 @@ impl<'a> Described<'a> {
             pause_at: entry.pause_at(),
             record_at: entry.record_at(),
             needs: &entry.needs,
+            lease_ms: has_our_lease.then_some(world.timeouts.lease.as_millis() as u64),
             missing: entry.missing(services).map(|missing| missing.to_string()),
             steps: entry.steps.iter().map(|step| step.name).collect(),
         }
@@ -56,8 +61,8 @@ impl<'a> Described<'a> {
 }
 
 pub(super) async fn strategies(State(app): State<App>) -> Response {
-    let services = &app.shop.world.services;
+    let world = &app.shop.world;
     let listed = app.shop.catalogue.iter();
-    let all: Vec<_> = listed.map(|listed| Described::new(&listed.entry, services)).collect();
+    let all: Vec<_> = listed.map(|listed| Described::new(&listed.entry, world)).collect();
     Json(all).into_response()
 }

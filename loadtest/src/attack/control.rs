@@ -1,6 +1,7 @@
 //! The interface of an injection to the attack that goes on.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -12,6 +13,7 @@ use super::running::Running;
 use super::send_order::{ResponsePair, SendOptions, SendOrder};
 use crate::deployment::RunningShop;
 use crate::shop::response::{Response, ResponseKind};
+use crate::trace::{Incident, IncidentKind};
 
 /// The most purchases that carry a fault until it strikes. A purchase that is told busy never reaches the step.
 const FAULT_TRIES: usize = 5;
@@ -27,6 +29,7 @@ pub struct AttackControl<'a> {
     pub attack: &'a Attack,
     running: &'a Running,
     orders: HashMap<usize, mpsc::Sender<SendOrder>>,
+    incidents: Mutex<Vec<Incident>>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -36,7 +39,23 @@ impl<'a> AttackControl<'a> {
             attack: &running.attack,
             running,
             orders: running.take_order_senders(),
+            incidents: Mutex::default(),
         }
+    }
+
+    /// Notes an event of the fault on `subject`, for the story of the round.
+    pub fn note(&self, kind: IncidentKind, subject: &str, from: Instant, to: Option<Instant>) {
+        let mut incidents = self.incidents.lock().unwrap_or_else(PoisonError::into_inner);
+        incidents.push(Incident {
+            kind,
+            subject: subject.to_owned(),
+            from,
+            to,
+        });
+    }
+
+    pub(super) fn into_incidents(self) -> Vec<Incident> {
+        self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Releases the buyers. Before that the shop gets only the purchases of [`AttackControl::send`].

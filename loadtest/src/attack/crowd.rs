@@ -26,6 +26,7 @@ use crate::facts::Observation;
 use crate::http;
 use crate::responses::Responses;
 use crate::shop::ANSWER_WITHIN;
+use crate::trace::Incident;
 
 /// The number of users that goose starts per second: all of them start before the gate opens.
 const ALL_AT_ONCE: &str = "1000000";
@@ -56,6 +57,8 @@ pub struct AttackResult {
     pub observations: Vec<(usize, Observation)>,
     /// Whether the fault struck; `None` in an attack without an injection.
     pub fault: Option<FaultSeen>,
+    /// What was done to the shop, for the story of the round.
+    pub incidents: Vec<Incident>,
 }
 
 impl Crowd {
@@ -94,13 +97,14 @@ impl Crowd {
             let fault = inject_and_heal(&running, shop).await;
             // This is the only place that sets it.
             let _ = running.healed.set(fault.is_ok());
-            let fault = fault?;
+            let (fault, incidents) = fault?;
             running.over.wait().await;
             let (responses, observations) = running.take_results();
             Ok(AttackResult {
                 responses,
                 observations,
                 fault,
+                incidents,
             })
         };
         tokio::select! {
@@ -124,28 +128,30 @@ impl Crowd {
     }
 }
 
-/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave.
-async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Option<FaultSeen>> {
+/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. Also returns the events of
+/// the fault.
+async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<(Option<FaultSeen>, Vec<Incident>)> {
     let Some(injection) = running.attack.injection else {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     };
     let shop = shop.context("a fault cannot be injected into a shop of which only the public address is known")?;
     // The control is dropped before the shop is healed, so that the injection's buyers go on.
-    let struck = {
+    let (struck, incidents) = {
         let control = AttackControl::new(shop, running);
         let struck = (injection.run)(&control).await?;
         control.release_buyers();
-        struck
+        (struck, control.into_incidents())
     };
     shop.heal().await?;
-    Ok(Some(if struck {
+    let fault = if struck {
         FaultSeen::Struck {
             healed: Instant::now(),
             explains: injection.explains,
         }
     } else {
         FaultSeen::Missed
-    }))
+    };
+    Ok((Some(fault), incidents))
 }
 
 /// Returns when no response came for `limit`.

@@ -172,6 +172,7 @@ impl<'a> Session<'a> {
             responses,
             observations,
             trace: traces.next().flatten(),
+            incidents: attacked.incidents.clone(),
             shown: Shown::default(),
             since: Instant::now(),
         });

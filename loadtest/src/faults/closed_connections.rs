@@ -14,6 +14,7 @@ use crate::faults::every_step::SHORTER_THAN_A_LEASE;
 use crate::faults::{every_step, relays, restart};
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
+use crate::trace::IncidentKind;
 
 /// Three items for each moment. On the first one the connections close before the step, on the second one after it;
 /// others buy after the responses. On the third one others buy before the delayed purchase goes on.
@@ -60,16 +61,18 @@ pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn 
     sleep(restart::IDLE_FOR).await;
     let sent_at = Instant::now();
     let before =
-        every_step::disturb_delayed(control, CLOSED_BEFORE, SHORTER_THAN_A_LEASE, server.close_all(control)).await?;
+        every_step::disturb_delayed(control, CLOSED_BEFORE, SHORTER_THAN_A_LEASE, close_all(server, control)).await?;
     let lagged = sent_at.elapsed().saturating_sub(SHORTER_THAN_A_LEASE);
     every_step::send_successors(control, CLOSED_BEFORE).await?;
 
     sleep(restart::IDLE_FOR).await;
     let lose_replies = async {
+        let from = Instant::now();
         relays.all().for_each(Relay::lose_replies);
         let was_lost = relays.affected_within(FIRST_LOSS_WITHIN).await;
         sleep(MORE_LOSSES_FOR).await;
-        let has_closed = server.close_all(control).await?;
+        control.note(IncidentKind::RepliesLost, &relays.names(), from, Some(Instant::now()));
+        let has_closed = close_all(server, control).await?;
         relays.all().for_each(Relay::pass);
         Ok(has_closed && was_lost)
     };
@@ -79,10 +82,18 @@ pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn 
     sleep(restart::IDLE_FOR).await;
     let delay = every_step::delay_for_others(&control.attack.sale.strategy, lagged);
     let meanwhile = async {
-        let has_closed = server.close_all(control).await?;
+        let has_closed = close_all(server, control).await?;
         every_step::send_others(control, BOUGHT_MEANWHILE, delay).await?;
         Ok(has_closed)
     };
     let meanwhile = every_step::disturb_delayed(control, BOUGHT_MEANWHILE, delay, meanwhile).await?;
     Ok(before && after && meanwhile)
+}
+
+/// Closes all connections once, and notes it.
+async fn close_all(server: &mut dyn CloseConnections, control: &AttackControl<'_>) -> Result<bool> {
+    let from = Instant::now();
+    let has_closed = server.close_all(control).await?;
+    control.note(IncidentKind::HungUp, "MariaDB", from, Some(Instant::now()));
+    Ok(has_closed)
 }

@@ -9,7 +9,9 @@ use tokio::time::{sleep, timeout};
 use crate::attack::{AttackControl, Delivery, SendOptions};
 use crate::faults::successors;
 use crate::sale::Load;
+use crate::shop::instances::Death;
 use crate::shop::response::{Response, ResponseKind};
+use crate::trace::IncidentKind;
 
 /// The longest time after a purchase broke off in which the death of its instance may be noticed.
 const DIES_WITHIN: Duration = Duration::from_secs(2);
@@ -48,7 +50,19 @@ pub(crate) async fn crash_at(control: &AttackControl<'_>, step: &str) -> Result<
     // An instance that answered was not killed in the middle of the purchase. An instance that died before was killed
     // by something else.
     let has_died = async |response: Response| {
-        response.kind == ResponseKind::Unknown && deaths.died(response.sent, DIES_WITHIN).await
+        if response.kind != ResponseKind::Unknown {
+            return false;
+        }
+        let death = deaths.died(response.sent, DIES_WITHIN).await;
+        if let Some(Death { instance, at }) = &death {
+            control.note(
+                IncidentKind::Killed,
+                instance.as_deref().unwrap_or("an instance"),
+                *at,
+                None,
+            );
+        }
+        death.is_some()
     };
     let options = SendOptions::with_fault(&format!("crash@{step}"));
     let others = async {

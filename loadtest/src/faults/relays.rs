@@ -35,6 +35,12 @@ pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServerKind>
 }
 
 impl Relays<'_> {
+    /// The servers behind them, for a sentence: `Redis and MariaDB`.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<String> = self.kinds.iter().map(ToString::to_string).collect();
+        names.join(" and ")
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
         self.kinds
             .iter()

@@ -1,7 +1,7 @@
 //! A store is killed and started again, or replaced, in the middle of a sale. One purchase is at work then, and holds
 //! its lock if it has one.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{ServerKind, Service};
@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use super::hold;
 use crate::attack::{AttackControl, SendOptions};
 use crate::http::BACK_WITHIN;
+use crate::trace::IncidentKind;
 
 /// The business time of that purchase: well below a lease, so that its lock does not expire by itself.
 const WORK: Duration = Duration::from_millis(600);
@@ -22,9 +23,15 @@ const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 pub(crate) const IDLE_FOR: Duration = Duration::from_millis(1_100);
 
 /// Kills Redis after some sales and starts it again. Returns whether there were any sales before.
-pub(crate) async fn restart_redis(control: &AttackControl<'_>) -> Result<bool> {
+pub(crate) async fn restart_redis(control: &AttackControl<'_>, kind: IncidentKind) -> Result<bool> {
     let has_begun = play_first_wave(control).await;
-    act_during_purchase(control, |stores| restart_store(stores, ServerKind::Redis)).await?;
+    let killed = act_during_purchase(control, |stores| {
+        let killed = Instant::now();
+        restart_store(stores, ServerKind::Redis)?;
+        Ok([killed, Instant::now()])
+    });
+    let [killed, back] = killed.await?;
+    control.note(kind, "Redis", killed, Some(back));
     Ok(has_begun)
 }
 

@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::hold;
 use crate::attack::{AttackControl, SendOptions};
 use crate::shop::instances::Stall;
+use crate::trace::IncidentKind;
 
 /// The silence after which an instance counts as standing still.
 const SILENT_FOR: Duration = Duration::from_millis(300);
@@ -42,7 +43,20 @@ pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> 
     let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
     hold::with_competitors(control, SendOptions::with_fault(&fault), is_held).await?;
     let stall = stalls.stood_still(PROVED_BY, PROVED_WITHIN).await;
-    Ok(stall.is_some_and(|stall| !has_served(control, &stall)))
+    let Some(stall) = stall.filter(|stall| !has_served(control, stall)) else {
+        return Ok(false);
+    };
+    let kind = match by {
+        StallBy::Pause => IncidentKind::Paused,
+        StallBy::Block => IncidentKind::Blocked,
+    };
+    control.note(
+        kind,
+        stall.instance.as_deref().unwrap_or("an instance"),
+        stall.from,
+        Some(stall.to),
+    );
+    Ok(true)
 }
 
 /// Returns whether it answered a buyer meanwhile: then only its admin listener was silent.

@@ -17,7 +17,7 @@ use crate::responses::Responses;
 use crate::sale::{MOST_BUYERS, Sale};
 use crate::shop::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
 use crate::shop::response::{Response, ResponseKind};
-use crate::trace::{SaleTrace, Shown};
+use crate::trace::{Incident, SaleTrace, Shown};
 
 pub use sale_set::SaleSetFollowUp;
 
@@ -55,6 +55,8 @@ pub struct FollowUp {
     pub observations: Vec<Observation>,
     /// The trace of the instances, until it is collected.
     pub trace: Option<SaleTrace>,
+    /// The events of the fault.
+    pub incidents: Vec<Incident>,
     /// The findings from that trace.
     pub shown: Shown,
     /// The pending purchases, if the shop sells from two stores.
@@ -95,8 +97,10 @@ impl FollowUp {
     /// Evaluates the trace against the findings so far. A trace that cannot be read is ignored.
     async fn collect_trace(&mut self) {
         if let Some(trace) = self.trace.take()
-            && let Some(trace) = trace.collect().await
+            && let Some(mut trace) = trace.collect().await
         {
+            trace.lease = self.sale.strategy.lease_ms.map(Duration::from_millis);
+            trace.place(&self.incidents, &self.responses);
             self.shown = Shown::of(
                 &trace,
                 &self.expected,

@@ -46,6 +46,9 @@ pub struct Strategy {
     /// The kind of its mechanism, if the shop names it.
     #[serde(default)]
     pub family: Option<String>,
+    /// How long its lock lasts without renewal, in milliseconds, if the shop says so.
+    #[serde(default, deserialize_with = "number")]
+    pub lease_ms: Option<u64>,
     /// The reason why the shop cannot use it now, if there is one.
     #[serde(default)]
     pub missing: Option<String>,
@@ -59,6 +62,11 @@ fn names<'de, D: Deserializer<'de>>(read: D) -> Result<Vec<String>, D::Error> {
     let value = Value::deserialize(read)?;
     let names = value.as_array().into_iter().flatten();
     Ok(names.filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+/// Reads a number. Some shops may use the field for something else.
+fn number<'de, D: Deserializer<'de>>(read: D) -> Result<Option<u64>, D::Error> {
+    Ok(Value::deserialize(read)?.as_u64())
 }
 
 impl Strategy {

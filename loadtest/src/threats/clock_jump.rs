@@ -2,7 +2,7 @@
 //! by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. The round
 //! counts only if all three processes have read a time that is ahead.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{Clock, Service};
@@ -12,6 +12,7 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::deployment::requirement::Requirement;
 use crate::faults::hold;
+use crate::trace::IncidentKind;
 
 /// The distance of the jump: three leases of the shop that is started here.
 const JUMP: Duration = Duration::from_secs(3);
@@ -55,6 +56,12 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let mut jumped = Ok(());
     let jump = async {
         sleep(AT_WORK_AFTER).await;
+        control.note(
+            IncidentKind::ClockAhead,
+            "the second instance, Redis and MariaDB",
+            Instant::now(),
+            None,
+        );
         jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
     };
     hold::with_competitors(control, holder, jump).await?;

@@ -2,7 +2,7 @@
 //! the steps of its strategy. Then the connections are closed, and others buy. The round counts only if replies were
 //! lost both times.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::Relay;
@@ -13,6 +13,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{every_step, relays, restart};
+use crate::trace::IncidentKind;
 
 /// Two items for each moment: others buy the first one after all responses, and the second one as soon as replies
 /// arrive again.
@@ -47,9 +48,11 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let has_begun = restart::play_first_wave(control).await;
     let relays = relays::of_strategy(control)?;
     let losing = async || {
+        let from = Instant::now();
         relays.all().for_each(Relay::lose_replies);
         sleep(LOST_FOR).await;
         let was_lost = relays.any_affected();
+        control.note(IncidentKind::RepliesLost, &relays.names(), from, Some(Instant::now()));
         relays.all().for_each(Relay::pass);
         was_lost
     };

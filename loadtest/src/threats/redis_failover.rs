@@ -2,7 +2,7 @@
 //! purchase is at work. Then the replica takes over its address. It lacks every change of stock, orders and locks since
 //! the cut. The round counts only if writes were lost.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::ServerKind;
@@ -13,6 +13,7 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::trace::IncidentKind;
 
 /// The time for which both serve: longer than a lease of the shop that is started here.
 const PARTITION: Duration = Duration::from_millis(1_200);
@@ -38,9 +39,15 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let replica = restart::on_stores(control, stack::Stores::replicate_redis).await?;
     let has_begun = restart::play_first_wave(control).await;
     let failover = restart::on_stores(control, |_| replica.partition()).await?;
+    control.note(IncidentKind::CutOff, "Redis", Instant::now(), None);
     // The promoted replica lacks this whole sale, and every lease that it knows has ended.
     let (sold, ()) = tokio::join!(control.send(0, SendOptions::default()), sleep(PARTITION));
     sold?;
-    let lost = restart::act_during_purchase(control, |stores| stores.fail_over_redis(failover)).await?;
+    let (lost, killed, back) = restart::act_during_purchase(control, |stores| {
+        let killed = Instant::now();
+        Ok((stores.fail_over_redis(failover)?, killed, Instant::now()))
+    })
+    .await?;
+    control.note(IncidentKind::FailedOver, "Redis", killed, Some(back));
     Ok(has_begun && lost > 0)
 }

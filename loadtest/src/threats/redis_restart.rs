@@ -8,6 +8,7 @@ use crate::attack::Injection;
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
     name: "redis-restart",
@@ -20,7 +21,7 @@ pub(super) const THREAT: Threat = Threat {
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,
-        ..Injection::new(|control| Box::pin(restart::restart_redis(control)))
+        ..Injection::new(|control| Box::pin(restart::restart_redis(control, IncidentKind::RestartedEmpty)))
     }),
     source: include_str!("redis_restart.rs"),
     ..Threat::PLAIN

@@ -10,6 +10,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
     name: "redis-restart-aof",
@@ -29,7 +30,7 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     restart::on_stores(control, |stores| stores.keep_redis_on_disk(true)).await?;
-    let has_begun = restart::restart_redis(control).await?;
+    let has_begun = restart::restart_redis(control, IncidentKind::Restarted).await?;
     // Other threats need a Redis that keeps nothing on disk. This one has read its file by now, and keeps its data in
     // memory.
     let kept = restart::on_stores(control, |stores| stores.keep_redis_on_disk(false)).await?;

@@ -3,7 +3,7 @@
 //! service gives them the lock. The round counts only if messages were held back and the holder worked for longer than
 //! the silence.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::ServerKind;
@@ -14,6 +14,7 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::deployment::requirement::Requirement;
 use crate::faults::{hold, relays};
 use crate::shop::catalogue::Strategy;
+use crate::trace::IncidentKind;
 
 /// The time after which the holder is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(500);
@@ -46,6 +47,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let mut was_silent = false;
     let silence = async {
         sleep(AT_WORK_AFTER).await;
+        let silenced = Instant::now();
         for relay in relays.all() {
             relay.silence();
         }
@@ -54,6 +56,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         for relay in relays.all() {
             relay.pass();
         }
+        control.note(IncidentKind::Silent, &relays.names(), silenced, Some(Instant::now()));
     };
     let response = hold::with_competitors(control, holder, silence).await?;
     let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::HELD_FOR);

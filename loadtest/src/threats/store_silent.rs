@@ -3,7 +3,7 @@
 //! connected again, on the same connections: old messages of the first instance arrive late, while others buy at the
 //! second one. The round counts only if messages were held back.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stack::Relay;
@@ -14,6 +14,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
 use crate::faults::{every_step, relays, restart};
+use crate::trace::IncidentKind;
 
 /// The time of silence. The shop that is started here gives a command to Redis up after five seconds, and one to
 /// MariaDB after nine, counted from the step at which the purchase was delayed. Together with the extra time of the
@@ -64,15 +65,19 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let locks = relays::of_servers(control, lock_servers(&control.attack.sale.strategy))?;
     let relays = relays::of_strategy(control)?;
     let silence = async {
+        let silenced = Instant::now();
         relays.all().for_each(Relay::silence);
         sleep(SILENT_FOR).await;
         let was_silent = relays.any_affected();
         relays.of_other_instances().for_each(Relay::pass);
+        control.note(IncidentKind::Silent, &relays.names(), silenced, Some(Instant::now()));
         sleep(FIRST_SILENT_LONGER_BY).await;
         let back = async {
             sleep(LOCK_BACK_AFTER).await;
             locks.all().for_each(Relay::pass);
             sleep(STORE_BACK_AFTER).await;
+            let at_the_first = format!("{stores} (first instance)");
+            control.note(IncidentKind::Silent, &at_the_first, silenced, Some(Instant::now()));
             relays.all().for_each(Relay::pass);
             anyhow::Ok(())
         };

@@ -6,6 +6,8 @@
 mod client;
 mod event;
 mod hold_span;
+mod incident;
+mod lease;
 mod overlap;
 mod purchase;
 mod story;
@@ -14,8 +16,9 @@ mod waits;
 pub use crate::audit::Overlap;
 pub use client::SaleTrace;
 pub use event::{Event, InstanceTrace, Role};
+pub use incident::{Incident, IncidentKind, PlacedIncident};
 pub use purchase::{End, Step, Trace, TracedPurchase};
-pub use story::{Story, StoryPurchase, StoryStep};
+pub use story::{Story, StoryEvent, StoryPurchase, StoryStep};
 pub use waits::Waits;
 
 use crate::audit::{Expectation, Judgement};

@@ -1,17 +1,26 @@
 //! The events of all instances, in the order of the clock, put together to purchases and their steps.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::event::{Event, InstanceTrace, Role};
+use super::incident::PlacedIncident;
 
 /// The actor that is a purchase itself; any other works beside it or for many of them.
 const PURCHASE: &str = "purchase";
+
+/// The actor that prolongs the lease of a purchase's lock.
+const RENEWAL: &str = "renewal";
 
 /// What all instances wrote down of one sale.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Each delivery that an instance carried out, in the order in which they began.
     pub purchases: Vec<TracedPurchase>,
+    /// What was done to the shop meanwhile, as far as that can be placed on the clock of the steps.
+    pub incidents: Vec<PlacedIncident>,
+    /// The lease of every lock that is not renewed, where the shop says so.
+    pub lease: Option<Duration>,
 }
 
 /// One delivery of a purchase, as an instance carried it out.
@@ -27,6 +36,8 @@ pub struct TracedPurchase {
     pub is_life_over: bool,
     /// What it did, one after the other; at least one.
     pub steps: Vec<Step>,
+    /// The steps that prolonged the lease of its lock meanwhile.
+    pub renewals: Vec<Step>,
 }
 
 /// One step of a purchase.
@@ -61,7 +72,10 @@ impl Trace {
         }
         let mut purchases: Vec<TracedPurchase> = instances.into_iter().flat_map(purchases).collect();
         purchases.sort_by_key(TracedPurchase::began_ns);
-        Some(Self { purchases })
+        Some(Self {
+            purchases,
+            ..Self::default()
+        })
     }
 }
 
@@ -76,7 +90,8 @@ fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
         let (Some(number), Some(buyer)) = (event.number, event.buyer.clone()) else {
             continue;
         };
-        if event.actor != PURCHASE {
+        let is_renewal = event.actor == RENEWAL;
+        if event.actor != PURCHASE && !is_renewal {
             continue;
         }
         let place = *places.entry((event.life.clone(), number)).or_insert(purchases.len());
@@ -87,36 +102,46 @@ fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
                 order: event.order.clone(),
                 is_life_over: Some(&event.life) != last_life.as_ref(),
                 steps: Vec::new(),
+                renewals: Vec::new(),
             });
         }
-        purchases[place].takes(event);
+        let purchase = &mut purchases[place];
+        takes(
+            if is_renewal {
+                &mut purchase.renewals
+            } else {
+                &mut purchase.steps
+            },
+            event,
+        );
     }
     purchases.retain(|purchase| !purchase.steps.is_empty());
     purchases
 }
 
-impl TracedPurchase {
-    fn takes(&mut self, event: Event) {
-        match event.said {
-            None => self.steps.push(Step {
-                name: event.step,
-                role: event.role,
-                began_ns: event.at_ns,
-                end: None,
-            }),
-            Some(said) => {
-                // One actor takes one step at a time: an end without its begin belongs to nothing.
-                let open = self.steps.last_mut();
-                if let Some(step) = open.filter(|step| step.end.is_none() && step.name == event.step) {
-                    step.end = Some(End {
-                        at_ns: event.at_ns,
-                        said,
-                    });
-                }
+/// Adds the begin or the end of a step to those that its actor has taken.
+fn takes(steps: &mut Vec<Step>, event: Event) {
+    match event.said {
+        None => steps.push(Step {
+            name: event.step,
+            role: event.role,
+            began_ns: event.at_ns,
+            end: None,
+        }),
+        Some(said) => {
+            // One actor takes one step at a time: an end without its begin belongs to nothing.
+            let open = steps.last_mut();
+            if let Some(step) = open.filter(|step| step.end.is_none() && step.name == event.step) {
+                step.end = Some(End {
+                    at_ns: event.at_ns,
+                    said,
+                });
             }
         }
     }
+}
 
+impl TracedPurchase {
     /// When its first step began, in nanoseconds.
     pub fn began_ns(&self) -> u64 {
         self.steps.first().map_or(0, |step| step.began_ns)

@@ -165,6 +165,7 @@ impl Coordinator {
             responses,
             observations: Vec::new(),
             fault: None,
+            incidents: Vec::new(),
         })
     }
 

@@ -4,6 +4,7 @@
 mod audit;
 mod busy;
 mod catalogue;
+mod causes;
 mod cell;
 mod chance;
 mod charts;
@@ -12,6 +13,7 @@ mod evidence;
 mod fixture;
 mod folders;
 mod forged;
+mod incidents;
 mod inconclusive;
 mod known_again;
 mod matrix;

@@ -151,6 +151,7 @@ fn story() -> Story {
             told: Some(ResponseKind::Unknown),
             killed: true,
             left_out: 0,
+            units_gone: 0,
         }],
         steps: vec![StoryStep {
             purchase: 0,
@@ -161,6 +162,7 @@ fn story() -> Story {
             ended_us: Some(1_250),
             said: Some("taken".to_owned()),
         }],
+        events: Vec::new(),
     }
 }
 

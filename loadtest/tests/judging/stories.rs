@@ -22,18 +22,26 @@ pub fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
     sides.collect()
 }
 
-/// What the trace shows of a round.
+/// What app-1 and app-2 wrote down.
+pub fn trace(instances: Vec<Vec<Event>>) -> Trace {
+    let traces = ["app-1", "app-2"].into_iter().zip(instances);
+    Trace::of(traces.map(|(name, events)| instance(name, events)).collect()).unwrap()
+}
+
+/// What the trace of these instances shows of a round.
 pub fn story(control: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
-    let names = ["app-1", "app-2"].into_iter();
-    let traces = names.zip(instances).map(|(name, events)| instance(name, events));
+    story_of(control, &trace(instances))
+}
+
+/// What the trace shows of a round.
+pub fn story_of(control: &Fixture, trace: &Trace) -> Option<Story> {
     let observations = [Observation {
         begun: control.start + ANSWER * 100,
         at_rest: true,
         facts: control.facts.clone(),
     }];
-    let trace = Trace::of(traces.collect()).unwrap();
     Shown::of(
-        &trace,
+        trace,
         &control.expected,
         &control.responses,
         &observations,

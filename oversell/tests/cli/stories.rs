@@ -85,3 +85,69 @@ fn once_a_round_of_a_trial_has_a_story_no_further_one_is_told() {
     let violated = Value::from("violated");
     assert_eq!(told, [(&violated, true), (&violated, false)]);
 }
+
+#[test]
+fn a_story_names_the_pause_the_end_of_the_lease_and_the_unit_that_is_gone() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let line = "run --json --strategy token@redis,none@redis,dual-write@redis+sql --threat paused-holder,crashed-between \
+                --instances 2 --repeat 1";
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--results", folder]);
+    let ran = output(&arguments);
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let story = |strategy, threat| &round(&run, strategy, threat)["story"];
+    let event = |story: &Value, what: &str| {
+        let mut events = story["events"].as_array().unwrap().iter();
+        let found = events.find(|event| event["what"] == what);
+        found.unwrap_or_else(|| panic!("no {what}: {story}")).clone()
+    };
+
+    for strategy in ["token@redis", "none@redis"] {
+        let paused = story(strategy, "paused-holder");
+        let pause = event(paused, "paused");
+        let [from, to] = ["began_us", "ended_us"].map(|side| pause[side].as_i64().unwrap());
+        assert!(to - from > 2_500_000, "{pause}");
+        assert_eq!(pause["subject"], paused["purchases"][0]["instance"], "{paused}");
+        assert_ne!(pause["subject"], paused["purchases"][1]["instance"], "{paused}");
+        let mut writes = paused["steps"].as_array().unwrap().iter();
+        let meanwhile = writes
+            .find(|step| step["role"] == "write" && step["purchase"] == 1)
+            .unwrap();
+        assert!(
+            (from..to).contains(&meanwhile["ended_us"].as_i64().unwrap()),
+            "{paused}"
+        );
+    }
+    let lease = event(story("token@redis", "paused-holder"), "lease_ended");
+    assert_eq!(lease["purchase"], 0, "{lease}");
+    assert!(
+        (1_000_000..1_500_000).contains(&lease["began_us"].as_i64().unwrap()),
+        "{lease}"
+    );
+
+    let dead = story("dual-write@redis+sql", "crashed-between");
+    assert_eq!(
+        event(dead, "killed")["subject"],
+        dead["purchases"][0]["instance"],
+        "{dead}"
+    );
+    assert!(dead["purchases"][0]["units_gone"].as_i64() >= Some(1), "{dead}");
+
+    let kept = result_json(results.path()).unwrap();
+    let told = stdout(&output(&["report", "--story", kept.to_str().unwrap()]));
+    for line in [
+        "is paused (SIGSTOP)",
+        "the lease of A has ended",
+        "runs again",
+        "is killed (SIGKILL)",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert!(
+        told.replace('\n', " ").contains("which died before it recorded"),
+        "{told}"
+    );
+    assert!(told.lines().all(|line| line.len() <= 80), "{told}");
+}

@@ -1,9 +1,10 @@
 //! One column for each purchase, one line for each thing that happened.
 
+use super::events;
 use super::words::{fate, letter, wrapped};
 use super::{LONGEST, WIDTH};
 use crate::text::one_line;
-use crate::trace::{Story, StoryStep};
+use crate::trace::{IncidentKind, Story, StoryEvent, StoryStep};
 
 /// The width of the column of times.
 const TIME: usize = 10;
@@ -11,10 +12,10 @@ const TIME: usize = 10;
 /// Between two columns.
 const GAP: usize = 2;
 
-/// Something that happened at a time, in microseconds, in the column of a purchase.
+/// Something that happened at a time, in microseconds: in the column of a purchase, or across all of them.
 struct Line {
-    at_us: u64,
-    purchase: usize,
+    at_us: i64,
+    purchase: Option<usize>,
     text: String,
 }
 
@@ -27,13 +28,21 @@ pub(super) fn columns(story: &Story) -> String {
     });
     let mut table = row("ms", heads.collect(), width);
     table.extend(lines(story).into_iter().flat_map(|line| {
-        let mut cells = vec![Vec::new(); story.purchases.len()];
-        if let Some(cell) = cells.get_mut(line.purchase) {
-            *cell = wrapped(&line.text, width);
-        }
         let time = format!("{:.3}", line.at_us as f64 / 1_000.0);
         // After ten seconds nobody misses the last digit.
-        row(time.get(..TIME - GAP).unwrap_or(&time), cells, width)
+        let time = time.get(..TIME - GAP).unwrap_or(&time);
+        let Some(purchase) = line.purchase else {
+            return row(
+                time,
+                vec![wrapped(&format!("-- {}", line.text), WIDTH - TIME)],
+                WIDTH - TIME,
+            );
+        };
+        let mut cells = vec![Vec::new(); story.purchases.len()];
+        if let Some(cell) = cells.get_mut(purchase) {
+            *cell = wrapped(&line.text, width);
+        }
+        row(time, cells, width)
     }));
     let fates = story.purchases.iter().map(|purchase| wrapped(fate(purchase), width));
     table.extend(row("", fates.collect(), width));
@@ -43,7 +52,16 @@ pub(super) fn columns(story: &Story) -> String {
 /// Ends of steps in the order in which they came. The begin of a step has a line of its own where something happened
 /// to another purchase meanwhile, or where the step never ended.
 fn lines(story: &Story) -> Vec<Line> {
-    let mut lines = Vec::new();
+    let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
+    // Of two things at one time the event is the cause.
+    let mut lines: Vec<Line> = events::lines(story)
+        .map(|(at_us, text)| Line {
+            at_us,
+            purchase: None,
+            text,
+        })
+        .collect();
+    let events: Vec<i64> = lines.iter().map(|line| line.at_us).collect();
     for step in &story.steps {
         let name = one_line(&step.step, LONGEST);
         let last = step.ended_us.unwrap_or(u64::MAX);
@@ -52,16 +70,19 @@ fn lines(story: &Story) -> Vec<Line> {
         let mut meanwhile = others
             .flat_map(|other| [Some(other.began_us), other.ended_us])
             .flatten();
-        if step.ended_us.is_none() || meanwhile.any(is_between) {
+        let is_event_between = events
+            .iter()
+            .any(|at_us| signed(step.began_us) < *at_us && *at_us < signed(last));
+        if step.ended_us.is_none() || is_event_between || meanwhile.any(is_between) {
             lines.push(Line {
-                at_us: step.began_us,
-                purchase: step.purchase,
+                at_us: signed(step.began_us),
+                purchase: Some(step.purchase),
                 text: format!("{name} begins"),
             });
         }
         lines.extend(step.ended_us.map(|at_us| Line {
-            at_us,
-            purchase: step.purchase,
+            at_us: signed(at_us),
+            purchase: Some(step.purchase),
             text: format!("{name}: {}", said(step)),
         }));
     }
@@ -78,16 +99,20 @@ fn lines(story: &Story) -> Vec<Line> {
                 .map_or(last_us, |step| step.began_us);
             let text = format!("({} steps left out)", purchase.left_out);
             lines.push(Line {
-                at_us,
-                purchase: place,
+                at_us: signed(at_us),
+                purchase: Some(place),
                 text,
             });
         }
         if purchase.killed {
+            // The load test sees a death somewhat later than the last step.
+            let is_its_death =
+                |event: &&StoryEvent| event.what == IncidentKind::Killed && event.subject == purchase.instance;
+            let died = story.events.iter().find(is_its_death).map(|event| event.began_us);
             let text = "ends here: its instance was killed".to_owned();
             lines.push(Line {
-                at_us: last_us,
-                purchase: place,
+                at_us: signed(last_us).max(died.unwrap_or(0)),
+                purchase: Some(place),
                 text,
             });
         }

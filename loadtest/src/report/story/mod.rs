@@ -1,6 +1,7 @@
 //! The stories of violated rounds, for a terminal: who did what, side by side, and then in words.
 
 mod columns;
+mod events;
 mod evidence;
 mod words;
 

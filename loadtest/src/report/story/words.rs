@@ -2,11 +2,12 @@
 
 use super::LONGEST;
 use super::columns::said;
+use super::events;
 use crate::audit::Finding;
 use crate::result::RoundResult;
 use crate::shop::response::ResponseKind;
 use crate::text::one_line;
-use crate::trace::{Role, Story, StoryPurchase, StoryStep};
+use crate::trace::{IncidentKind, Role, Story, StoryEvent, StoryPurchase, StoryStep};
 
 /// What the purchase at `place` is called: A, B, C.
 pub(super) fn letter(place: usize) -> char {
@@ -30,9 +31,17 @@ pub(super) fn in_words(story: &Story, round: &RoundResult) -> String {
     // Of units that were sold too often the locks tell nothing: it is what was read and written.
     let is_of_stock = |step: &&StoryStep| matches!(step.role, Some(Role::Read | Role::Write));
     let only_stock = story.shows != Finding::Stuck && story.steps.iter().any(|step| is_of_stock(&step));
-    let mut ends: Vec<(u64, String)> = Vec::new();
+    let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
+    // That a purchase ended with its instance is said of the purchase.
+    let is_told = |event: &&StoryEvent| {
+        let mut purchases = story.purchases.iter();
+        event.what == IncidentKind::Killed
+            && purchases.any(|purchase| purchase.killed && purchase.instance == event.subject)
+    };
+    let events = story.events.iter().filter(|event| !is_told(event));
+    let mut ends: Vec<(i64, String)> = events.map(|event| (event.began_us, events::clause(event))).collect();
     for step in story.steps.iter().filter(|step| !only_stock || is_of_stock(step)) {
-        ends.push((step.ended_us.unwrap_or(step.began_us), clause(step)));
+        ends.push((signed(step.ended_us.unwrap_or(step.began_us)), clause(step)));
     }
     for (place, _) in story
         .purchases
@@ -43,7 +52,7 @@ pub(super) fn in_words(story: &Story, round: &RoundResult) -> String {
         let steps = story.steps.iter().filter(|step| step.purchase == place);
         let last = steps.map(|step| step.ended_us.unwrap_or(step.began_us)).max();
         ends.push((
-            last.unwrap_or(0),
+            signed(last.unwrap_or(0)),
             format!("{} ended there: its instance was killed", letter(place)),
         ));
     }
@@ -67,6 +76,10 @@ fn clause(step: &StoryStep) -> String {
 
 /// What it comes to.
 fn conclusion(story: &Story, round: &RoundResult) -> String {
+    let mut purchases = story.purchases.iter();
+    if let Some(dead) = purchases.find(|purchase| purchase.units_gone > 0) {
+        return gone(dead);
+    }
     match story.shows {
         Finding::Oversold | Finding::Drift => oversold(story, i64::from(round.quantity)),
         Finding::Stuck => match round.facts.stock_left {
@@ -80,6 +93,17 @@ fn conclusion(story: &Story, round: &RoundResult) -> String {
         Finding::Undersold => "units are left, and buyers were told sold out".to_owned(),
         Finding::FalseRefusal => "told sold out, and yet the other one, who came later, was sold to".to_owned(),
         Finding::Unreadable => "the ledger cannot be read".to_owned(),
+    }
+}
+
+/// Units that were taken and that no order has.
+fn gone(dead: &StoryPurchase) -> String {
+    let instance = one_line(&dead.instance, LONGEST);
+    match dead.units_gone {
+        1 => format!("1 unit was taken by {instance}, which died before it recorded an order: the unit is gone"),
+        units => {
+            format!("{units} units were taken by {instance}, which died before it recorded the orders: they are gone")
+        }
     }
 }
 

@@ -10,10 +10,19 @@ use tokio::sync::SetOnce;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::{ANSWERS_WITHIN, Instances};
+use super::{ANSWERS_WITHIN, Identity, Instances};
 
 /// The pause before a new connection to an instance that closed an idle one.
 const RECONNECT_AFTER: Duration = Duration::from_millis(200);
+
+/// The death of an instance.
+#[derive(Clone, Debug)]
+pub struct Death {
+    /// Its name, as far as it said so.
+    pub instance: Option<String>,
+    /// When its connections ended.
+    pub at: Instant,
+}
 
 impl Instances {
     /// Holds a connection to each instance from now on.
@@ -21,7 +30,7 @@ impl Instances {
         let died = Arc::new(SetOnce::new());
         let mut held = JoinSet::new();
         for at in self.addresses().await {
-            let known = self.ask(at).await.and_then(|identity| identity.process);
+            let known = self.ask(at).await;
             if let Some(connection) = connect(at).await {
                 held.spawn(self.clone().hold(at, connection, known, died.clone()));
             }
@@ -32,20 +41,21 @@ impl Instances {
     /// Watches one connection. A process that lives on may also close it. The instance has died if its address is
     /// silent right afterwards or another process answers there: an instance can be restarted before its death is
     /// noticed.
-    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<Instant>>) {
+    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<Identity>, died: Arc<SetOnce<Death>>) {
+        let (instance, process) = known.map_or((None, None), |known| (known.instance, known.process));
         loop {
             // No request was sent, so any result of this read means that the connection is over.
             let _ = connection.read(&mut [0]).await;
             let ended = Instant::now();
             let is_same = match self.ask(at).await {
-                Some(identity) => known.is_none() || identity.process == known,
+                Some(identity) => process.is_none() || identity.process == process,
                 None => false,
             };
             sleep(if is_same { RECONNECT_AFTER } else { Duration::ZERO }).await;
             match connect(at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
                 // Another instance may have died at the same time.
-                None => return drop(died.set(ended)),
+                None => return drop(died.set(Death { instance, at: ended })),
             }
         }
     }
@@ -58,13 +68,14 @@ async fn connect(at: SocketAddr) -> Option<TcpStream> {
 /// Notices the death of an instance until it is dropped. An instance that serves one connection at a time is blocked
 /// until then.
 pub struct DeathWatch {
-    died: Arc<SetOnce<Instant>>,
+    died: Arc<SetOnce<Death>>,
     _held: JoinSet<()>,
 }
 
 impl DeathWatch {
-    /// Returns whether the first instance to die died after `since`. Waits for a death for at most `within`.
-    pub async fn died(&self, since: Instant, within: Duration) -> bool {
-        timeout(within, self.died.wait()).await.is_ok_and(|at| *at >= since)
+    /// Returns the first death, if it came after `since`. Waits for a death for at most `within`.
+    pub async fn died(&self, since: Instant, within: Duration) -> Option<Death> {
+        let died = timeout(within, self.died.wait()).await.ok()?;
+        (died.at >= since).then(|| died.clone())
     }
 }

@@ -14,7 +14,7 @@ use reqwest::Client;
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
-pub use self::death::DeathWatch;
+pub use self::death::{Death, DeathWatch};
 pub use self::stall::{Stall, StallWatch};
 
 use crate::http;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::held_up::held_up;
 use super::stuck::stuck;
 use super::updates::{Update, lost_update, met, took_the_same};
 use crate::audit::Finding;
@@ -9,20 +10,30 @@ use crate::facts::Facts;
 use crate::responses::Responses;
 use crate::shop::response::ResponseKind;
 use crate::trace::event::Role;
-use crate::trace::purchase::TracedPurchase;
+use crate::trace::purchase::{Trace, TracedPurchase};
 
 /// Those that show it best, the first one first; those that met if it has no better ones, and none if none did.
 pub(super) fn chosen<'a>(
     finding: Finding,
-    purchases: &'a [TracedPurchase],
+    trace: &'a Trace,
     responses: &Responses,
     ledger: Option<&Facts>,
 ) -> Vec<&'a TracedPurchase> {
+    let purchases = trace.purchases.as_slice();
     let shown = match finding {
         Finding::Oversold | Finding::Drift => {
             let sold = sold(purchases, responses);
-            let lost = lost_update(Update::all(&sold));
-            if lost.is_empty() { took_the_same(&sold) } else { lost }
+            let ledger = ledger.filter(|_| finding == Finding::Drift);
+            let dead = ledger.and_then(|ledger| died_in_between(purchases, responses, ledger).next());
+            let dead = || dead.into_iter().collect();
+            let ways: [&dyn Fn() -> Vec<&'a TracedPurchase>; 4] = [
+                &dead,
+                &|| held_up(trace, &sold),
+                &|| lost_update(Update::all(&sold)),
+                &|| took_the_same(&sold),
+            ];
+            let mut ways = ways.into_iter().map(|way| way());
+            ways.find(|chosen| !chosen.is_empty()).unwrap_or_default()
         }
         Finding::Stuck => stuck(purchases, responses),
         Finding::Lost | Finding::Ghost | Finding::Duplicate => {
@@ -68,6 +79,36 @@ fn unanswered<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec
     begun.sort_by_key(|purchase| !purchase.is_life_over);
     begun.truncate(1);
     begun
+}
+
+/// Purchases that had written, whose instance was killed, and of which neither their buyer nor the ledger knows more.
+fn died_in_between<'a>(
+    purchases: &'a [TracedPurchase],
+    responses: &Responses,
+    ledger: &Facts,
+) -> impl Iterator<Item = &'a TracedPurchase> {
+    let responses = responses.purchases();
+    let silent = responses
+        .iter()
+        .filter(|purchase| purchase.kind == ResponseKind::Unknown);
+    let silent: HashSet<String> = silent.map(|purchase| purchase.buyer.to_owned()).collect();
+    let recorded: HashSet<String> = ledger.orders.iter().map(|order| order.id.clone()).collect();
+    purchases.iter().filter(move |purchase| {
+        let has_written = purchase.last(Role::Write).is_some_and(|step| step.end.is_some());
+        let has_order = purchase.order.as_ref().is_none_or(|order| recorded.contains(order));
+        purchase.is_life_over && silent.contains(&purchase.buyer) && has_written && !has_order
+    })
+}
+
+/// How many of these died so where `purchase` did, itself included.
+pub(super) fn gone(
+    purchase: &TracedPurchase,
+    purchases: &[TracedPurchase],
+    responses: &Responses,
+    ledger: &Facts,
+) -> i64 {
+    let dead = died_in_between(purchases, responses, ledger);
+    dead.filter(|dead| dead.instance == purchase.instance).count() as i64
 }
 
 /// The deliveries of purchases that were told sold.

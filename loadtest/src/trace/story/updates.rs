@@ -15,7 +15,7 @@ pub(super) struct Update<'a> {
 
 impl<'a> Update<'a> {
     /// The last writing of a purchase, and the last reading before it.
-    fn of(purchase: &'a TracedPurchase) -> Option<Self> {
+    pub(super) fn of(purchase: &'a TracedPurchase) -> Option<Self> {
         let wrote = purchase.last(Role::Write).filter(|step| step.end.is_some())?;
         let is_read = |step: &&Step| step.role == Some(Role::Read) && step.began_ns < wrote.began_ns;
         let read = purchase.steps.iter().rfind(is_read).filter(|step| step.end.is_some())?;
@@ -34,6 +34,11 @@ impl<'a> Update<'a> {
         let is_commit = |step: &&Step| step.role == Some(Role::Commit) && step.began_ns > self.wrote.began_ns;
         let commit = self.purchase.steps.iter().find(is_commit);
         commit.unwrap_or(self.wrote).last_ns()
+    }
+
+    /// What it had read.
+    pub(super) fn read_result(&self) -> Option<&'a str> {
+        self.read.said()
     }
 
     fn said(&self) -> [Option<&'a str>; 2] {

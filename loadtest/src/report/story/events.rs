@@ -1,0 +1,95 @@
+//! What a story tells that is no step, in words.
+
+use super::LONGEST;
+use super::words::letter;
+use crate::text::one_line;
+use crate::trace::{IncidentKind, Story, StoryEvent};
+
+/// The begin of an event, and its end where it has one, each with its time in microseconds.
+pub(super) fn lines(story: &Story) -> impl Iterator<Item = (i64, String)> {
+    story.events.iter().flat_map(|event| {
+        let subject = one_line(&event.subject, LONGEST);
+        let (begin, end) = begin_and_end(event, &subject);
+        let end = event.ended_us.zip(end);
+        [(event.began_us, begin)].into_iter().chain(end)
+    })
+}
+
+fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) {
+    let (begin, end) = match event.what {
+        IncidentKind::Paused => (
+            format!("{subject} is paused (SIGSTOP)"),
+            format!("{subject} runs again"),
+        ),
+        IncidentKind::Blocked => (
+            format!("all threads of {subject} are blocked"),
+            format!("{subject} runs again"),
+        ),
+        IncidentKind::Killed => return (format!("{subject} is killed (SIGKILL)"), None),
+        IncidentKind::Restarted => (
+            format!("{subject} is killed (SIGKILL)"),
+            format!("{subject} is back, with what it kept on disk"),
+        ),
+        IncidentKind::RestartedEmpty => (
+            format!("{subject} is killed (SIGKILL)"),
+            format!("{subject} is back, without its data"),
+        ),
+        IncidentKind::CutOff => return (format!("a replica is cut off from {subject}"), None),
+        IncidentKind::FailedOver => (
+            format!("{subject} is killed (SIGKILL)"),
+            format!("the replica serves as {subject}, without what came after the cut"),
+        ),
+        IncidentKind::HungUp => (
+            format!("{subject} ends all its connections"),
+            format!("{subject} takes connections again"),
+        ),
+        IncidentKind::Silent => (
+            format!("{subject}: nothing arrives there, or from there"),
+            format!("{subject}: everything arrives again"),
+        ),
+        IncidentKind::RepliesLost => (
+            format!("{subject}: what is done there is done, and replies are lost"),
+            format!("{subject}: replies arrive again"),
+        ),
+        IncidentKind::ClockAhead => {
+            return (format!("the clocks of {subject} jump ahead by more than a lease"), None);
+        }
+        IncidentKind::LeaseEnded => {
+            let holder = event
+                .purchase
+                .map_or_else(String::new, |place| format!(" of {}", letter(place)));
+            return (format!("the lease{holder} has ended, and nobody renewed it"), None);
+        }
+    };
+    (begin, Some(end))
+}
+
+/// The same in the clause of a sentence: `app-1 was paused from 129 to 3005 ms`.
+pub(super) fn clause(event: &StoryEvent) -> String {
+    let subject = one_line(&event.subject, LONGEST);
+    let ms = |us: i64| us.div_euclid(1_000);
+    let from = ms(event.began_us);
+    let when = match event.ended_us {
+        Some(to) if from < 0 && to >= 0 => format!("until {} ms", ms(to)),
+        Some(to) if to >= 0 => format!("from {from} to {} ms", ms(to)),
+        None if from >= 0 => format!("at {from} ms"),
+        _ => "earlier".to_owned(),
+    };
+    match event.what {
+        IncidentKind::Paused => format!("{subject} was paused {when}"),
+        IncidentKind::Blocked => format!("{subject} was blocked {when}"),
+        IncidentKind::Killed => format!("{subject} was killed {when}"),
+        IncidentKind::Restarted => format!("{subject} was down {when}"),
+        IncidentKind::RestartedEmpty => format!("{subject} was down {when}, and lost its data"),
+        IncidentKind::CutOff => format!("a replica was cut off from {subject} {when}"),
+        IncidentKind::FailedOver => format!("{subject} was down {when}, until the replica took its place"),
+        IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),
+        IncidentKind::Silent => format!("nothing arrived at {subject} {when}"),
+        IncidentKind::RepliesLost => format!("replies of {subject} were lost {when}"),
+        IncidentKind::ClockAhead => format!("the clocks of {subject} jumped ahead {when}"),
+        IncidentKind::LeaseEnded => match event.purchase {
+            Some(place) => format!("the lease of {} ended {when}", letter(place)),
+            None => format!("a lease ended {when}"),
+        },
+    }
+}

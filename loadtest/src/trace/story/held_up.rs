@@ -1,0 +1,53 @@
+//! A purchase that was held up between reading and writing, and one that was carried out meanwhile.
+
+use super::updates::Update;
+use crate::trace::event::Role;
+use crate::trace::incident::IncidentKind;
+use crate::trace::lease::Outlived;
+use crate::trace::purchase::{Trace, TracedPurchase};
+
+/// A purchase whose instance stood still, or whose lease ended, and the first of the others that wrote meanwhile: rather
+/// one that had read the same. Empty where no purchase was held up so, or none wrote meanwhile.
+pub(super) fn held_up<'a>(trace: &Trace, sold: &[&'a TracedPurchase]) -> Vec<&'a TracedPurchase> {
+    let spans = sold.iter().flat_map(|purchase| {
+        let spans = stood_still(trace, purchase).chain(outlived(trace, purchase));
+        spans.map(|span| (*purchase, span))
+    });
+    let pairs = spans.filter_map(|(purchase, span)| Some([purchase, meanwhile(purchase, span, sold)?]));
+    pairs.map(Vec::from).next().unwrap_or_default()
+}
+
+type Span = (u64, u64);
+
+/// When its instance stood still before it wrote.
+fn stood_still(trace: &Trace, purchase: &TracedPurchase) -> impl Iterator<Item = Span> {
+    let is_here = |kind| matches!(kind, IncidentKind::Paused | IncidentKind::Blocked);
+    let here = trace
+        .incidents
+        .iter()
+        .filter(move |incident| is_here(incident.kind) && incident.subject == purchase.instance);
+    let spans = here.filter_map(|incident| Some((incident.from_ns, incident.to_ns?)));
+    spans.filter(|(from_ns, to_ns)| {
+        let wrote_after = purchase.last(Role::Write).is_some_and(|step| step.began_ns >= *to_ns);
+        wrote_after && purchase.began_ns() < *from_ns
+    })
+}
+
+/// From the end of its lease to its next step.
+fn outlived(trace: &Trace, purchase: &TracedPurchase) -> Option<Span> {
+    let outlived = Outlived::of(purchase, trace)?;
+    Some((outlived.ended_ns, outlived.acts_ns))
+}
+
+/// The first other purchase that wrote within that time, rather one that had read what `purchase` did.
+fn meanwhile<'a>(purchase: &TracedPurchase, span: Span, sold: &[&'a TracedPurchase]) -> Option<&'a TracedPurchase> {
+    let wrote_ns = |other: &TracedPurchase| {
+        let wrote = other.last(Role::Write)?.end.as_ref()?.at_ns;
+        (span.0..=span.1).contains(&wrote).then_some(wrote)
+    };
+    let others = sold.iter().filter(|other| other.buyer != purchase.buyer);
+    let wrote = others.filter_map(|other| Some((wrote_ns(other)?, *other)));
+    let read = |purchase| Update::of(purchase).and_then(|update| update.read_result());
+    let first = wrote.min_by_key(|(wrote_ns, other)| (read(other) != read(purchase), *wrote_ns));
+    first.map(|(_, other)| other)
+}
