@@ -1,12 +1,14 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
 mod bench;
+mod choose;
 mod client;
 mod command_line;
 mod completions;
 mod demo;
 mod deployment;
 mod doctor;
+mod documents;
 mod exit;
 mod health;
 mod interrupt;
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),
+        Command::Choose(options) => choose::choose(&options),
         Command::Bench(options) => bench::bench(options),
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Threats(options) => threats::threats(&options),

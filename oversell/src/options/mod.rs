@@ -1,6 +1,7 @@
 //! The command line.
 
 mod bench;
+mod choose;
 mod results;
 mod run;
 mod serve;
@@ -9,6 +10,7 @@ mod shop;
 use clap::{Parser, Subcommand};
 
 pub use bench::{BenchOptions, MeasureOptions, What};
+pub use choose::ChooseOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
@@ -47,6 +49,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
     Compare(CompareOptions),
+    /// Answer from a saved result which strategy to use, and what it costs: 0 at least one holds, 1 none
+    Choose(ChooseOptions),
     /// Measure what locks and strategies cost, side by side
     Bench(BenchOptions),
     /// List the strategies, or say how one of them works and what breaks it

@@ -136,6 +136,15 @@ pub fn spread(of: Spread) -> String {
     }
 }
 
+/// A figure with no more digits than anybody reads: one behind the point below 10.
+pub(super) fn whole(figure: f64) -> String {
+    if figure < 10.0 {
+        format!("{figure:.1}")
+    } else {
+        format!("{figure:.0}")
+    }
+}
+
 /// Medians over the repeats of the median and of the slowest, in ms: of so few answers no quantile near the end means much.
 pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
     let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&kind));
@@ -161,7 +170,7 @@ fn legend(cells: &[Cell]) -> String {
     )
 }
 
-fn setting(run: &RunResult) -> String {
+pub(super) fn setting(run: &RunResult) -> String {
     let on = &run.environment;
     let load = run.rounds.iter().rfind(|round| round.threat == COST_UNDER);
     let load = load.or(run.rounds.last()).map_or(String::new(), |round| {

@@ -1,15 +1,18 @@
 //! `result.md`: the tables, for people. The same text is printed at the end of a run.
 
-mod families;
+mod language;
 mod matrix;
+mod overview;
+mod page;
 mod rows;
-mod summary;
 mod table;
 
 use std::collections::BTreeSet;
 
+pub use language::Language;
 pub use matrix::spread;
-pub use summary::summary;
+pub use overview::{choices, overview};
+pub use page::page;
 
 use self::table::escaped;
 use super::Report;

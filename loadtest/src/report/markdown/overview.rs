@@ -1,0 +1,177 @@
+//! The first table of a document: strategies that people know, under the threats that they ask about.
+
+use super::language::Language;
+use super::matrix::whole;
+use super::table::{code, table};
+use super::with_warning;
+use crate::result::RunResult;
+use crate::result::cell::{COST_UNDER, Cell, Spread};
+use crate::result::choice::{Candidate, Choice, Stores, choose, threats_of};
+use crate::result::conclusion::Conclusions;
+
+/// The strategies of the first table, each with its mechanism in English and in Chinese.
+const STRATEGIES: [(&str, &str, &str); 12] = [
+    ("none@redis", "no lock", "不加锁"),
+    ("mutex@redis", "mutex in each process", "进程内互斥锁"),
+    ("setnx@sql", "`SETNX`, no expiry", "`SETNX`，无过期时间"),
+    ("token@sql", "`SET NX PX`, a lease", "`SET NX PX`，租约锁"),
+    ("watchdog@sql", "Redisson's lock", "Redisson 看门狗锁"),
+    ("redlock@sql", "Redlock, five servers", "Redlock，五台 Redis"),
+    ("fenced@sql", "lease and fencing token", "租约加围栏令牌"),
+    ("for-update@sql", "row lock", "行锁（悲观锁）"),
+    ("compare-num@sql", "compare and set", "乐观锁（CAS）"),
+    ("conditional@sql", "conditional `UPDATE`", "条件 `UPDATE`"),
+    ("lua@redis", "Lua script", "Lua 脚本"),
+    ("outbox@redis+sql", "Lua, then outbox to SQL", "Lua 加发件箱（outbox）"),
+];
+
+/// The columns: a word for threats as `choose` knows it, and its head in both languages.
+const COLUMNS: [(&str, &str, &str); 5] = [
+    (COST_UNDER, "2 instances", "两个实例"),
+    ("crash", "crash", "崩溃"),
+    ("pause", "pause > lease", "停顿超过租约"),
+    ("failover", "Redis fails over", "Redis 故障转移"),
+    ("click", "second click", "重复点击"),
+];
+
+/// The threats of the question that a document answers.
+const SURVIVE: [&str; 2] = ["crash", "pause"];
+
+/// Strategies of each answer that a document shows.
+const FASTEST: usize = 3;
+
+/// The table. `place` is where the whole run is kept, as seen from the document.
+pub fn overview(run: &RunResult, language: Language, place: &str) -> String {
+    let cells = Cell::all(run);
+    let conclusions = Conclusions::of(&cells);
+    let heads = [language.of("strategy", "策略"), language.of("mechanism", "机制")];
+    let heads = heads.into_iter().chain(COLUMNS.map(|(_, en, zh)| language.of(en, zh)));
+    let heads = heads.chain([language.of("sales/s", "成交/秒")]).map(str::to_owned);
+    let rows = STRATEGIES.iter().map(|(strategy, english, chinese)| {
+        let mut row = vec![code(strategy), language.of(*english, *chinese).to_owned()];
+        row.extend(COLUMNS.iter().map(|(word, ..)| {
+            let threats = threats_of(word).unwrap_or_default();
+            language.word(conclusions.under(strategy, &threats))
+        }));
+        row.push(sales_per_s(&cells, strategy));
+        row
+    });
+    let table = table(heads.collect(), rows.collect());
+    let legend = match language {
+        Language::English => format!(
+            "Stock and orders lie in the store behind the `@`; the locks of `@sql` lie in Redis. **Bold**: it fails. \
+             `data loss`: only the store lost what it had confirmed. `stuck`: units are left and nobody can buy. `–`: does \
+             not apply. Every row and column: [the matrix](docs/matrix.md), from [this run]({place})."
+        ),
+        Language::Chinese => format!(
+            "库存和订单放在 `@` 后面的存储里；`@sql` 的分布式锁放在 Redis 里。**粗体**：策略失败。丢数据：只有存储自己丢了它确认过的数据。\
+             卡死：还有货，却再也没有人买得到。`–`：不适用。所有策略和威胁见[完整矩阵](docs/matrix.md)（英文），数据来自[这次运行]({place})。"
+        ),
+    };
+    with_warning(run, format!("{table}\n\n{legend}"))
+}
+
+fn sales_per_s(cells: &[Cell], strategy: &str) -> String {
+    let cost = cells
+        .iter()
+        .find(|cell| (cell.strategy, cell.threat) == (strategy, COST_UNDER));
+    let sales = cost.and_then(|cell| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s)));
+    sales.map_or_else(|| "–".to_owned(), |sales| whole(sales.median))
+}
+
+/// What to use where stock and orders lie in Redis, in SQL or in both: the fastest strategies that hold.
+pub fn choices(run: &RunResult, language: Language) -> String {
+    let survive: Vec<_> = SURVIVE
+        .iter()
+        .flat_map(|word| threats_of(word).unwrap_or_default())
+        .collect();
+    let choices = Stores::ALL.map(|stores| choose(run, stores, &survive));
+    let choices: Vec<Choice> = choices.into_iter().flatten().collect();
+    let heads = [
+        language.of("stock and orders in", "库存和订单放在"),
+        language.of("the fastest that hold", "最快的可靠策略"),
+        language.of("sales/s", "成交/秒"),
+        language.of("median ms", "中位延迟 ms"),
+        "p99 ms",
+        language.of("× the slowest", "是最慢者的"),
+    ];
+    let rows = choices.iter().flat_map(|choice| {
+        let slowest = choice.holds.last().map_or(1.0, |last| last.sales_per_s);
+        let shown = choice.holds.iter().take(FASTEST).enumerate();
+        let rows = shown.map(move |(place, candidate)| {
+            let stores = if place == 0 {
+                stores(choice.stores, language)
+            } else {
+                ""
+            };
+            row(stores, candidate, slowest, language)
+        });
+        rows.collect::<Vec<_>>()
+    });
+    let table = table(heads.map(str::to_owned).to_vec(), rows.collect());
+    let parts = [table, held(&choices, language), useless(&choices, language)];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}
+
+fn stores(stores: Stores, language: Language) -> &'static str {
+    match stores {
+        Stores::Redis => "Redis",
+        Stores::Sql => "MariaDB",
+        Stores::Both => language.of("Redis and MariaDB", "Redis 和 MariaDB"),
+    }
+}
+
+fn row(stores: &str, candidate: &Candidate, slowest: f64, language: Language) -> Vec<String> {
+    let times = candidate.sales_per_s / slowest;
+    vec![
+        stores.to_owned(),
+        code(&candidate.strategy),
+        whole(candidate.sales_per_s),
+        format!("{:.1}", candidate.median_ms),
+        format!("{:.1}", candidate.p99_ms),
+        language.of(format!("{times:.1}"), format!("{times:.1} 倍")),
+    ]
+}
+
+/// How many hold at all.
+fn held(choices: &[Choice], language: Language) -> String {
+    let count = |choice: &Choice| {
+        let held = choice.holds.len() + choice.useless.len();
+        (
+            held,
+            held + choice.data_loss.len() + choice.fails.len() + choice.untested.len(),
+        )
+    };
+    let counts = choices.iter().map(|choice| {
+        let ((held, all), stores) = (count(choice), stores(choice.stores, language));
+        language.of(
+            format!("{held} of {all} in {stores}"),
+            format!("{stores} 里 {all} 个策略中有 {held} 个"),
+        )
+    });
+    let counts = counts.collect::<Vec<_>>().join(language.of(", ", "，"));
+    language.of(
+        format!("These hold under a crash and under a pause longer than the lease: {counts}."),
+        format!("在崩溃和超过租约的停顿之下依然可靠的：{counts}。"),
+    )
+}
+
+fn useless(choices: &[Choice], language: Language) -> String {
+    let of = |choice: &Choice| {
+        let fastest = choice.holds.first().map_or(0.0, |first| first.sales_per_s);
+        let slow = choice.useless.iter().map(move |slow| {
+            let (name, sales, fastest) = (code(&slow.strategy), whole(slow.sales_per_s), whole(fastest));
+            language.of(
+                format!("{name} holds, too, and is useless: {sales} sales/s beside {fastest}, less than a hundredth."),
+                format!("{name} 也可靠，但没有用处：每秒成交 {sales} 笔，不到最快者（{fastest}）的百分之一。"),
+            )
+        });
+        slow.collect::<Vec<_>>()
+    };
+    choices
+        .iter()
+        .flat_map(of)
+        .collect::<Vec<_>>()
+        .join(language.of(" ", ""))
+}
