@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::domain::Name;
 use crate::probe::{Probe, Step};
-use crate::sale::Name;
 
 /// The times a guard lives by.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::domain::{Error, Name};
 use crate::probe::{Observers, Probe};
-use crate::sale::{Error, Name};
 use crate::services::Services;
 use crate::stores::sql::Databases;
 use crate::stores::{Connect, SECOND_SQL, Sql, Stock, Store, Stores};

@@ -53,7 +53,7 @@ fn every_json_in_the_contract_can_be_parsed() {
 
 #[test]
 fn the_redis_keys_and_the_entry_are_those_of_the_stores() {
-    let item = app::sale::Name::parse("sku-1").unwrap();
+    let item = app::domain::Name::parse("sku-1").unwrap();
     for key in [
         app::stores::Redis::stock_key(&item),
         app::stores::Redis::orders_key(&item),

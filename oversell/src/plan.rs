@@ -114,19 +114,19 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
 }
 
 /// In the order of the list, whatever the order of the options. One that is named is played, or refused.
-fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static dyn Threat>> {
+fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static Threat>> {
     if options.threat.is_empty() {
-        let played = threats::all().iter().copied();
+        let played = threats::all().iter();
         return Ok(played
-            .filter(|threat| chooses_from_all(options) || THREATS.contains(&threat.name()))
+            .filter(|threat| chooses_from_all(options) || THREATS.contains(&threat.name))
             .collect());
     }
     let names = select("threat", &options.threat, &threats::names())?;
-    let is_named = |threat: &&'static dyn Threat| names.contains(&threat.name());
-    let named: Vec<_> = threats::all().iter().copied().filter(is_named).collect();
-    if let Some(unplayed) = named.iter().find(|threat| threat.instances(counts).is_empty()) {
+    let is_named = |threat: &&'static Threat| names.contains(&threat.name);
+    let named: Vec<_> = threats::all().iter().filter(is_named).collect();
+    if let Some(unplayed) = named.iter().find(|threat| threat.instances_of(counts).is_empty()) {
         let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
-        let (name, counts) = (unplayed.name(), counts.join(" or "));
+        let (name, counts) = (unplayed.name, counts.join(" or "));
         let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
         return Err(Usage(wrong).into());
     }

@@ -61,7 +61,7 @@ impl ResultWriter {
 
 impl RunObserver for ResultWriter {
     fn begins(&self, round: &Round, done: usize, all: usize) {
-        let trial = round.threat.title(round.instances);
+        let trial = round.threat.title_on(round.instances);
         self.planned.store(all, Ordering::Relaxed);
         let line = format!("repeat {}: {trial}", round.repeat);
         self.progress

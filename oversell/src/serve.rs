@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use app::sale::{Error, Name};
+use app::domain::{Error, Name};
+use app::instance::{CannotOpen, Settings, Shop};
 use app::services::Services;
-use app::shop::{CannotOpen, Settings, Shop};
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use tokio::net::TcpListener;

@@ -1,8 +1,8 @@
 //! `oversell strategies`: what there is to choose from, and how each one works.
 
 use anyhow::Result;
-use app::mechanism::THREATS;
 use app::strategies::Entry;
+use loadtest::threats;
 
 use crate::exit::AS_DESIGNED;
 use crate::markdown::{for_terminal, wrapped};
@@ -106,22 +106,21 @@ fn described(entries: &[Entry], name: &str) -> Result<String> {
     Ok(texts.join("\n\n"))
 }
 
+/// The threats that strategies are tried under, by name.
+fn played() -> Vec<&'static str> {
+    let threats = threats::all().iter().filter(|threat| !threat.is_control);
+    threats.map(|threat| threat.name).collect()
+}
+
 /// The threats that it claims to survive, on all its stores.
 fn survives(row: &Row<'_>) -> String {
-    let claimed = |threat: &&&str| row.entries.iter().all(|entry| entry.claims().contains(*threat));
-    let claimed: Vec<_> = THREATS.iter().filter(claimed).copied().collect();
-    match (claimed.len(), THREATS.len() - claimed.len()) {
+    let is_claimed = |threat: &&str| row.entries.iter().all(|entry| entry.claims().contains(threat));
+    let (claimed, others): (Vec<_>, Vec<_>) = played().into_iter().partition(is_claimed);
+    match (claimed.len(), others.len()) {
         (0, _) => "nothing".to_owned(),
         (_, 0) => "all".to_owned(),
         (some, others) if some <= others => claimed.join(", "),
-        _ => {
-            let others: Vec<_> = THREATS
-                .iter()
-                .filter(|threat| !claimed.contains(threat))
-                .copied()
-                .collect();
-            format!("all but {}", others.join(", "))
-        }
+        _ => format!("all but {}", others.join(", ")),
     }
 }
 
@@ -142,8 +141,8 @@ fn broken_by(row: &Row<'_>) -> String {
             _ => Some(format!("{threat} ({})", on.join(", "))),
         }
     };
-    let named = THREATS.iter().filter_map(|threat| breaks(threat));
-    let sometimes = mechanism.sometimes_broken_by.iter();
+    let named = played().into_iter().filter_map(breaks);
+    let sometimes = mechanism.claims.sometimes_broken_by.iter();
     let sometimes = sometimes.map(|name| format!("{name} (now and then)"));
     let strikes = format!("a fault strikes it at {}", mechanism.weak_at);
     match named.chain(sometimes).collect::<Vec<_>>().as_slice() {
@@ -180,34 +179,14 @@ fn description(row: &Row<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use app::mechanism::Mechanism;
-    use loadtest::threats;
-
     use super::*;
 
-    fn played() -> Vec<&'static str> {
-        let threats = threats::all().iter().filter(|threat| !threat.is_control());
-        threats.map(|threat| threat.name()).collect()
-    }
-
     #[test]
-    fn strategies_are_tried_under_the_threats_that_there_are() {
-        assert_eq!(THREATS, played());
-    }
-
-    #[test]
-    fn what_breaks_a_mechanism_is_a_threat() {
+    fn what_a_strategy_survives_or_is_broken_by_is_a_threat() {
         for entry in Entry::all() {
-            let Mechanism {
-                broken_by,
-                sometimes_broken_by,
-                ..
-            } = entry.mechanism;
-            for name in sometimes_broken_by {
-                assert!(THREATS.contains(name), "{}: {name}", entry.name);
-            }
-            for name in broken_by {
-                assert!(THREATS.contains(name), "{}: {name}", entry.name);
+            let sometimes = entry.mechanism.claims.sometimes_broken_by.to_vec();
+            for threat in [entry.claims(), entry.broken_by(), sometimes].concat() {
+                assert!(played().contains(&threat), "{}: {threat}", entry.name);
             }
         }
     }

@@ -35,7 +35,10 @@ pub fn threats(options: &ThreatsOptions) -> Result<u8> {
 
 /// The name and the first sentence of the header.
 fn line(name: &str) -> String {
-    let header = threats::header(name).unwrap_or_default().replace('\n', " ");
+    let header = threats::find(name)
+        .map(threats::Threat::header)
+        .unwrap_or_default()
+        .replace('\n', " ");
     let sentence = header.split_once(". ").map_or(header.as_str(), |(first, _)| first);
     wrapped(
         sentence.trim_end_matches('.'),
@@ -48,7 +51,7 @@ fn described(name: &str) -> String {
     let entries = Entry::all();
     let claiming = entries.iter().filter(|entry| entry.claims().contains(&name));
     let claiming: Vec<_> = claiming.map(|entry| entry.name.as_str()).collect();
-    let is_control = threats::find(name).is_some_and(|threat| threat.is_control());
+    let is_control = threats::find(name).is_some_and(|threat| threat.is_control);
     let claimed = match (is_control, claiming.as_slice()) {
         (true, _) => "Nobody has to claim this: it is the control, and every strategy has to be exact.".to_owned(),
         (false, []) => "No strategy claims to survive this.".to_owned(),
@@ -56,7 +59,7 @@ fn described(name: &str) -> String {
     };
     format!(
         "{name}\n\n{}\n\n{}\n\noversell run --threat {name}\n",
-        for_terminal(&threats::header(name).unwrap_or_default()),
+        for_terminal(&threats::find(name).map(threats::Threat::header).unwrap_or_default()),
         wrapped(&claimed, "", "")
     )
 }

@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use baton::{Act, Around, Baton, Going, Settings};
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Fence, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::stores::{Redis, Store};
 use crate::world::World;
 
@@ -42,8 +42,18 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "whoever releases the lock hands it to the first in the queue, with a fence",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "paused-holder",
+                "blocked-runtime",
+                "redis-restart",
+                "redis-failover",
+                "store-silent",
+            ],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("baton.rs"),

@@ -18,10 +18,12 @@ use async_trait::async_trait;
 use redis::cmd;
 use uuid::Uuid;
 
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -37,17 +39,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "lost-reply",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &["crashed-holder", "crashed-between"],
+        claims: Claims {
+            broken_by: &["lost-reply"],
+            sometimes_broken_by: &["crashed-holder", "crashed-between"],
+            ..AS_FAMILY
+        },
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("expiry_value.rs"),

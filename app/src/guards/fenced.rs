@@ -18,11 +18,12 @@ use async_trait::async_trait;
 use redis::Script;
 use uuid::Uuid;
 
-use super::token::{self, COMPARE_DEL};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::owner_token::{self, COMPARE_DEL};
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Fence, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -49,8 +50,18 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "a lease lock that hands out a fence; the store refuses an older one as it writes",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "paused-holder",
+                "blocked-runtime",
+                "redis-restart",
+                "redis-failover",
+                "store-silent",
+            ],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("fenced.rs"),
@@ -62,7 +73,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
             opened(Fenced {
                 redis: world.store()?,
                 acquire: Script::new(ACQUIRE),
-                release: Arc::new(Script::new(token::RELEASE)),
+                release: Arc::new(Script::new(owner_token::RELEASE)),
                 timeouts: world.timeouts,
             })
         })
@@ -94,7 +105,7 @@ impl Guard for Fenced {
                 .step(&SET_NX_INCR, &key, self.redis.run(&acquire), in_words)
                 .await?;
             if let Some(fence) = fence {
-                let lock = token::HeldLock {
+                let lock = owner_token::HeldLock {
                     redis: self.redis.clone(),
                     release: self.release.clone(),
                     key,
@@ -120,7 +131,7 @@ fn in_words(fence: &Option<u64>) -> String {
 }
 
 struct HeldLock {
-    lock: token::HeldLock,
+    lock: owner_token::HeldLock,
     fence: u64,
 }
 

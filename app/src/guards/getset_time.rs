@@ -18,11 +18,13 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::setnx::{DEL, HeldLock};
-use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::blind_del::{DEL, HeldLock};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -36,16 +38,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &["crashed-holder", "crashed-between", "lost-reply"],
+        claims: Claims {
+            sometimes_broken_by: &["crashed-holder", "crashed-between", "lost-reply"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("getset_time.rs"),

@@ -15,12 +15,12 @@
 
 use async_trait::async_trait;
 
-use super::watchdog::wakeups::{PING, RECEIVE, SUBSCRIBE};
-use super::watchdog::{Entered, LOCK, RELEASE, ReentrantLock, WAIT};
+use super::redis_lock::reentrant::{Entered, LOCK, RELEASE, ReentrantLock, WAIT};
+use super::redis_lock::wakeups::{PING, RECEIVE, SUBSCRIBE};
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -28,16 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "Redisson's lock with a fixed lease: reentrant hash, pub/sub wake-up, no renewal",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("lease_no_watchdog.rs"),

@@ -19,9 +19,9 @@ use sqlx::query;
 use uuid::Uuid;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, rows};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -36,14 +36,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "a row inserted under a unique key, with owner and expiry; deleted to release",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("lock_table.rs"),

@@ -15,9 +15,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, rows};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -31,15 +31,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LockWithoutLease,
         lesson: 3,
         summary: "a row inserted under a unique key and deleted to release: no owner, no expiry",
-        broken_by: &[
-            "crashed-holder",
-            "crashed-between",
-            "sql-restart",
-            "sql-gone",
-            "store-silent",
-            "lost-reply",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["redis-restart", "redis-failover"],
+            broken_by: &["sql-restart", "sql-gone"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("lock_table_bare.rs"),

@@ -1,52 +1,47 @@
-//! What can stand around read-check-write. One file each; [`ALL`] is the one list.
+//! What can stand around read-check-write. One file each, and its `mod` line here.
+
+mod lock_key;
+mod redis_lock;
+
+// In the order of the lessons: each guard repairs what the one before it lacks.
+mod none;
+mod mutex;
+mod setnx;
+mod lock_table_bare;
+mod token;
+mod setnx_expire;
+mod set_px;
+mod getset_time;
+mod expiry_value;
+mod token_get_del;
+mod token_watch;
+mod token_count;
+mod lease_no_watchdog;
+mod spin;
+mod unlock_before_write;
+mod lock_table;
+mod interval;
+mod watchdog;
+mod fair;
+mod redlock;
+mod fenced;
+mod baton;
+mod named_lock;
+mod zookeeper;
+mod etcd;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
+use crate::domain::{Error, Fence, Name};
 use crate::mechanism::Mechanism;
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Fence, Name};
 use crate::world::World;
 
-/// The one list: each file with the entry in it.
-macro_rules! list {
-    ($($file:ident,)*) => {
-        $(mod $file;)*
-
-        /// Every guard, in the order of the lessons: what each one adds repairs what the one before it lacks.
-        pub const ALL: &[GuardEntry] = &[$($file::ENTRY,)*];
-    };
-}
-
-list! {
-    none,
-    mutex,
-    setnx,
-    lock_table_bare,
-    token,
-    setnx_expire,
-    set_px,
-    getset_time,
-    expiry_value,
-    token_get_del,
-    token_watch,
-    token_count,
-    lease_no_watchdog,
-    spin,
-    unlock_before_write,
-    lock_table,
-    interval,
-    watchdog,
-    fair,
-    redlock,
-    fenced,
-    baton,
-    named_lock,
-    zookeeper,
-    etcd,
-}
+/// Every guard: the `ENTRY` of each module above, in their order.
+pub const ALL: &[GuardEntry] = include!(concat!(env!("OUT_DIR"), "/guards.rs"));
 
 /// A guard before it is opened.
 pub struct GuardEntry {
@@ -125,14 +120,4 @@ pub enum Released {
     InTime,
     /// The lease had ended before: somebody else may have been inside at the same time.
     TooLate,
-}
-
-/// The key of an item's lock.
-fn lock_key(item: &Name) -> String {
-    format!("lock:{{{item}}}")
-}
-
-/// What came back from an attempt to take a lock.
-fn taken_or_held(taken: &bool) -> &'static str {
-    if *taken { "taken" } else { "held by another" }
 }

@@ -20,9 +20,9 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism, TWO_INSTANCES};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::timeouts::Timeouts;
 
 /// Items share this many mutexes, so that memory does not grow with every name that was ever asked for.
@@ -37,8 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::ProcessLock,
         lesson: 2,
         summary: "a mutex in the memory of each instance",
-        broken_by: TWO_INSTANCES,
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("mutex.rs"),

@@ -15,9 +15,9 @@
 use async_trait::async_trait;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, Connection, GET_LOCK, RELEASE_LOCK};
 use crate::timeouts::Timeouts;
@@ -28,8 +28,12 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "GET_LOCK of MariaDB, held by a connection",
-        broken_by: &["sql-restart", "sql-gone"],
-        sometimes_broken_by: &["store-silent"],
+        claims: Claims {
+            survives: &["paused-holder", "blocked-runtime"],
+            broken_by: &["sql-restart", "sql-gone"],
+            sometimes_broken_by: &["store-silent"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["sql"],
         source: include_str!("named_lock.rs"),

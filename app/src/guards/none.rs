@@ -12,9 +12,9 @@
 use async_trait::async_trait;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -22,8 +22,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::NoLock,
         lesson: 1,
         summary: "read, check, write, with nothing around them",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("none.rs"),

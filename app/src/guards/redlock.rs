@@ -19,10 +19,13 @@ use redis::{Script, cmd};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held, token};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::owner_token::RELEASE;
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::{Connect, Redis};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
@@ -42,8 +45,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
-        broken_by: &["paused-holder", "blocked-runtime", "store-silent"],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &[NODES],
         source: include_str!("redlock.rs"),
@@ -73,7 +78,7 @@ impl Redlock {
         }
         let nodes = Nodes {
             nodes,
-            release: Script::new(token::RELEASE),
+            release: Script::new(RELEASE),
         };
         Ok(Self {
             nodes: Arc::new(nodes),

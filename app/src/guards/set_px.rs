@@ -13,25 +13,21 @@
 //! in place of the article's seconds. Cost: two round trips, and one for each try while waiting.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use redis::cmd;
 use tokio::time::sleep;
 
-use super::setnx::{DEL, HeldLock};
-use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::blind_del::{DEL, HeldLock};
+use super::redis_lock::retry::{TRIES, TRY_AGAIN_AFTER};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
-
-/// After so many tries a buyer is told busy, however long the shop may wait.
-pub(super) const TRIES: usize = 10;
-
-/// The pause between two tries.
-pub(super) const TRY_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
 
@@ -41,16 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("set_px.rs"),

@@ -14,16 +14,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::blind_del::{DEL, HeldLock};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
 const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
-/// Asks nobody whose lock it is.
-pub(super) const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -31,15 +32,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LockWithoutLease,
         lesson: 3,
         summary: "SETNX and a blind DEL: no owner, no expiry",
-        broken_by: &[
-            "crashed-holder",
-            "crashed-between",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "lost-reply",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["sql-restart", "sql-gone"],
+            broken_by: &["redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("setnx.rs"),
@@ -80,23 +77,5 @@ impl Guard for Setnx {
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&[lock_key(item)]).await
-    }
-}
-
-/// A lock that is given back by [`DEL`].
-pub(super) struct HeldLock {
-    pub(super) redis: Arc<Redis>,
-    pub(super) key: String,
-}
-
-#[async_trait]
-impl Held for HeldLock {
-    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        let _: u64 = probe
-            .step(&DEL, &self.key, self.redis.send(cmd("DEL").arg(&self.key)), |gone| {
-                format!("{gone} deleted")
-            })
-            .await?;
-        Ok(Released::InTime)
     }
 }

@@ -15,11 +15,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::setnx::{DEL, HeldLock};
-use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::blind_del::{DEL, HeldLock};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -32,18 +34,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SETNX, then EXPIRE as a second command, and a blind DEL",
-        broken_by: &[
-            "crashed-holder",
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "lost-reply",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            broken_by: &["crashed-holder", "lost-reply"],
+            ..AS_FAMILY
+        },
         weak_at: "expire",
         needs: &["redis"],
         source: include_str!("setnx_expire.rs"),

@@ -20,16 +20,16 @@ use tokio::task::yield_now;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::token::{self, COMPARE_DEL, SET_NX};
-use super::{Guard, GuardEntry, Held, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
-use crate::probe::{Probe, Step};
-use crate::sale::{Error, Name};
+use super::lock_key::lock_key;
+use super::redis_lock::owner_token::{COMPARE_DEL, HeldLock, RELEASE, SET_NX};
+use super::redis_lock::retry::YIELD;
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::probe::Probe;
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
-
-/// Lets the other purchases of the instance have a turn.
-pub(super) const YIELD: Step = Step::local("yield");
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -37,16 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, asked for again and again without a pause",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("spin.rs"),
@@ -57,7 +48,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         Box::pin(async {
             opened(Spin {
                 redis: world.store()?,
-                release: Arc::new(Script::new(token::RELEASE)),
+                release: Arc::new(Script::new(RELEASE)),
                 timeouts: world.timeouts,
             })
         })
@@ -84,7 +75,7 @@ impl Guard for Spin {
             }
             probe.local(&YIELD, item, yield_now(), |()| "again").await;
         }
-        Ok(Some(Box::new(token::HeldLock {
+        Ok(Some(Box::new(HeldLock {
             redis: self.redis.clone(),
             release: self.release.clone(),
             key,

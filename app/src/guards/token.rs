@@ -15,24 +15,16 @@ use async_trait::async_trait;
 use redis::{Script, cmd};
 use uuid::Uuid;
 
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
+use super::lock_key::lock_key;
+use super::redis_lock::owner_token::{COMPARE_DEL, HeldLock, RELEASE, SET_NX};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::probe::Probe;
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
-
-/// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.
-pub(super) const RELEASE: &str = r"
-if redis.call('get', KEYS[1]) == ARGV[1] then
-    return redis.call('del', KEYS[1])
-end
-return 0
-";
-
-pub(super) const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-pub(super) const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -40,16 +32,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token.rs"),
@@ -101,26 +84,5 @@ impl Guard for Token {
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&[lock_key(item)]).await
-    }
-}
-
-pub(super) struct HeldLock {
-    pub(super) redis: Arc<Redis>,
-    pub(super) release: Arc<Script>,
-    pub(super) key: String,
-    pub(super) token: String,
-}
-
-#[async_trait]
-impl Held for HeldLock {
-    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        let mut release = self.release.key(&self.key);
-        release.arg(&self.token);
-        let deleted: bool = probe
-            .step(&COMPARE_DEL, &self.key, self.redis.run(&release), |deleted| {
-                if *deleted { "deleted" } else { "token gone" }
-            })
-            .await?;
-        Ok(if deleted { Released::InTime } else { Released::TooLate })
     }
 }

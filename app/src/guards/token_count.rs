@@ -20,11 +20,13 @@ use redis::cmd;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::set_px::{TRIES, TRY_AGAIN_AFTER};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::retry::{TRIES, TRY_AGAIN_AFTER};
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
@@ -40,16 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_count.rs"),

@@ -20,11 +20,13 @@ use tokio::task::yield_now;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::spin::YIELD;
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened, taken_or_held};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::retry::YIELD;
+use super::redis_lock::taken_or_held;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 
@@ -45,16 +47,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, released by WATCH/GET/MULTI/DEL/EXEC",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token_watch.rs"),

@@ -15,11 +15,12 @@
 
 use async_trait::async_trait;
 
-use super::token::{COMPARE_DEL, SET_NX, Token};
+use super::redis_lock::owner_token::{COMPARE_DEL, SET_NX};
+use super::token::Token;
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::timeouts::PAUSE;
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
@@ -28,8 +29,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, given back before the stock is written",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("unlock_before_write.rs"),

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::problem::Problem;
 use super::request::{authorize, bad_value, item};
 use super::{App, traces, with_manners};
+use crate::domain::MAX_STOCK;
 use crate::reconciler::Pending;
-use crate::sale::MAX_STOCK;
 use crate::stores::{Ledger, MAX_SALES};
 
 pub(super) fn router(app: App) -> Router {

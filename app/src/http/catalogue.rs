@@ -44,7 +44,7 @@ impl<'a> Described<'a> {
             summary: mechanism.summary,
             claims: entry.claims(),
             broken_by: entry.broken_by(),
-            sometimes_broken_by: mechanism.sometimes_broken_by,
+            sometimes_broken_by: mechanism.claims.sometimes_broken_by,
             weak_at: mechanism.weak_at,
             pause_at: entry.pause_at(),
             record_at: entry.record_at(),

@@ -6,8 +6,8 @@ use axum::http::HeaderMap;
 
 use super::problem::Problem;
 use super::request::{authorize, bad_value, header};
+use crate::instance::{Service, Shop};
 use crate::probe::Fault;
-use crate::shop::{Service, Shop};
 
 const STRATEGY: &str = "x-strategy";
 const WORK_MS: &str = "x-work-ms";

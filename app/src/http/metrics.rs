@@ -10,8 +10,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::sale::{Error, Outcome};
-use crate::shop::Shop;
+use crate::domain::{Error, Outcome};
+use crate::instance::Shop;
 use crate::strategies::Listed;
 
 type Labels = [(&'static str, String); 2];

@@ -29,7 +29,7 @@ pub use server::serve;
 
 use uuid::Uuid;
 
-use crate::shop::Shop;
+use crate::instance::Shop;
 use metrics::Metrics;
 use problem::Problem;
 

@@ -6,7 +6,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICAT
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use crate::sale::Error;
+use crate::domain::Error;
 use crate::services::Missing;
 
 /// Seconds after which a buyer who was told busy may come back.

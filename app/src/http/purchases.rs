@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::problem::Problem;
 use super::request::{header, name};
 use super::{App, lab};
-use crate::sale::{MAX_QUANTITY, Name, Outcome, Purchase};
-use crate::shop::Service;
+use crate::domain::{MAX_QUANTITY, Name, Outcome, Purchase};
+use crate::instance::Service;
 
 /// The buyer's own name for a purchase: the same key never buys twice.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";

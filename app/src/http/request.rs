@@ -7,8 +7,8 @@ use axum::http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 
 use super::problem::Problem;
-use crate::sale::Name;
-use crate::shop::Shop;
+use crate::domain::Name;
+use crate::instance::Shop;
 
 /// Lets pass who brings the token. The comparison takes the same time wherever the two differ.
 pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem> {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::routers;
-use crate::shop::Shop;
+use crate::instance::Shop;
 
 /// How long purchases in progress may take to finish after the signal to stop. Longer than any bounded wait.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);

@@ -13,9 +13,9 @@ use tokio::task::spawn_blocking;
 use super::App;
 use super::problem::Problem;
 use super::request::item;
+use crate::domain::Name;
+use crate::instance::Shop;
 use crate::probe::Trace;
-use crate::sale::Name;
-use crate::shop::Shop;
 
 #[derive(Serialize)]
 struct Answer<'a> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
-use crate::sale::{Name, Purchase};
+use crate::domain::{Name, Purchase};
 
 /// Numbers the purchases of this process: two deliveries of one idempotency key have one order and are two actors.
 static NEXT: AtomicU64 = AtomicU64::new(1);

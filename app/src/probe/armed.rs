@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 
 use super::fault::When;
-use super::{Actor, Fault, Observer, Passing};
+use super::{Actor, Fault, Observer, StepContext};
 
 /// How many faults may lie armed at once.
 const MAX_ARMED: usize = 64;
@@ -30,9 +30,9 @@ impl ArmedFaults {
         true
     }
 
-    fn take(&self, passing: &Passing<'_>, when: When) -> Option<Fault> {
+    fn take(&self, context: &StepContext<'_>, when: When) -> Option<Fault> {
         let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let at = armed.iter().position(|fault| fault.is_for(passing.step, when))?;
+        let at = armed.iter().position(|fault| fault.is_for(context.step, when))?;
         let fault = armed.swap_remove(at);
         self.any.store(!armed.is_empty(), Ordering::Relaxed);
         Some(fault)
@@ -45,14 +45,14 @@ impl Observer for ArmedFaults {
         self.any.load(Ordering::Relaxed)
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
-        if let Some(fault) = self.take(passing, When::Before) {
+    async fn before(&self, context: &StepContext<'_>) {
+        if let Some(fault) = self.take(context, When::Before) {
             fault.action.inject().await;
         }
     }
 
-    async fn after(&self, passing: &Passing<'_>, _said: &str) {
-        if let Some(fault) = self.take(passing, When::After) {
+    async fn after(&self, context: &StepContext<'_>, _result: &str) {
+        if let Some(fault) = self.take(context, When::After) {
             fault.action.inject().await;
         }
     }
@@ -71,8 +71,8 @@ mod tests {
         item: None,
     });
 
-    fn passing<'a>(step: &'a Step) -> Passing<'a> {
-        Passing {
+    fn context<'a>(step: &'a Step) -> StepContext<'a> {
+        StepContext {
             actor: &ACTOR,
             step,
             key: &"",
@@ -85,10 +85,10 @@ mod tests {
             let faults = ArmedFaults::default();
             faults.arm(Fault::parse(&format!("crash@{name}+"), &[READ]).unwrap());
             assert!(faults.observes(&ACTOR));
-            assert_eq!(faults.take(&passing(&WRITE), When::After), None);
-            assert_eq!(faults.take(&passing(&READ), When::Before), None);
-            assert!(faults.take(&passing(&READ), When::After).is_some());
-            assert_eq!(faults.take(&passing(&READ), When::After), None);
+            assert_eq!(faults.take(&context(&WRITE), When::After), None);
+            assert_eq!(faults.take(&context(&READ), When::Before), None);
+            assert!(faults.take(&context(&READ), When::After).is_some());
+            assert_eq!(faults.take(&context(&READ), When::After), None);
             assert!(!faults.observes(&ACTOR));
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 
 use super::fault::When;
-use super::{Actor, Fault, Observer, Passing, Step};
+use super::{Actor, Fault, Observer, Step, StepContext};
 
 /// The fault of one purchase, at the seam of that purchase alone: it strikes the first time that this comes to the step.
 #[derive(Clone, Debug)]
@@ -36,12 +36,12 @@ impl Observer for CarriedFault {
         true
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
-        self.passes(passing.step, When::Before).await;
+    async fn before(&self, context: &StepContext<'_>) {
+        self.passes(context.step, When::Before).await;
     }
 
-    async fn after(&self, passing: &Passing<'_>, _said: &str) {
-        self.passes(passing.step, When::After).await;
+    async fn after(&self, context: &StepContext<'_>, _said: &str) {
+        self.passes(context.step, When::After).await;
     }
 }
 

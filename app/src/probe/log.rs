@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tracing::Level;
 
-use super::{Actor, Observer, Passing};
+use super::{Actor, Observer, StepContext};
 
 /// Writes each step down, once before and once after it.
 pub struct Log;
@@ -14,11 +14,11 @@ impl Observer for Log {
         tracing::enabled!(target: "oversell::probe", Level::TRACE)
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
-        tracing::trace!(target: "oversell::probe", "{passing}");
+    async fn before(&self, context: &StepContext<'_>) {
+        tracing::trace!(target: "oversell::probe", "{context}");
     }
 
-    async fn after(&self, passing: &Passing<'_>, said: &str) {
-        tracing::trace!(target: "oversell::probe", "{passing}: {said}");
+    async fn after(&self, context: &StepContext<'_>, result: &str) {
+        tracing::trace!(target: "oversell::probe", "{context}: {result}");
     }
 }

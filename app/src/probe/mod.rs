@@ -20,12 +20,12 @@ pub use actor::{Actor, Attempt, Worker};
 pub use armed::ArmedFaults;
 pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;
-pub use observer::{Observer, Observers, Passing};
+pub use observer::{Observer, Observers, StepContext};
 pub use step::{Role, Step};
 pub use trace::{Event, Trace, Tracer};
 
 use self::carried::CarriedFault;
-use crate::sale::{Error, Name, Purchase};
+use crate::domain::{Error, Name, Purchase};
 
 /// One round trip to a store, not sent yet. Only [`Probe::step`] sends it.
 #[must_use = "a command is sent by Probe::step"]
@@ -150,19 +150,19 @@ impl Probe {
         if self.faults.is_empty() && self.observers.of(&self.actor).next().is_none() {
             return call.await;
         }
-        let passing = Passing {
+        let context = StepContext {
             actor: &self.actor,
             step,
             key,
         };
         let faults = || self.faults.iter().map(|fault| fault as &dyn Observer);
         for observer in faults().chain(self.observers.of(&self.actor)) {
-            observer.before(&passing).await;
+            observer.before(&context).await;
         }
         let answer = call.await;
-        let said = words(&answer);
+        let result = words(&answer);
         for observer in self.observers.of(&self.actor).rev().chain(faults()) {
-            observer.after(&passing, &said).await;
+            observer.after(&context, &result).await;
         }
         answer
     }

@@ -9,7 +9,7 @@ use super::{Actor, Step};
 
 /// A step on its way through the seam.
 #[derive(Clone, Copy)]
-pub struct Passing<'a> {
+pub struct StepContext<'a> {
     /// Who takes it.
     pub actor: &'a Actor,
     /// Which step it is.
@@ -18,7 +18,7 @@ pub struct Passing<'a> {
     pub key: &'a (dyn Display + Sync),
 }
 
-impl Display for Passing<'_> {
+impl Display for StepContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} {}", self.actor, self.step.name, self.key)
     }
@@ -31,10 +31,10 @@ pub trait Observer: Send + Sync {
     fn observes(&self, actor: &Actor) -> bool;
 
     /// The step is about to be taken.
-    async fn before(&self, passing: &Passing<'_>);
+    async fn before(&self, context: &StepContext<'_>);
 
-    /// The step was taken; `said` is what came back, in a few words.
-    async fn after(&self, passing: &Passing<'_>, said: &str);
+    /// The step was taken; `result` is what came back, in a few words.
+    async fn after(&self, context: &StepContext<'_>, result: &str);
 }
 
 /// Everything that stands at the seam of one instance. Steps meet them in this order, and on their way back in reverse.

@@ -15,8 +15,8 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Actor, Observer, Passing};
-use crate::sale::Name;
+use super::{Actor, Observer, StepContext};
+use crate::domain::Name;
 
 /// The longest trace of one sale, in bytes. What comes after it is dropped and counted.
 const MAX_BYTES: u64 = 48 * 1024 * 1024;
@@ -46,7 +46,8 @@ pub struct Event {
     /// What it is about.
     pub key: String,
     /// What came back, in a few words; null where the step begins.
-    pub said: Option<String>,
+    #[serde(rename = "said")]
+    pub result: Option<String>,
 }
 
 /// All that is known of a traced sale at this instance.
@@ -161,11 +162,11 @@ impl Tracer {
         Ok(())
     }
 
-    fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
-        let Some(sale) = passing.actor.item().and_then(|item| self.sales().get(item).cloned()) else {
+    fn note(&self, context: &StepContext<'_>, result: Option<&str>) {
+        let Some(sale) = context.actor.item().and_then(|item| self.sales().get(item).cloned()) else {
             return;
         };
-        let (actor, attempt) = match passing.actor {
+        let (actor, attempt) = match context.actor {
             Actor::Purchase(attempt) => ("purchase", Some(attempt)),
             Actor::Renewal(attempt) => ("renewal", Some(attempt)),
             Actor::Worker(worker) => (worker.name, None),
@@ -174,13 +175,13 @@ impl Tracer {
             at_ns: now_ns(),
             life: self.life,
             actor: actor.to_owned(),
-            number: passing.actor.number(),
+            number: context.actor.number(),
             order: attempt.map(|attempt| attempt.order),
             buyer: attempt.map(|attempt| attempt.buyer.to_string()),
-            step: passing.step.name.to_owned(),
-            role: passing.step.role.map(|role| role.name().to_owned()),
-            key: passing.key.to_string(),
-            said: said.map(str::to_owned),
+            step: context.step.name.to_owned(),
+            role: context.step.role.map(|role| role.name().to_owned()),
+            key: context.key.to_string(),
+            result: result.map(str::to_owned),
         });
     }
 }
@@ -210,11 +211,11 @@ impl Observer for Tracer {
         self.any.load(Ordering::Relaxed) && actor.item().is_some_and(|item| self.sales().contains_key(item))
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
-        self.note(passing, None);
+    async fn before(&self, context: &StepContext<'_>) {
+        self.note(context, None);
     }
 
-    async fn after(&self, passing: &Passing<'_>, said: &str) {
-        self.note(passing, Some(said));
+    async fn after(&self, context: &StepContext<'_>, result: &str) {
+        self.note(context, Some(result));
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use super::BATCH;
+use crate::domain::{Error, Name};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::stores::sql::Databases;
 use crate::stores::sql::xa::{Decision, Protocol, Xid};
 

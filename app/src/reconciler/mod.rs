@@ -13,8 +13,8 @@ use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::in_doubt::{InDoubt, Left};
+use crate::domain::{Error, Name};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 use crate::stores::MAX_SALES;
 use crate::stores::sql::xa::Decision;
 use crate::world::World;

@@ -1,5 +1,8 @@
 //! Where stock and orders live: a counter for each item, and beside it the ledger of its orders.
 
+pub mod redis;
+pub mod sql;
+
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,25 +10,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
+pub use self::redis::Redis;
+pub use self::sql::Sql;
+use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Fence, Name, Order, Purchase};
 use crate::services::{Missing, Services};
 
-/// The one list: each file with the store in it.
-macro_rules! list {
-    ($($file:ident::$store:ident,)*) => {
-        $(pub mod $file;)*
-        $(pub use self::$file::$store;)*
-
-        /// Every store that there is code for.
-        pub const ALL: &[StoreEntry] = &[$(StoreEntry::of::<$store>(),)*];
-    };
-}
-
-list! {
-    redis::Redis,
-    sql::Sql,
-}
+/// Every store that there is code for.
+pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>()];
 
 /// The service that is a second MariaDB server: what is sold from two has its orders there.
 pub const SECOND_SQL: &str = "sql-2";

@@ -6,10 +6,10 @@ use tokio::sync::OnceCell;
 
 use super::guarded::Guarded;
 use super::{NATIVE, Open, Strategy};
+use crate::domain::Error;
 use crate::guards::{self, GuardEntry};
-use crate::mechanism::{Mechanism, THREATS};
+use crate::mechanism::Mechanism;
 use crate::probe::{Role, Step};
-use crate::sale::Error;
 use crate::services::{Missing, Services};
 use crate::stores::{self, SECOND_SQL, StoreEntry};
 use crate::world::World;
@@ -41,7 +41,7 @@ impl Entry {
         for guard in guards::ALL {
             all.extend(stores::ALL.iter().map(|store| Self::guarded(guard, store)));
         }
-        all.extend(NATIVE.iter().copied().flatten().map(Self::native));
+        all.extend(NATIVE.iter().map(Self::native));
         all.sort_by_key(|entry| entry.mechanism.lesson);
         all
     }
@@ -70,18 +70,12 @@ impl Entry {
         }
     }
 
-    /// The threats that break it whenever they strike: those that break its mechanism, but for those that do so now and then,
-    /// and those that take from a store what it has.
+    /// The threats that break it whenever they strike: those that break its mechanism, and those by which a store loses data.
     pub fn broken_by(&self) -> Vec<&'static str> {
         let loses_by = |name| stores::ALL.iter().filter(move |store| store.name == name);
-        let stores = self
-            .store
-            .split('+')
-            .flat_map(loses_by)
-            .flat_map(|store| store.loses_by);
-        let mut broken_by = self.mechanism.broken_by.to_vec();
-        broken_by.retain(|threat| !self.mechanism.sometimes_broken_by.contains(threat));
-        for threat in stores {
+        let stores = self.store.split('+').flat_map(loses_by);
+        let mut broken_by = self.mechanism.broken_by();
+        for threat in stores.flat_map(|store| store.loses_by) {
             if !broken_by.contains(threat) {
                 broken_by.push(threat);
             }
@@ -89,11 +83,13 @@ impl Entry {
         broken_by
     }
 
-    /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order: all others.
+    /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order. A threat that is neither
+    /// here nor in [`Entry::broken_by`] is undeclared.
     pub fn claims(&self) -> Vec<&'static str> {
-        let not_claimed = [&*self.broken_by(), self.mechanism.sometimes_broken_by].concat();
-        let claimed = THREATS.iter().filter(|threat| !not_claimed.contains(threat));
-        claimed.copied().collect()
+        let broken_by = self.broken_by();
+        let mut claims = self.mechanism.survives();
+        claims.retain(|threat| !broken_by.contains(threat));
+        claims
     }
 
     /// The first service it needs that is not there, if one is not.

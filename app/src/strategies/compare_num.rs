@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::stores::{Sql, Stock};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -31,8 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "update ... where num = what was read, again until it is",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("compare_num.rs"),

@@ -17,9 +17,9 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -33,8 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "update ... where version = what was read, again until it is",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("compare_version.rs"),

@@ -16,9 +16,9 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 
@@ -31,8 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Atomic,
         lesson: 9,
         summary: "update ... set num = num - ? where num >= ?, order in the same transaction",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("conditional.rs"),

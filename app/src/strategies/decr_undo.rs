@@ -17,9 +17,9 @@ use async_trait::async_trait;
 use redis::{cmd, pipe};
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::redis::READ;
 use crate::stores::{Redis, Stock};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -35,8 +35,10 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Atomic,
         lesson: 9,
         summary: "DECRBY, and INCRBY back where that was too much",
-        broken_by: &["crashed-holder", "crashed-between", "store-silent", "lost-reply"],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            broken_by: &["crashed-holder", "crashed-between", "store-silent", "lost-reply"],
+            ..AS_FAMILY
+        },
         weak_at: "record",
         needs: &[],
         source: include_str!("decr_undo.rs"),

@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -31,15 +31,17 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "take in Redis, then enter the order in MariaDB",
-        broken_by: &[
-            "crashed-holder",
-            "crashed-between",
-            "sql-restart",
-            "sql-gone",
-            "store-silent",
-            "lost-reply",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            broken_by: &[
+                "crashed-holder",
+                "crashed-between",
+                "sql-restart",
+                "sql-gone",
+                "store-silent",
+                "lost-reply",
+            ],
+            ..AS_FAMILY
+        },
         weak_at: "record",
         needs: &[],
         source: include_str!("dual_write.rs"),

@@ -13,7 +13,7 @@
 
 use super::for_update::{ForUpdate, STEPS};
 use super::{NativeEntry, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
@@ -21,8 +21,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::RowLock,
         lesson: 8,
         summary: "select ... for update by a column without an index, which locks every row",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("for_update_unindexed.rs"),

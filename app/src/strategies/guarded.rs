@@ -15,9 +15,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Strategy;
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::guards::{Guard, Held, Released};
 use crate::probe::Probe;
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::{Fencing, Stock, Written};
 
 pub(super) struct Guarded {

@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::stores::{Sql, Stock};
 
@@ -30,8 +30,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "update ... where num = what was read, sold whether it was or not",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &[],
         source: include_str!("ignored_result.rs"),

@@ -17,9 +17,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
 
@@ -31,8 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::NoLock,
         lesson: 1,
         summary: "select num, then update ... set num = ?, in one transaction",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("lost_update.rs"),

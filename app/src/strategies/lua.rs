@@ -13,9 +13,9 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Redis;
 
 const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
@@ -26,8 +26,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Atomic,
         lesson: 9,
         summary: "check, take and record in one Lua script",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("lua.rs"),

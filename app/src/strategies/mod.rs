@@ -1,7 +1,35 @@
-//! How a purchase is decided. One file each, and one list of those that need no guard; [`Catalogue`] has all of them.
+//! How a purchase is decided. Those that need no guard have one file each, and its `mod` line here; [`Catalogue`] has all.
 
 mod catalogue;
 mod guarded;
+
+// In the order of the lessons.
+mod lost_update;
+mod compare_num;
+mod compare_version;
+mod watch_multi;
+mod version_cas;
+mod lost_update_snapshot;
+mod for_update;
+mod for_update_unindexed;
+mod serializable;
+mod ignored_result;
+mod unlock_before_commit;
+mod unlock_before_commit_snapshot;
+mod retry_in_snapshot;
+mod watch_hot_hash;
+mod conditional;
+mod lua;
+mod decr_undo;
+mod segmented;
+mod combining;
+mod dual_write;
+mod tcc;
+mod saga;
+mod outbox;
+mod two_phase;
+mod three_phase;
+mod at;
 
 use std::sync::Arc;
 
@@ -10,59 +38,14 @@ use futures_util::future::BoxFuture;
 
 pub use catalogue::{Catalogue, Entry, Listed};
 
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::Mechanism;
 use crate::probe::{Probe, Step};
 use crate::reconciler::Pending;
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::world::World;
 
-/// The one list: each file with the entry in it, or with those that it has by other names.
-macro_rules! list {
-    ($($file:ident $([$($entry:ident),+])?,)*) => {
-        $(mod $file;)*
-
-        /// Every mechanism that needs no guard, in the order of the lessons; one that has several stores for each.
-        const NATIVE: &[&[NativeEntry]] = &[$(entries!($file $([$($entry),+])?),)*];
-    };
-}
-
-macro_rules! entries {
-    ($file:ident) => {
-        &[$file::ENTRY]
-    };
-    ($file:ident [$($entry:ident),+]) => {
-        &[$($file::$entry),+]
-    };
-}
-
-list! {
-    lost_update,
-    compare_num,
-    compare_version,
-    watch_multi,
-    version_cas,
-    lost_update_snapshot,
-    for_update,
-    for_update_unindexed,
-    serializable,
-    ignored_result,
-    unlock_before_commit,
-    unlock_before_commit_snapshot,
-    retry_in_snapshot,
-    watch_hot_hash,
-    conditional,
-    lua,
-    decr_undo,
-    segmented,
-    combining [REDIS, SQL],
-    dual_write,
-    tcc,
-    saga,
-    outbox,
-    two_phase,
-    three_phase,
-    at,
-}
+/// Every mechanism that needs no guard, once for each store: the entries of the modules above, in their order.
+const NATIVE: &[NativeEntry] = include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
 
 /// A way to sell.
 #[async_trait]

@@ -17,9 +17,9 @@ use async_trait::async_trait;
 use redis::Script;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Redis;
 
 /// How many segments an item has.
@@ -33,8 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Atomic,
         lesson: 9,
         summary: "stock in eight segments; take from one at random, steal from the others",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("segmented.rs"),

@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -33,8 +33,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::RowLock,
         lesson: 8,
         summary: "isolation level serializable, again after each deadlock",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("serializable.rs"),

@@ -20,10 +20,10 @@ use futures_util::future::join_all;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::{self, BATCH, End, InDoubt, Left, Pending, Reconcile, Reconciled};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::xa::{Branch, Decision, Protocol, XA_COMMIT, XA_RECOVER, XA_ROLLBACK, XA_START, Xid};
 use crate::stores::sql::{CONNECT, Databases, FIND, READ, READ_LEFT, RECORD, TAKE};
 use crate::world::World;
@@ -40,15 +40,17 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "three-phase commit: vote, pre-commit and commit in both databases; who is left alone decides by a timeout",
-        broken_by: &[
-            "crashed-holder",
-            "crashed-between",
-            "sql-restart",
-            "sql-gone",
-            "store-silent",
-            "lost-reply",
-        ],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            broken_by: &[
+                "crashed-holder",
+                "crashed-between",
+                "sql-restart",
+                "sql-gone",
+                "store-silent",
+                "lost-reply",
+            ],
+            ..AS_FAMILY
+        },
         weak_at: "pre-commit+",
         needs: &[],
         source: include_str!("three_phase.rs"),

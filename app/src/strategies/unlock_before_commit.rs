@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE};
 use crate::timeouts::Timeouts;
@@ -43,8 +43,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::SessionLock,
         lesson: 8,
         summary: "GET_LOCK around read and write, released before the transaction commits",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_NO_LOCK,
         weak_at: "commit",
         needs: &[],
         source: include_str!("unlock_before_commit.rs"),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::unlock_before_commit::{STEPS, UnlockBeforeCommit};
 use super::{NativeEntry, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::stores::Sql;
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
@@ -24,8 +24,10 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::SessionLock,
         lesson: 8,
         summary: "unlock-before-commit, where the database refuses to write over what has changed since it was read",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["paused-holder", "blocked-runtime", "store-silent"],
+            ..AS_FAMILY
+        },
         weak_at: "commit",
         needs: &[],
         source: include_str!("unlock_before_commit_snapshot.rs"),

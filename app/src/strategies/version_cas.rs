@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use redis::{Script, pipe};
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -31,8 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "put with the version that was read, again until nobody was faster",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
         source: include_str!("version_cas.rs"),

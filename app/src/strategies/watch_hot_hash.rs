@@ -18,9 +18,9 @@ use async_trait::async_trait;
 use redis::{Pipeline, pipe};
 
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::redis::Connection;
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -39,8 +39,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "WATCH the hash of all items, after the check; again until nobody sold any of them",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &[],
         source: include_str!("watch_hot_hash.rs"),

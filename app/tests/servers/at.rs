@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::sale::Error;
+use app::domain::Error;
 use sqlx::{MySqlPool, Row, query};
 
 use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own, until};

@@ -1,7 +1,7 @@
 //! Purchases that are none: each is refused with its own status and type, and sells nothing.
 
+use app::instance::Settings;
 use app::services::Services;
-use app::shop::Settings;
 use app::strategies::Entry;
 use serde_json::json;
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use app::probe::{Actor, Observer, Passing, Role};
-use app::sale::{Error, Order, Outcome, Purchase};
+use app::domain::{Error, Order, Outcome, Purchase};
+use app::probe::{Actor, Observer, Role, StepContext};
 use app::stores::sql::RECORD;
 use async_trait::async_trait;
 use redis::AsyncCommands;
@@ -29,7 +29,7 @@ impl Observer for Count {
         true
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         if passing.step.name == "wait" {
             self.waiting.add_permits(1);
         }
@@ -38,7 +38,7 @@ impl Observer for Count {
         }
     }
 
-    async fn after(&self, _passing: &Passing<'_>, _said: &str) {}
+    async fn after(&self, _passing: &StepContext<'_>, _said: &str) {}
 }
 
 /// A strategy at which `a` is held up before a step, so that all others wait for it.

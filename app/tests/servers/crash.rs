@@ -105,7 +105,7 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
         let events: Vec<Event> = serde_json::from_value(trace["events"].clone()).unwrap();
         let event = events.last().unwrap();
         assert_eq!(
-            (&*event.step, event.said.as_deref().unwrap()),
+            (&*event.step, event.result.as_deref().unwrap()),
             last,
             "{strategy} {fault}"
         );

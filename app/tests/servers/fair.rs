@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::domain::{Name, Purchase};
 use app::guards::{Guard, Released};
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::{Name, Purchase};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use redis::AsyncCommands;
@@ -35,9 +35,9 @@ impl Observer for Queued {
         true
     }
 
-    async fn before(&self, _passing: &Passing<'_>) {}
+    async fn before(&self, _passing: &StepContext<'_>) {}
 
-    async fn after(&self, passing: &Passing<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &str) {
         if passing.step.name == "lock-or-queue" && said == "queued" {
             self.0.send(()).unwrap();
         }

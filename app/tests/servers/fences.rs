@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use app::domain::{Fence, Purchase};
 use app::guards::{Held, Released};
 use app::probe::{Observers, Probe};
-use app::sale::{Fence, Purchase};
 use app::stores::{Fencing, Written};
 use app::timeouts::Timeouts;
 use redis::AsyncCommands;

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use app::domain::Name;
 use app::guards::{Held, Released};
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::Name;
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -30,13 +30,13 @@ impl<F: Fn(String) -> BoxFuture<'static, ()> + Send + Sync> Observer for Before<
         true
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         if passing.step.name == self.step && self.passed.fetch_add(1, Ordering::SeqCst) == 0 {
             (self.deed)(passing.key.to_string()).await;
         }
     }
 
-    async fn after(&self, _passing: &Passing<'_>, _said: &str) {}
+    async fn after(&self, _passing: &StepContext<'_>, _said: &str) {}
 }
 
 /// A purchase to which something happens just before its first step of that name.

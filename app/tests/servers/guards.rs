@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::domain::{Name, Purchase};
 use app::guards::{self, Guard, GuardEntry, Released};
-use app::mechanism::{Family, Mechanism};
+use app::instance::Settings;
+use app::mechanism::Family;
 use app::probe::{Observers, Probe};
-use app::sale::{Name, Purchase};
-use app::shop::Settings;
 use app::timeouts::Timeouts;
 use app::world::World;
 use redis::AsyncCommands;
@@ -50,17 +50,11 @@ pub async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> 
     (entry.unwrap().open)(&world(instance, timeouts).await).await.unwrap()
 }
 
-fn survives(mechanism: &Mechanism, threat: &str) -> bool {
-    ![mechanism.broken_by, mechanism.sometimes_broken_by]
-        .concat()
-        .contains(&threat)
-}
-
 /// The guards that claim to survive `threat` and can be used in `world`.
 fn claiming<'a>(world: &'a World, threat: &'a str) -> impl Iterator<Item = &'static GuardEntry> + 'a {
     let claiming = guards::ALL
         .iter()
-        .filter(move |entry| is_tried(entry.mechanism.name) && survives(&entry.mechanism, threat));
+        .filter(move |entry| is_tried(entry.mechanism.name) && entry.mechanism.survives().contains(&threat));
     claiming.filter(|entry| {
         entry
             .mechanism
@@ -85,7 +79,7 @@ async fn every_guard_that_claims_anything_lets_one_in_at_a_time_and_the_next_one
         let guard = (entry.open)(&world).await.unwrap();
         let held = guard.lock(&item, &probe()).await.unwrap().unwrap();
         assert!(!is_let_in(guard.as_ref(), &item).await, "{}", about.name);
-        if survives(&about, "second-instance") {
+        if about.survives().contains(&"second-instance") {
             let elsewhere = self::guard(&instance, about.name, LASTING).await;
             assert!(!is_let_in(elsewhere.as_ref(), &item).await, "{}", about.name);
             let next = guard.lock(&other, &probe()).await.unwrap().unwrap();

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use app::sale::Name;
+use app::domain::Name;
+use app::instance::{Settings, Shop};
 use app::services::Services;
-use app::shop::{Settings, Shop};
 use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;

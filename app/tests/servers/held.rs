@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::{Error, Outcome, Purchase};
+use app::domain::{Error, Outcome, Purchase};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::strategies::{Catalogue, Strategy};
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -66,14 +66,14 @@ impl Observer for Hold {
         matches!(actor, Actor::Purchase(attempt) if attempt.buyer.as_str() == self.buyer)
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         if passing.step.name == self.step {
             self.reached.add_permits(1);
             self.go.acquire().await.unwrap().forget();
         }
     }
 
-    async fn after(&self, passing: &Passing<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &str) {
         if passing.step.name == "read" {
             let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
             read.push(said.to_owned());

@@ -6,6 +6,7 @@
 mod admin;
 mod at;
 mod bad_purchases;
+mod claims;
 mod combining;
 mod conflict;
 mod counters;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::sale::Outcome;
+use app::domain::Outcome;
 use app::timeouts::Timeouts;
 
 use crate::harness::{Instance, PATIENT, stores, stores_of_its_own};

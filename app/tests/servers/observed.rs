@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::probe::{Actor, Observer, Observers, Passing, Probe, Step};
-use app::sale::{Outcome, Purchase};
+use app::domain::{Outcome, Purchase};
+use app::probe::{Actor, Observer, Observers, Probe, Step, StepContext};
 use app::stores::sql::CONNECT;
 use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
@@ -40,7 +40,7 @@ impl Seen {
         std::mem::take(&mut *self.passed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn note(&self, passing: &Passing<'_>, said: Option<&str>) {
+    fn note(&self, passing: &StepContext<'_>, said: Option<&str>) {
         let seeing = Seeing {
             step: *passing.step,
             key: passing.key.to_string(),
@@ -52,7 +52,7 @@ impl Seen {
 }
 
 /// Whether it is a worker who sends something.
-fn is_workers_command(passing: &Passing<'_>) -> bool {
+fn is_workers_command(passing: &StepContext<'_>) -> bool {
     let is_sent = !passing.step.sends.is_empty() || passing.step.name == CONNECT.name;
     is_sent && matches!(passing.actor, Actor::Worker(_))
 }
@@ -63,14 +63,14 @@ impl Observer for Seen {
         true
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         if is_workers_command(passing) {
             self.workers.acquire().await.unwrap().forget();
         }
         self.note(passing, None);
     }
 
-    async fn after(&self, passing: &Passing<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &str) {
         self.note(passing, Some(said));
         if is_workers_command(passing) {
             self.workers.add_permits(1);

@@ -142,7 +142,7 @@ async fn every_strategy_says_of_an_unknown_item_that_it_is_unknown() {
 async fn the_tutorial_route_sells_one_unit_of_the_default_item() {
     let item = fresh("default");
     let instance = Instance::open(|settings| {
-        settings.item = app::sale::Name::parse(&item).unwrap();
+        settings.item = app::domain::Name::parse(&item).unwrap();
         settings.stock = 2;
     })
     .await;

@@ -1,7 +1,7 @@
 //! Stores that hold what another program wrote, or want another key: an instance does not open on them, says why, and leaves
 //! them alone.
 
-use app::sale::Error;
+use app::domain::Error;
 use app::stores::{Connect, Redis, Sql, Stock, Store};
 use redis::AsyncCommands;
 use sqlx::{AssertSqlSafe, MySqlPool, raw_sql};

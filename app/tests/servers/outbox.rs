@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::sale::Outcome;
+use app::domain::Outcome;
 use sqlx::query;
 
 use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own, until};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use app::domain::Purchase;
 use app::guards::Released;
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::Purchase;
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -42,12 +42,12 @@ impl Observer for Waits {
         true
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         let waits = passing.step.name == "wait";
         self.begun.fetch_add(usize::from(waits), Ordering::SeqCst);
     }
 
-    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, _said: &str) {
         let waited = passing.step.name == "wait";
         self.ended.fetch_add(usize::from(waited), Ordering::SeqCst);
     }
@@ -136,7 +136,7 @@ async fn who_lost_its_lease_while_it_waited_is_not_let_in_by_etcd() {
 
 #[tokio::test]
 async fn an_etcd_holder_whose_lease_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut app::shop::Settings| settings.timeouts.lease = Duration::from_secs(1);
+    let hasty = |settings: &mut app::instance::Settings| settings.timeouts.lease = Duration::from_secs(1);
     let instance = Instance::on(stores_of_its_own(), hasty).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = instance.sale(1).await;

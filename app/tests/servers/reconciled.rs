@@ -46,7 +46,7 @@ fn over_two_stores(instance: &Instance) -> Vec<Entry> {
     let several = [Family::TwoStores, Family::DistributedTransaction];
     let all = Entry::all().into_iter().filter(|entry| {
         let about = &entry.mechanism;
-        is_tried(about.name) && several.contains(&about.family) && !about.broken_by.contains(&"crashed-holder")
+        is_tried(about.name) && several.contains(&about.family) && about.survives().contains(&"crashed-holder")
     });
     all.filter(|entry| entry.missing(&instance.shop.world.services).is_none())
         .collect()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use app::sale::Outcome;
+use app::domain::Outcome;
 use app::strategies::Listed;
 
 use crate::harness::PATIENT;

@@ -1,6 +1,6 @@
 //! What a saga gives back, and what comes too late for it.
 
-use app::sale::Outcome;
+use app::domain::Outcome;
 use sqlx::raw_sql;
 
 use crate::harness::{Instance, PurchaseRequest, stores_of_its_own};

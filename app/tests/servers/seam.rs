@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use app::sale::Outcome;
+use app::domain::Outcome;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use futures_util::future::join_all;

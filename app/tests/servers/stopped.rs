@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use app::probe::{Actor, Observer, Observers, Passing, Probe};
-use app::sale::{Error, Outcome, Purchase};
+use app::domain::{Error, Outcome, Purchase};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -37,7 +37,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Stop {
-    async fn pass(&self, passing: &Passing<'_>, place: String) {
+    async fn pass(&self, passing: &StepContext<'_>, place: String) {
         let is_here = {
             let mut passed = locked(&self.passed);
             passed.push(place.clone());
@@ -61,11 +61,11 @@ impl Observer for Stop {
         matches!(actor, Actor::Purchase(_))
     }
 
-    async fn before(&self, passing: &Passing<'_>) {
+    async fn before(&self, passing: &StepContext<'_>) {
         self.pass(passing, passing.step.name.to_owned()).await;
     }
 
-    async fn after(&self, passing: &Passing<'_>, _said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, _said: &str) {
         self.pass(passing, format!("{}+", passing.step.name)).await;
     }
 }

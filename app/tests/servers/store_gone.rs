@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use app::shop::Settings;
+use app::instance::Settings;
 use app::stores::SECOND_SQL;
 use app::timeouts::Timeouts;
 use futures_util::future::join_all;

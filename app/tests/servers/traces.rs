@@ -50,7 +50,7 @@ async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance()
     let stock = format!("stock:{{{item}}}");
     let told = |trace: &Value| -> Vec<_> {
         let steps = events(trace).into_iter().filter_map(|event| {
-            let said = event.said?;
+            let said = event.result?;
             Some((event.buyer.unwrap(), event.step, event.role.unwrap(), event.key, said))
         });
         steps.collect()
@@ -75,7 +75,11 @@ async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance()
     let all: Vec<_> = answers.iter().flat_map(events).collect();
     assert!(all.is_sorted_by_key(|event| event.at_ns), "one clock for both");
     for pair in all.chunks(2) {
-        assert_eq!((&pair[0].step, &pair[0].said), (&pair[1].step, &None), "begin and end");
+        assert_eq!(
+            (&pair[0].step, &pair[0].result),
+            (&pair[1].step, &None),
+            "begin and end"
+        );
     }
 }
 
@@ -108,7 +112,7 @@ async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_wit
     let second = Instance::open(|settings| settings.traces = Some(place)).await;
     second.buy(&PurchaseRequest::of(&item)).await;
     let told = events(&trace(&second, &item).await.json());
-    let lives: Vec<_> = told.iter().map(|event| (event.life, event.said.as_deref())).collect();
+    let lives: Vec<_> = told.iter().map(|event| (event.life, event.result.as_deref())).collect();
     let (one, two) = (told[0].life, told[2].life);
     assert_ne!(one, two);
     assert_eq!(
@@ -168,7 +172,7 @@ async fn what_works_for_many_purchases_is_in_the_trace_of_the_item_that_it_is_ab
     worker.local(&STEP, &"all", async {}, |()| "nothing to do").await;
     worker.about(&item).local(&STEP, &item, async {}, |()| "3 sold").await;
     let trace = tracer.read(&item).unwrap().unwrap();
-    let told: Vec<_> = trace.events.iter().map(|event| event.said.as_deref()).collect();
+    let told: Vec<_> = trace.events.iter().map(|event| event.result.as_deref()).collect();
     assert_eq!(told, [None, Some("3 sold")]);
     let event = &trace.events[0];
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use app::sale::{Error, Outcome};
+use app::domain::{Error, Outcome};
 use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 
 use crate::harness::{Instance, LONG, stores_of_its_own, until};

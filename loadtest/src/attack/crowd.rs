@@ -132,7 +132,7 @@ async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result
     // Dropped before the shop is healed: those who were told by it what to send are free.
     let struck = {
         let control = AttackControl::new(shop, running);
-        let struck = injection.act(&control).await?;
+        let struck = (injection.run)(&control).await?;
         control.begin();
         struck
     };
@@ -140,7 +140,7 @@ async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result
     Ok(Some(if struck {
         FaultSeen::Struck {
             healed: Instant::now(),
-            explains: injection.explains(),
+            explains: injection.explains,
         }
     } else {
         FaultSeen::Missed

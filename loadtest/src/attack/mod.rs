@@ -29,7 +29,7 @@ pub struct Attack {
     /// Whether each buyer waits for the answer of the one before: a control, in which nothing may meet.
     pub one_at_a_time: bool,
     /// What is done to the shop on the way, if anything.
-    pub injection: Option<&'static dyn Injection>,
+    pub injection: Option<&'static Injection>,
 }
 
 impl Attack {
@@ -41,6 +41,6 @@ impl Attack {
     /// The purchases that are sent as the deed says, by their places in the order of sending.
     fn injected_places(&self) -> Vec<usize> {
         self.injection
-            .map_or_else(Vec::new, |injection| injection.places(&self.sale.load))
+            .map_or_else(Vec::new, |injection| (injection.places)(&self.sale.load))
     }
 }

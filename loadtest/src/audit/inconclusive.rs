@@ -95,8 +95,8 @@ fn has_to_be_known(expected: &Expectation, response: &Response) -> bool {
     let is_explained = match expected.fault {
         Some(FaultSeen::Struck { healed, explains }) if response.sent < healed => match explains {
             ExplainedUnknowns::Nothing => false,
-            ExplainedUnknowns::Silence => response.instance.is_none(),
-            ExplainedUnknowns::Ignorance => true,
+            ExplainedUnknowns::FromDeadInstance => response.instance.is_none(),
+            ExplainedUnknowns::All => true,
         },
         Some(_) | None => false,
     };
@@ -116,7 +116,7 @@ fn silence(expected: &Expectation, responses: &Responses) -> Option<String> {
             ..
         }) => "though what was broken explains none of that",
         Some(FaultSeen::Struck {
-            explains: ExplainedUnknowns::Silence,
+            explains: ExplainedUnknowns::FromDeadInstance,
             ..
         }) => "though what was broken does not explain that",
         Some(_) => "after everything was back",

@@ -57,15 +57,15 @@ pub enum FaultSeen {
     Missed,
 }
 
-/// Which deliveries without an answer are explained by what was broken.
+/// Which deliveries without a response a fault explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplainedUnknowns {
     /// None.
     Nothing,
-    /// Those that no instance answered: theirs had died.
-    Silence,
-    /// Also those of which an instance says that it does not know: its store did not answer.
-    Ignorance,
+    /// Deliveries that no instance answered: their instance had died.
+    FromDeadInstance,
+    /// Also deliveries of which an instance says that it does not know the outcome: its store did not answer.
+    All,
 }
 
 /// What a round shows.

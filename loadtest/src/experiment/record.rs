@@ -88,7 +88,7 @@ impl Kept {
     fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
-                && result.threat == round.threat.name()
+                && result.threat == round.threat.name
                 && result.instances == round.instances
         })
     }

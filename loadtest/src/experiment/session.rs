@@ -56,7 +56,7 @@ impl<'a> Session<'a> {
                 continue;
             }
             let failed = || {
-                let (strategy, threat) = (&round.strategy.name, round.threat.name());
+                let (strategy, threat) = (&round.strategy.name, round.threat.name);
                 format!("round {} ({strategy}, {threat}) could not be played", place + 1)
             };
             self.round(place, round).await.with_context(failed)?;
@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
     /// Plays a round, and once more if it was no test by chance alone.
     async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
         let record = &self.plan.record;
-        if round.threat.empties_a_store() {
+        if round.threat.empties_a_store {
             self.open.close_all(&self.testbed.deployment, record).await?;
         }
         self.make_room(round, 0).await?;
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
     async fn attack(&mut self, round: &Round) -> Result<SaleSetFollowUp> {
         let names = (0..round.load.items).map(|_| self.next_item()).collect();
         let Testbed { deployment, reader } = &mut self.testbed;
-        let shop = deployment.running(round.instances, &round.threat.needs(&round.strategy))?;
+        let shop = deployment.running(round.instances, &(round.threat.requires)(&round.strategy))?;
         let load = round.load;
         let sale_set = SaleSet::new(shop.client.clone(), reader, &round.strategy, names, load);
         let sale_set = if self.plan.coordinator.is_some() {
@@ -125,19 +125,19 @@ impl<'a> Session<'a> {
         sale_set.open().await?;
         let earlier = self.plan.record.earlier(round);
         // Of a crowd one item is like the others; a deed may have done to each of them something else.
-        let is_like_others = round.threat.injection().is_none();
+        let is_like_others = round.threat.injection.is_none();
         let mut traces = Vec::new();
         if round.is_traced(earlier) {
             let told_of = sale_set.sales.iter().take(if is_like_others { 1 } else { MOST_TRACED });
             traces = join_all(told_of.map(|sale| shop.trace(&sale.item))).await;
         }
         let mut traces = traces.into_iter();
-        let is_control = round.threat.is_control();
+        let is_control = round.threat.is_control;
         let attack = Attack {
             sale: sale_set.clone(),
             publics: shop.publics(),
             one_at_a_time: is_control,
-            injection: round.threat.injection(),
+            injection: round.threat.injection.as_ref(),
         };
         let attacked = match self.plan.coordinator.filter(|_| attack.can_be_shared()) {
             Some(coordinator) => coordinator.attack(&attack).await?,

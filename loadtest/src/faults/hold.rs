@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::attack::{AttackControl, Delivery, ResponsePair, SendOptions};
 use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
 use crate::shop::response::{Response, ResponseKind};
 
 /// How long the purchase is held up: three leases of our own shop.
@@ -30,7 +31,8 @@ pub(crate) fn places(load: &Load) -> Vec<usize> {
 }
 
 /// A wave of buyers for each of those who come again and again, on top of the two that there are.
-pub(crate) fn load(two_waves: Load) -> Load {
+pub(crate) fn load(asked: Load, _: &Strategy) -> Load {
+    let two_waves = asked.two_waves();
     Load {
         requests: two_waves.requests * 2,
         ..two_waves

@@ -17,7 +17,7 @@ pub struct Round {
     /// What is on trial.
     pub strategy: Strategy,
     /// What it has to survive.
-    pub threat: &'static dyn Threat,
+    pub threat: &'static Threat,
     /// Over how many instances.
     pub instances: usize,
     /// Under which load.
@@ -31,23 +31,29 @@ pub struct Round {
 impl Round {
     /// Why it cannot be played there, if it cannot.
     pub fn why_not(&self, deployment: &Deployment) -> Option<String> {
-        deployment.why_not(&self.strategy, &self.threat.needs(&self.strategy), self.instances)
+        deployment.why_not(&self.strategy, &(self.threat.requires)(&self.strategy), self.instances)
     }
 
     /// Whether the strategy promises to survive this. A control asks for no promise: everyone must be exact.
     pub fn is_claimed(&self) -> bool {
-        self.threat.is_control() || self.strategy.claims.iter().any(|claim| claim == self.threat.name())
+        self.threat.is_control || self.strategy.claims.iter().any(|claim| claim == self.threat.name)
     }
 
     /// Whether the strategy says that this breaks it now and then: neither outcome is then against what it says.
     pub fn is_sometimes_broken(&self) -> bool {
         let names = &self.strategy.sometimes_broken_by;
-        !self.is_claimed() && names.iter().any(|name| name == self.threat.name())
+        !self.is_claimed() && names.iter().any(|name| name == self.threat.name)
+    }
+
+    /// Whether the strategy says nothing of this threat: neither outcome is then against what it says.
+    pub fn is_undeclared(&self) -> bool {
+        let is_said = self.strategy.broken_by.iter().any(|name| name == self.threat.name);
+        !self.is_claimed() && !self.is_sometimes_broken() && !is_said
     }
 
     /// Whether its speed is measured, so that nothing may be played beside it.
     pub fn is_measured(&self) -> bool {
-        !self.threat.mostly_waits() && !self.in_soak
+        !self.threat.mostly_waits && !self.in_soak
     }
 
     /// Whether the shop is asked to write down what it does, after what earlier repeats left. One story is enough, and
@@ -74,7 +80,7 @@ pub struct Earlier {
 #[derive(Clone)]
 pub struct Wanted {
     /// The threats, in the order of the columns.
-    pub threats: Vec<&'static dyn Threat>,
+    pub threats: Vec<&'static Threat>,
     /// Instance counts.
     pub instances: Vec<usize>,
     /// The load where a threat does not set its own.
@@ -88,14 +94,14 @@ pub struct Wanted {
 pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     let mut rounds = Vec::new();
     for repeat in 1..=wanted.repeats.max(SEEN_WITHIN) {
-        for &threat in &wanted.threats {
-            for instances in threat.instances(&wanted.instances) {
-                let concerned = strategies.iter().filter(|strategy| threat.concerns(strategy));
+        for threat in wanted.threats.iter().copied() {
+            for instances in threat.instances_of(&wanted.instances) {
+                let concerned = strategies.iter().filter(|strategy| (threat.is_about)(strategy));
                 let once = concerned.map(|strategy| Round {
                     strategy: strategy.clone(),
                     threat,
                     instances,
-                    load: threat.load(wanted.load, strategy),
+                    load: (threat.load)(wanted.load, strategy),
                     repeat,
                     in_soak: false,
                 });

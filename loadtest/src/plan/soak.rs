@@ -80,7 +80,7 @@ pub fn is_safe<C: AsRef<str>>(claims: &[C]) -> bool {
 
 /// The rounds that their strategies claim to survive, where these may be in a soak. Controls are no threats.
 fn safely_claimed(possible: &[Round]) -> Vec<&Round> {
-    let rounds = possible.iter().filter(|round| !round.threat.is_control());
+    let rounds = possible.iter().filter(|round| !round.threat.is_control);
     let claimed = rounds.filter(|round| round.is_claimed());
     claimed.filter(|round| is_safe(&round.strategy.claims)).collect()
 }

@@ -52,6 +52,8 @@ pub struct Cell<'a> {
     pub claimed: bool,
     /// Whether it says that this breaks it now and then.
     pub sometimes_broken: bool,
+    /// Whether it says nothing of this threat.
+    pub undeclared: bool,
     /// The repeats that were played.
     pub rounds: Vec<&'a RoundResult>,
 }
@@ -74,6 +76,7 @@ impl<'a> Cell<'a> {
                         instances: round.instances,
                         claimed: round.claimed,
                         sometimes_broken: round.sometimes_broken,
+                        undeclared: round.undeclared,
                         rounds: Vec::new(),
                     });
                     cells.last_mut().expect("one was just pushed")
@@ -121,7 +124,7 @@ impl<'a> Cell<'a> {
         if self.rounds.is_empty() {
             return ClaimCheck::Skipped;
         }
-        if self.sometimes_broken && self.count(Verdict::Inconclusive) < self.rounds.len() {
+        if (self.sometimes_broken || self.undeclared) && self.count(Verdict::Inconclusive) < self.rounds.len() {
             return ClaimCheck::AsDesigned;
         }
         match (

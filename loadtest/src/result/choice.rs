@@ -99,8 +99,8 @@ pub struct Candidate {
 /// # Errors
 /// When it means none.
 pub fn threats_of(word: &str) -> Result<Vec<&'static str>> {
-    let played = || threats::all().iter().filter(|threat| !threat.is_control());
-    let names = || played().map(|threat| threat.name());
+    let played = || threats::all().iter().filter(|threat| !threat.is_control);
+    let names = || played().map(|threat| threat.name);
     if word == "all" {
         return Ok(names().collect());
     }

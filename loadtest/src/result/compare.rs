@@ -120,7 +120,7 @@ fn verdict(cell: &Cell<'_>) -> (Option<Verdict>, String) {
 
 fn line(cell: &Cell<'_>, change: &str) -> String {
     let trial =
-        threats::find(cell.threat).map_or_else(|| one_line(cell.threat, 16), |threat| threat.title(cell.instances));
+        threats::find(cell.threat).map_or_else(|| one_line(cell.threat, 16), |threat| threat.title_on(cell.instances));
     format!("{:<NAME$} {trial:<16} {change}", one_line(cell.strategy, NAME))
 }
 

@@ -125,6 +125,6 @@ pub fn stores(strategy: &str) -> &str {
 
 /// The store that loses data under a threat: the threat's name begins with it.
 fn emptied_store(threat: &str) -> Option<&str> {
-    let known = threats::find(threat).filter(|known| known.empties_a_store())?;
-    known.name().split('-').next()
+    let known = threats::find(threat).filter(|known| known.empties_a_store)?;
+    known.name.split('-').next()
 }

@@ -101,6 +101,9 @@ pub struct RoundResult {
     /// Whether the strategy says that this breaks it now and then: neither outcome is then against what it says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sometimes_broken: bool,
+    /// Whether the strategy says nothing of this threat: neither outcome is then against what it says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undeclared: bool,
     /// What the round shows.
     pub verdict: Verdict,
     /// Whether promise and verdict agree.
@@ -181,7 +184,7 @@ impl RoundResult {
         Self {
             verdict: judgement.verdict,
             as_designed: match judgement.verdict {
-                Verdict::Holds => claimed || round.is_sometimes_broken(),
+                Verdict::Holds => claimed || round.is_sometimes_broken() || round.is_undeclared(),
                 Verdict::Violated => !claimed,
                 Verdict::Inconclusive => false,
             },
@@ -236,7 +239,7 @@ impl RoundResult {
         Self {
             strategy: round.strategy.name.clone(),
             family: round.strategy.family.clone(),
-            threat: round.threat.name().to_owned(),
+            threat: round.threat.name.to_owned(),
             instances: round.instances,
             buyers: round.load.buyers,
             stock: round.load.stock,
@@ -247,6 +250,7 @@ impl RoundResult {
             repeat: round.repeat,
             claimed: round.is_claimed(),
             sometimes_broken: round.is_sometimes_broken(),
+            undeclared: round.is_undeclared(),
             verdict: Verdict::Inconclusive,
             as_designed: false,
             told: BTreeMap::new(),

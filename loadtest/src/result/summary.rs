@@ -96,7 +96,7 @@ fn wrongly(cell: &Cell) -> String {
 }
 
 fn under(cell: &Cell) -> String {
-    threats::find(cell.threat).map_or_else(|| cell.threat.to_owned(), |threat| threat.title(cell.instances))
+    threats::find(cell.threat).map_or_else(|| cell.threat.to_owned(), |threat| threat.title_on(cell.instances))
 }
 
 /// The median of the repeats.

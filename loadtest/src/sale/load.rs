@@ -11,6 +11,9 @@ pub const MAX_BUYERS: usize = 5_000;
 /// The most items that are sold at once: each of them is a sale that a shop has to keep.
 pub const MAX_ITEMS: usize = 1_000;
 
+/// The most buyers of a fault: each of them may have to wait out a lease.
+const FAULT_BUYERS: usize = 16;
+
 /// How much is asked of a shop in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
@@ -32,5 +35,18 @@ impl Load {
     /// Units asked for in all.
     pub fn demand(&self) -> i64 {
         self.requests as i64 * i64::from(self.quantity)
+    }
+
+    /// The load of a fault, in two waves. The fault is in the first wave, which cannot sell everything; the second wave
+    /// wants more than is left. All buyers want one item, so that the purchase that is struck meets others.
+    pub fn two_waves(self) -> Self {
+        let buyers = self.buyers.min(FAULT_BUYERS);
+        Self {
+            buyers,
+            requests: buyers * 2,
+            stock: (buyers + buyers / 4) as i64 * i64::from(self.quantity),
+            items: 1,
+            ..self
+        }
     }
 }

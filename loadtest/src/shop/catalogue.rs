@@ -22,6 +22,9 @@ pub struct Strategy {
     pub store: StorePair,
     /// Names of the threats it promises to survive.
     pub claims: Vec<String>,
+    /// Names of the threats that break it. A threat in none of the three lists is undeclared: nothing is expected of it.
+    #[serde(default)]
+    pub broken_by: Vec<String>,
     /// Names of the threats that break it now and then: neither outcome is against what it says.
     #[serde(default)]
     pub sometimes_broken_by: Vec<String>,

@@ -4,17 +4,13 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use async_trait::async_trait;
 use stack::{Clock, Service};
 use tokio::time::sleep;
 
-use super::{Threat, two_waves};
+use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
-use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::Requirement;
 use crate::faults::hold;
-use crate::sale::Load;
-use crate::shop::catalogue::Strategy;
 
 /// How far they jump: three leases of our own shop.
 const JUMP: Duration = Duration::from_secs(3);
@@ -25,65 +21,40 @@ const WORK: Duration = Duration::from_millis(800);
 /// When it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
-pub(super) struct ClockJump;
+pub(super) const THREAT: Threat = Threat {
+    name: "clock-jump",
+    title: "clocks jump",
+    mostly_waits: true,
+    load: hold::load,
+    requires: |_| vec![Requirement::Clocks],
+    injection: Some(Injection {
+        places: hold::places,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("clock_jump.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for ClockJump {
-    fn name(&self) -> &'static str {
-        "clock-jump"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "clocks jump".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
-        vec![Requirement::Clocks]
-    }
-
-    fn load(&self, asked: Load, _: &Strategy) -> Load {
-        hold::load(two_waves(asked))
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for ClockJump {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        hold::places(load)
-    }
-
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Nothing
-    }
-
-    /// It struck where each of them told a time that was ahead.
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let local_processes = control.shop.local_processes().context("the shop is not ours")?;
-        let second = local_processes.shop.instances().get(1);
-        let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
-            .into_iter()
-            .flatten()
-            .filter_map(Service::clock)
-            .collect();
-        let holder = SendOptions {
-            work: Some(WORK),
-            ..SendOptions::default()
-        };
-        let mut jumped = Ok(());
-        let jump = async {
-            sleep(AT_WORK_AFTER).await;
-            jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
-        };
-        hold::up(control, holder, jump).await?;
-        jumped?;
-        let responses = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
-        Ok(responses.len() == 3 && responses.iter().all(|responses| *responses > 0))
-    }
+/// It struck where each of them told a time that was ahead.
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+    let second = local_processes.shop.instances().get(1);
+    let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
+        .into_iter()
+        .flatten()
+        .filter_map(Service::clock)
+        .collect();
+    let holder = SendOptions {
+        work: Some(WORK),
+        ..SendOptions::default()
+    };
+    let mut jumped = Ok(());
+    let jump = async {
+        sleep(AT_WORK_AFTER).await;
+        jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
+    };
+    hold::up(control, holder, jump).await?;
+    jumped?;
+    let responses = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
+    Ok(responses.len() == 3 && responses.iter().all(|responses| *responses > 0))
 }

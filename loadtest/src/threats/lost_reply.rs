@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use async_trait::async_trait;
 use stack::Relay;
 use tokio::time::sleep;
 
@@ -13,8 +12,6 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{every_step, relays, restart};
-use crate::sale::Load;
-use crate::shop::catalogue::Strategy;
 
 /// The items of each moment: one is taken over when all are answered, one is bought by others as soon as replies arrive again.
 const LEFT: usize = 0;
@@ -29,63 +26,38 @@ const WORK: Duration = Duration::from_millis(100);
 /// For how long: until the commands of all of them were carried out.
 const LASTS: Duration = Duration::from_millis(400);
 
-pub(super) struct LostReply;
+pub(super) const THREAT: Threat = Threat {
+    name: "lost-reply",
+    title: "replies are lost",
+    mostly_waits: true,
+    load: |asked, strategy| every_step::load(asked, strategy, 2),
+    requires: |strategy| servers(strategy).into_iter().map(Requirement::Relay).collect(),
+    injection: Some(Injection {
+        places: every_step::places,
+        explains: ExplainedUnknowns::All,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("lost_reply.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for LostReply {
-    fn name(&self) -> &'static str {
-        "lost-reply"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "replies are lost".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
-        servers(strategy).into_iter().map(Requirement::Relay).collect()
-    }
-
-    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        every_step::load(asked, strategy, 2)
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for LostReply {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        every_step::places(load)
-    }
-
-    /// Those whom the shop was serving meanwhile.
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Ignorance
-    }
-
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(control).await;
-        let relays = relays::of(control)?;
-        let losing = async || {
-            relays.all().for_each(Relay::lose_replies);
-            sleep(LASTS).await;
-            let was_lost = relays.any_affected();
-            relays.all().for_each(Relay::pass);
-            was_lost
-        };
-        let left = every_step::meets(control, LEFT, HELD_UP, async { Ok(losing().await) }).await?;
-        every_step::taken_over(control, LEFT).await?;
-        let disputed = async {
-            let was_lost = losing().await;
-            every_step::others(control, DISPUTED, WORK).await?;
-            Ok(was_lost)
-        };
-        let disputed = every_step::meets(control, DISPUTED, HELD_UP, disputed).await?;
-        Ok(has_begun && left && disputed)
-    }
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let has_begun = restart::sales_begun(control).await;
+    let relays = relays::of(control)?;
+    let losing = async || {
+        relays.all().for_each(Relay::lose_replies);
+        sleep(LASTS).await;
+        let was_lost = relays.any_affected();
+        relays.all().for_each(Relay::pass);
+        was_lost
+    };
+    let left = every_step::meets(control, LEFT, HELD_UP, async { Ok(losing().await) }).await?;
+    every_step::taken_over(control, LEFT).await?;
+    let disputed = async {
+        let was_lost = losing().await;
+        every_step::others(control, DISPUTED, WORK).await?;
+        Ok(was_lost)
+    };
+    let disputed = every_step::meets(control, DISPUTED, HELD_UP, disputed).await?;
+    Ok(has_begun && left && disputed)
 }

@@ -1,4 +1,27 @@
-//! How the world turns against a strategy. One file each; the list below is the one list.
+//! The conditions under which strategies are tried. One file each, and its `mod` line here.
+
+// In the order of the columns.
+mod one_buyer;
+mod crowd;
+mod second_instance;
+mod crashed_holder;
+mod slow_holder;
+mod paused_holder;
+mod blocked_runtime;
+mod crashed_between;
+mod redis_restart;
+mod redis_restart_aof;
+mod redis_failover;
+mod sql_restart;
+mod sql_gone;
+mod store_silent;
+mod lost_reply;
+mod slow_network;
+mod clock_jump;
+mod session_expiry;
+mod second_click;
+mod retrying_proxy;
+mod buyer_gone;
 
 use anyhow::{Result, bail};
 
@@ -8,165 +31,129 @@ use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::text::{MAX_NAME, nearest, one_line};
 
-/// Buyers of a fault: each of them may have to wait out a lease.
-const BUYERS: usize = 16;
+/// Every threat: the `THREAT` of each module above, in their order.
+static ALL: &[Threat] = include!(concat!(env!("OUT_DIR"), "/threats.rs"));
 
-/// Takes one line for each threat: its file and its type. `cargo fmt` does not reach the files from here, so `.ci/run`
-/// gives every file to `rustfmt` by name.
-macro_rules! threats {
-    ($($file:ident::$threat:ident,)+) => {
-        $(mod $file;)+
-        static ALL: &[&dyn Threat] = &[$(&$file::$threat),+];
-
-        /// The files, in the same order.
-        static SOURCES: &[&str] = &[$(include_str!(concat!(stringify!($file), ".rs"))),+];
-    };
-}
-
-// In the order of the columns.
-threats! {
-    one_buyer::OneBuyer,
-    crowd::Crowd,
-    second_instance::SecondInstance,
-    crashed_holder::CrashedHolder,
-    slow_holder::SlowHolder,
-    paused_holder::PausedHolder,
-    blocked_runtime::BlockedRuntime,
-    crashed_between::CrashedBetween,
-    redis_restart::RedisRestart,
-    redis_restart_aof::RedisRestartAof,
-    redis_failover::RedisFailover,
-    sql_restart::SqlRestart,
-    sql_gone::SqlGone,
-    store_silent::StoreSilent,
-    lost_reply::LostReply,
-    slow_network::SlowNetwork,
-    clock_jump::ClockJump,
-    session_expiry::SessionExpiry,
-    second_click::SecondClick,
-    retrying_proxy::RetryingProxy,
-    buyer_gone::BuyerGone,
-}
-
-/// A condition under which a strategy is tried.
-pub trait Threat: Send + Sync {
-    /// Its name, which is also how a strategy claims to survive it.
-    fn name(&self) -> &'static str;
-
-    /// The head of its column in a table.
-    fn title(&self, instances: usize) -> String;
-
+/// A condition under which strategies are tried, as data.
+pub struct Threat {
+    /// The file's name with dashes. A strategy claims to survive the threat by this name.
+    pub name: &'static str,
+    /// The head of its column in a table; `{instances}` stands for the number of instances.
+    pub title: &'static str,
     /// A control is no threat: it shows that a strategy is worth a trial at all.
-    fn is_control(&self) -> bool {
-        false
+    pub is_control: bool,
+    /// Whether the threat can break anything in this strategy, by its family, its stores and its steps; where not, nothing
+    /// is played.
+    pub is_about: fn(&Strategy) -> bool,
+    /// On which of the instance counts that the user asked for it is played.
+    pub instances: InstanceCounts,
+    /// The load of a round, made from the load that the user asked for.
+    pub load: fn(Load, &Strategy) -> Load,
+    /// Whether its rounds mostly wait, for a lease or for a process that comes back. Such rounds are played side by side,
+    /// and their speed is not measured.
+    pub mostly_waits: bool,
+    /// Whether a store is empty afterwards, or lacks some of its data: no sale of an earlier round may be open then.
+    pub empties_a_store: bool,
+    /// What has to run under our control to try this strategy; without it the round is skipped.
+    pub requires: fn(&Strategy) -> Vec<Requirement>,
+    /// What is done to the shop in the middle of the attack, if anything.
+    pub injection: Option<Injection>,
+    /// The source of the file. Its header says what the threat does.
+    pub source: &'static str,
+}
+
+/// On which of the instance counts that the user asked for a threat is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstanceCounts {
+    /// On one instance only.
+    One,
+    /// On the smallest count of two or more.
+    SmallestOfSeveral,
+    /// On every count of two or more.
+    EachOfSeveral,
+    /// On the smallest count of two or more, or else on one.
+    Any,
+}
+
+impl Threat {
+    /// A crowd on several instances, in which nothing breaks: a threat names only where it differs.
+    pub const PLAIN: Self = Self {
+        name: "",
+        title: "",
+        is_control: false,
+        is_about: |_| true,
+        instances: InstanceCounts::SmallestOfSeveral,
+        load: |asked, _| asked,
+        mostly_waits: false,
+        empties_a_store: false,
+        requires: |_| Vec::new(),
+        injection: None,
+        source: "",
+    };
+
+    /// The head of its column on this number of instances.
+    pub fn title_on(&self, instances: usize) -> String {
+        self.title.replace("{instances}", &instances.to_string())
     }
 
-    /// At which of the instance counts it is played: on two, or as few more as there are, where nothing else is said.
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        smallest_crowd_of_instances(counts).into_iter().collect()
-    }
-
-    /// Whether its rounds mostly wait, for a lease or for a process that comes back: such rounds are played side by side,
-    /// and what they measure of speed counts for nothing.
-    fn mostly_waits(&self) -> bool {
-        false
-    }
-
-    /// Whether a store is empty after it, or lacks some of what it had: no sale of an earlier round may be open then.
-    fn empties_a_store(&self) -> bool {
-        false
-    }
-
-    /// Whether there is anything in this strategy that it could break; where not, nothing is played.
-    fn concerns(&self, _strategy: &Strategy) -> bool {
-        true
-    }
-
-    /// Its load, made from the one that was asked for: two waves where there is a deed.
-    fn load(&self, asked: Load, _strategy: &Strategy) -> Load {
-        match self.injection() {
-            Some(_) => two_waves(asked),
-            None => asked,
+    /// The instance counts that it is played on, of those that the user asked for.
+    pub fn instances_of(&self, counts: &[usize]) -> Vec<usize> {
+        let several = counts.iter().copied().filter(|count| *count >= 2);
+        match self.instances {
+            InstanceCounts::One => counts.iter().copied().filter(|count| *count == 1).collect(),
+            InstanceCounts::EachOfSeveral => several.collect(),
+            InstanceCounts::SmallestOfSeveral => several.min().into_iter().collect(),
+            InstanceCounts::Any => several.min().or(counts.first().copied()).into_iter().collect(),
         }
     }
 
-    /// What has to be ours to try this strategy under it; where it is not, the round is skipped.
-    fn needs(&self, _strategy: &Strategy) -> Vec<Requirement> {
-        Vec::new()
-    }
-
-    /// What it does to the shop in the middle of the attack, if it does anything.
-    fn injection(&self) -> Option<&dyn Injection> {
-        None
+    /// The header of its file, as Markdown.
+    pub fn header(&self) -> String {
+        let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
+        let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+        lines.join("\n")
     }
 }
 
 /// Every threat, in the order of the columns.
-pub fn all() -> &'static [&'static dyn Threat] {
+pub fn all() -> &'static [Threat] {
     ALL
 }
 
 /// The names of all threats, in the order of the columns.
 pub fn names() -> Vec<&'static str> {
-    all().iter().map(|threat| threat.name()).collect()
-}
-
-/// What the header of a threat's own file says of it, as Markdown.
-pub fn header(name: &str) -> Option<String> {
-    let place = all().iter().position(|threat| threat.name() == name)?;
-    let lines = SOURCES.get(place)?.lines().map_while(|line| line.strip_prefix("//!"));
-    let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-    Some(lines.join("\n"))
+    ALL.iter().map(|threat| threat.name).collect()
 }
 
 /// The threat of that name.
-pub fn find(name: &str) -> Option<&'static dyn Threat> {
-    all().iter().copied().find(|threat| threat.name() == name)
+pub fn find(name: &str) -> Option<&'static Threat> {
+    ALL.iter().find(|threat| threat.name == name)
 }
 
-/// Refuses a strategy that claims to survive something that is no threat.
+/// Refuses a strategy whose claims name a threat that does not exist.
 ///
 /// # Errors
 /// The first such claim, with the name that was probably meant.
 pub fn check_claims(strategies: &[Strategy]) -> Result<()> {
-    let known = || {
-        all()
-            .iter()
-            .filter(|threat| !threat.is_control())
-            .map(|threat| threat.name())
-    };
-    let stranger = |names: &[String]| {
-        let stranger = names.iter().find(|name| known().all(|known| known != name.as_str()))?;
-        let hint = nearest(known(), stranger).unwrap_or_default();
-        let stranger = one_line(stranger, MAX_NAME);
-        Some(format!("\"{stranger}\", which is no threat; did you mean \"{hint}\"?"))
+    let known = || ALL.iter().filter(|threat| !threat.is_control).map(|threat| threat.name);
+    let unknown = |names: &[String]| {
+        let unknown = names.iter().find(|name| known().all(|known| known != name.as_str()))?;
+        let hint = nearest(known(), unknown).unwrap_or_default();
+        let unknown = one_line(unknown, MAX_NAME);
+        Some(format!("\"{unknown}\", which is no threat; did you mean \"{hint}\"?"))
     };
     for strategy in strategies {
         let name = &strategy.name;
-        if let Some(stranger) = stranger(&strategy.claims) {
-            bail!("{name} claims to survive {stranger}");
-        }
-        if let Some(stranger) = stranger(&strategy.sometimes_broken_by) {
-            bail!("{name} says that it is sometimes broken by {stranger}");
+        let lists = [
+            (&strategy.claims, "claims to survive"),
+            (&strategy.broken_by, "says that it is broken by"),
+            (&strategy.sometimes_broken_by, "says that it is sometimes broken by"),
+        ];
+        for (threats, says) in lists {
+            if let Some(unknown) = unknown(threats) {
+                bail!("{name} {says} {unknown}");
+            }
         }
     }
     Ok(())
-}
-
-/// The smallest count of two or more.
-fn smallest_crowd_of_instances(counts: &[usize]) -> Option<usize> {
-    counts.iter().copied().filter(|count| *count >= 2).min()
-}
-
-/// The load of a fault, in two waves: the first has the fault in it and cannot sell everything, the second wants more than
-/// is left. All want one item: whoever is struck and those who come for what it held have to want the same.
-fn two_waves(asked: Load) -> Load {
-    let buyers = asked.buyers.min(BUYERS);
-    Load {
-        buyers,
-        requests: buyers * 2,
-        stock: (buyers + buyers / 4) as i64 * i64::from(asked.quantity),
-        items: 1,
-        ..asked
-    }
 }

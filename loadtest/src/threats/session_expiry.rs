@@ -4,16 +4,13 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use async_trait::async_trait;
 use stack::ServerKind;
 use tokio::time::sleep;
 
-use super::{Threat, two_waves};
+use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
-use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::Requirement;
 use crate::faults::{hold, relays};
-use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 
 /// When the holder is at work.
@@ -22,71 +19,43 @@ const AT_WORK_AFTER: Duration = Duration::from_millis(500);
 /// How long the service hears nothing: twice the longest session of our own shop. The holder works for longer.
 const SILENT_FOR: Duration = Duration::from_secs(2);
 
-pub(super) struct SessionExpiry;
+pub(super) const THREAT: Threat = Threat {
+    name: "session-expiry",
+    title: "session expires",
+    mostly_waits: true,
+    is_about: |strategy| !lock_services(strategy).is_empty(),
+    load: hold::load,
+    requires: |strategy| lock_services(strategy).into_iter().map(Requirement::Relay).collect(),
+    injection: Some(Injection {
+        places: hold::places,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("session_expiry.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for SessionExpiry {
-    fn name(&self) -> &'static str {
-        "session-expiry"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "session expires".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn concerns(&self, strategy: &Strategy) -> bool {
-        !lock_services(strategy).is_empty()
-    }
-
-    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
-        lock_services(strategy).into_iter().map(Requirement::Relay).collect()
-    }
-
-    fn load(&self, asked: Load, _: &Strategy) -> Load {
-        hold::load(two_waves(asked))
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for SessionExpiry {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        hold::places(load)
-    }
-
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Nothing
-    }
-
-    /// Whoever renews was heard by nobody, and the holder worked longer than that.
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let relays = relays::before(control, lock_services(&control.attack.sale.strategy))?;
-        let holder = SendOptions {
-            work: Some(hold::LASTS),
-            ..SendOptions::default()
-        };
-        let mut was_unheard = false;
-        let silence = async {
-            sleep(AT_WORK_AFTER).await;
-            for relay in relays.all() {
-                relay.silence();
-            }
-            sleep(SILENT_FOR).await;
-            was_unheard = relays.any_affected();
-            for relay in relays.all() {
-                relay.pass();
-            }
-        };
-        let response = hold::up(control, holder, silence).await?;
-        let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS);
-        Ok(was_unheard && worked)
-    }
+/// Whoever renews was heard by nobody, and the holder worked longer than that.
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let relays = relays::before(control, lock_services(&control.attack.sale.strategy))?;
+    let holder = SendOptions {
+        work: Some(hold::LASTS),
+        ..SendOptions::default()
+    };
+    let mut was_unheard = false;
+    let silence = async {
+        sleep(AT_WORK_AFTER).await;
+        for relay in relays.all() {
+            relay.silence();
+        }
+        sleep(SILENT_FOR).await;
+        was_unheard = relays.any_affected();
+        for relay in relays.all() {
+            relay.pass();
+        }
+    };
+    let response = hold::up(control, holder, silence).await?;
+    let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS);
+    Ok(was_unheard && worked)
 }
 
 /// What the strategy locks by, where that is no store.

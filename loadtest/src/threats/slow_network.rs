@@ -3,58 +3,35 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use async_trait::async_trait;
 use stack::Direction;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
-use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::relays;
-use crate::shop::catalogue::Strategy;
 
 /// In each direction.
 const DELAY: Duration = Duration::from_millis(5);
 
-pub(super) struct SlowNetwork;
+pub(super) const THREAT: Threat = Threat {
+    name: "slow-network",
+    title: "network is slow",
+    mostly_waits: true,
+    load: |asked, _| asked.two_waves(),
+    requires: |strategy| servers(strategy).into_iter().map(Requirement::Relay).collect(),
+    injection: Some(Injection::new(|control| Box::pin(inject(control)))),
+    source: include_str!("slow_network.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for SlowNetwork {
-    fn name(&self) -> &'static str {
-        "slow-network"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "network is slow".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
-        servers(strategy).into_iter().map(Requirement::Relay).collect()
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for SlowNetwork {
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Nothing
-    }
-
-    /// It lasts until all of the first wave are answered.
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let relays = relays::of(control)?;
-        for relay in relays.all() {
-            for direction in Direction::BOTH {
-                relay.delay(direction, DELAY);
-            }
+/// It lasts until all of the first wave are answered.
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let relays = relays::of(control)?;
+    for relay in relays.all() {
+        for direction in Direction::BOTH {
+            relay.delay(direction, DELAY);
         }
-        control.after_sales(usize::MAX).await;
-        Ok(relays.any_affected())
     }
+    control.after_sales(usize::MAX).await;
+    Ok(relays.any_affected())
 }

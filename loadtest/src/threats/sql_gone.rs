@@ -11,10 +11,9 @@ use stack::ServerKind;
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
-use crate::deployment::requirement::{Requirement, servers};
+use crate::deployment::requirement::servers;
 use crate::faults::hang_up::HangUp;
 use crate::faults::{every_step, hang_up, restart};
-use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 
 /// One statement: asked for one by one, the last would end long after the first on a machine at work. One may have ended by
@@ -28,64 +27,39 @@ const KILL_ALL: &str = "begin not atomic
     end for;
 end";
 
-pub(super) struct SqlGone;
+pub(super) const THREAT: Threat = Threat {
+    name: "sql-gone",
+    title: "MariaDB hangs up",
+    mostly_waits: true,
+    is_about,
+    load: hang_up::load,
+    requires: |_| hang_up::needs(),
+    injection: Some(Injection {
+        places: every_step::places,
+        explains: ExplainedUnknowns::All,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("sql_gone.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for SqlGone {
-    fn name(&self) -> &'static str {
-        "sql-gone"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "MariaDB hangs up".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    /// Where MariaDB keeps nothing but a lock, it has to be one that a connection holds: others take part in no transaction.
-    fn concerns(&self, strategy: &Strategy) -> bool {
-        let place = strategy.store;
-        let is_session_lock = strategy.family() == "session-lock";
-        [place.stock, place.orders].contains(&"sql")
-            || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
-    }
-
-    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
-        hang_up::needs()
-    }
-
-    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        hang_up::load(asked, strategy)
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
+/// Where MariaDB keeps nothing but a lock, it has to be one that a connection holds: others take part in no transaction.
+fn is_about(strategy: &Strategy) -> bool {
+    let place = strategy.store;
+    let is_session_lock = strategy.family() == "session-lock";
+    [place.stock, place.orders].contains(&"sql") || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
 }
 
-#[async_trait]
-impl Injection for SqlGone {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        every_step::places(load)
-    }
-
-    /// Those whose connection it was.
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Ignorance
-    }
-
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
-        let has_begun = restart::sales_begun(control).await;
-        let local_processes = control.shop.local_processes().context("the shop is not ours")?;
-        let options: MySqlConnectOptions = local_processes.stores.sql_url().parse()?;
-        // On a machine at work connecting may take as long as the purchases.
-        let mut killer = Killer(options.connect().await?);
-        let has_struck = hang_up::at_every_step(control, &mut killer).await?;
-        killer.0.close().await?;
-        Ok(has_begun && has_struck)
-    }
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
+    let has_begun = restart::sales_begun(control).await;
+    let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+    let options: MySqlConnectOptions = local_processes.stores.sql_url().parse()?;
+    // On a machine at work connecting may take as long as the purchases.
+    let mut killer = Killer(options.connect().await?);
+    let has_struck = hang_up::at_every_step(control, &mut killer).await?;
+    killer.0.close().await?;
+    Ok(has_begun && has_struck)
 }
 
 /// A connection that closes all others.

@@ -9,64 +9,34 @@ use stack::ServerKind;
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
-use crate::deployment::requirement::{Requirement, servers};
+use crate::deployment::requirement::servers;
 use crate::faults::hang_up::HangUp;
 use crate::faults::{every_step, hang_up, restart};
-use crate::sale::Load;
-use crate::shop::catalogue::Strategy;
 
-pub(super) struct SqlRestart;
+pub(super) const THREAT: Threat = Threat {
+    name: "sql-restart",
+    title: "MariaDB restarts",
+    mostly_waits: true,
+    is_about: |strategy| servers(strategy).contains(&ServerKind::MariaDb),
+    load: hang_up::load,
+    requires: |_| hang_up::needs(),
+    injection: Some(Injection {
+        places: every_step::places,
+        explains: ExplainedUnknowns::All,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("sql_restart.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for SqlRestart {
-    fn name(&self) -> &'static str {
-        "sql-restart"
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let has_begun = restart::sales_begun(control).await;
+    let has_struck = has_begun && hang_up::at_every_step(control, &mut Restart).await?;
+    // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
+    if let Some(sale) = control.attack.sale.sales.first() {
+        sale.reader.check().await?;
     }
-
-    fn title(&self, _instances: usize) -> String {
-        "MariaDB restarts".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn concerns(&self, strategy: &Strategy) -> bool {
-        servers(strategy).contains(&ServerKind::MariaDb)
-    }
-
-    fn needs(&self, _: &Strategy) -> Vec<Requirement> {
-        hang_up::needs()
-    }
-
-    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        hang_up::load(asked, strategy)
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for SqlRestart {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        every_step::places(load)
-    }
-
-    /// Those whom the shop was serving meanwhile.
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Ignorance
-    }
-
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(control).await;
-        let has_struck = has_begun && hang_up::at_every_step(control, &mut Restart).await?;
-        // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
-        if let Some(sale) = control.attack.sale.sales.first() {
-            sale.reader.check().await?;
-        }
-        Ok(has_struck)
-    }
+    Ok(has_struck)
 }
 
 struct Restart;

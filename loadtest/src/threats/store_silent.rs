@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use async_trait::async_trait;
 use stack::Relay;
 use tokio::time::sleep;
 
@@ -14,8 +13,6 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
 use crate::faults::{every_step, relays, restart};
-use crate::sale::Load;
-use crate::shop::catalogue::Strategy;
 
 /// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after nine, counted from the
 /// step at which a purchase was held up. With what is added at the first instance that is over when others come.
@@ -44,72 +41,47 @@ const LOCK_BACK_AFTER: Duration = Duration::from_millis(200);
 /// How much later the store is.
 const STORE_BACK_AFTER: Duration = Duration::from_millis(300);
 
-pub(super) struct StoreSilent;
+pub(super) const THREAT: Threat = Threat {
+    name: "store-silent",
+    title: "store is silent",
+    mostly_waits: true,
+    load: |asked, strategy| every_step::load(asked, strategy, 2),
+    requires: |strategy| servers(strategy).into_iter().map(Requirement::Relay).collect(),
+    injection: Some(Injection {
+        places: every_step::places,
+        explains: ExplainedUnknowns::All,
+        ..Injection::new(|control| Box::pin(inject(control)))
+    }),
+    source: include_str!("store_silent.rs"),
+    ..Threat::PLAIN
+};
 
-impl Threat for StoreSilent {
-    fn name(&self) -> &'static str {
-        "store-silent"
-    }
-
-    fn title(&self, _instances: usize) -> String {
-        "store is silent".to_owned()
-    }
-
-    fn mostly_waits(&self) -> bool {
-        true
-    }
-
-    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
-        servers(strategy).into_iter().map(Requirement::Relay).collect()
-    }
-
-    fn load(&self, asked: Load, strategy: &Strategy) -> Load {
-        every_step::load(asked, strategy, 2)
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for StoreSilent {
-    fn places(&self, load: &Load) -> Vec<usize> {
-        every_step::places(load)
-    }
-
-    /// Those whom the shop was serving meanwhile.
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Ignorance
-    }
-
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let has_begun = restart::sales_begun(control).await;
-        let locks = relays::before(control, lock_servers(&control.attack.sale.strategy))?;
-        let relays = relays::of(control)?;
-        let silence = async {
-            relays.all().for_each(Relay::silence);
-            sleep(LASTS).await;
-            let was_unheard = relays.any_affected();
-            relays.of_others().for_each(Relay::pass);
-            sleep(AND_THEN).await;
-            let back = async {
-                sleep(LOCK_BACK_AFTER).await;
-                locks.all().for_each(Relay::pass);
-                sleep(STORE_BACK_AFTER).await;
-                relays.all().for_each(Relay::pass);
-                anyhow::Ok(())
-            };
-            tokio::try_join!(every_step::others(control, DISPUTED, WORK), back)?;
-            Ok(was_unheard)
+async fn inject(control: &AttackControl<'_>) -> Result<bool> {
+    let has_begun = restart::sales_begun(control).await;
+    let locks = relays::before(control, lock_servers(&control.attack.sale.strategy))?;
+    let relays = relays::of(control)?;
+    let silence = async {
+        relays.all().for_each(Relay::silence);
+        sleep(LASTS).await;
+        let was_unheard = relays.any_affected();
+        relays.of_others().for_each(Relay::pass);
+        sleep(AND_THEN).await;
+        let back = async {
+            sleep(LOCK_BACK_AFTER).await;
+            locks.all().for_each(Relay::pass);
+            sleep(STORE_BACK_AFTER).await;
+            relays.all().for_each(Relay::pass);
+            anyhow::Ok(())
         };
-        let left = async {
-            sleep(HEAD_START).await;
-            every_step::held_up(control, LEFT, HELD_UP).await
-        };
-        let disputed = every_step::meets(control, DISPUTED, HELD_UP, silence);
-        let (was_unheard, ()) = tokio::try_join!(disputed, left)?;
-        every_step::taken_over(control, LEFT).await?;
-        Ok(has_begun && was_unheard)
-    }
+        tokio::try_join!(every_step::others(control, DISPUTED, WORK), back)?;
+        Ok(was_unheard)
+    };
+    let left = async {
+        sleep(HEAD_START).await;
+        every_step::held_up(control, LEFT, HELD_UP).await
+    };
+    let disputed = every_step::meets(control, DISPUTED, HELD_UP, silence);
+    let (was_unheard, ()) = tokio::try_join!(disputed, left)?;
+    every_step::taken_over(control, LEFT).await?;
+    Ok(has_begun && was_unheard)
 }

@@ -24,7 +24,7 @@ fn skipped(strategy: &str) -> Vec<RoundResult> {
 }
 
 #[test]
-fn where_a_strategy_says_that_a_threat_breaks_it_now_and_then_either_outcome_is_as_designed_and_none_is_none() {
+fn either_outcome_is_as_designed_where_a_strategy_is_sometimes_broken_or_says_nothing() {
     let table: [(&[Verdict], ClaimCheck); 4] = [
         (&[Holds, Holds, Holds, Holds, Holds], ClaimCheck::AsDesigned),
         (&[Violated, Inconclusive], ClaimCheck::AsDesigned),
@@ -32,9 +32,13 @@ fn where_a_strategy_says_that_a_threat_breaks_it_now_and_then_either_outcome_is_
         (&[Inconclusive, Inconclusive], ClaimCheck::Inconclusive),
     ];
     for (verdicts, expected) in table {
-        let mut rounds = trial("x@sql", false, verdicts);
-        rounds.iter_mut().for_each(|round| round.sometimes_broken = true);
-        assert_eq!(claim_check(&run(rounds)), expected, "{verdicts:?}");
+        for (sometimes_broken, undeclared) in [(true, false), (false, true)] {
+            let mut rounds = trial("x@sql", false, verdicts);
+            for round in &mut rounds {
+                (round.sometimes_broken, round.undeclared) = (sometimes_broken, undeclared);
+            }
+            assert_eq!(claim_check(&run(rounds)), expected, "{verdicts:?}");
+        }
     }
 }
 

@@ -163,7 +163,7 @@ impl Fixture {
         let healed = self.start + Duration::from_micros(1);
         self.expected.fault = Some(FaultSeen::Struck {
             healed,
-            explains: ExplainedUnknowns::Ignorance,
+            explains: ExplainedUnknowns::All,
         });
         let responses = &mut self.responses;
         let responses = responses

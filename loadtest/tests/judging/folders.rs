@@ -27,7 +27,7 @@ fn without<const N: usize>(mut modules: BTreeSet<String>, exceptions: [&str; N])
 fn every_threat_has_a_file_of_its_name_and_every_file_is_in_the_list() {
     let listed: Vec<String> = threats::all()
         .iter()
-        .map(|threat| threat.name().replace('-', "_"))
+        .map(|threat| threat.name.replace('-', "_"))
         .collect();
     assert_eq!(
         listed.len(),
@@ -40,7 +40,7 @@ fn every_threat_has_a_file_of_its_name_and_every_file_is_in_the_list() {
 #[test]
 fn every_threat_is_found_by_its_name() {
     for threat in threats::all() {
-        assert_eq!(threats::find(threat.name()).unwrap().name(), threat.name());
+        assert_eq!(threats::find(threat.name).unwrap().name, threat.name);
     }
     assert!(threats::find("weather").is_none());
 }

@@ -59,7 +59,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
             holds("an instance that died answered nobody", |s| {
                 s.say(3, ResponseKind::Unknown);
                 s.struck();
-                s.explains(ExplainedUnknowns::Silence);
+                s.explains(ExplainedUnknowns::FromDeadInstance);
             }),
             inconclusive(
                 "an instance failed that did not die",
@@ -68,7 +68,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     s.say(3, ResponseKind::Unknown);
                     s.responses.attack.last_mut().unwrap().instance = Some("a".to_owned());
                     s.struck();
-                    s.explains(ExplainedUnknowns::Silence);
+                    s.explains(ExplainedUnknowns::FromDeadInstance);
                 },
             ),
             inconclusive(
@@ -100,7 +100,7 @@ fn a_round_that_was_no_test_is_inconclusive() {
                     let healed = s.start + ANSWER * 2;
                     s.expected.fault = Some(FaultSeen::Struck {
                         healed,
-                        explains: ExplainedUnknowns::Ignorance,
+                        explains: ExplainedUnknowns::All,
                     });
                     let after = s.later(4, ResponseKind::SoldOut, None, 3);
                     s.responses.attack.push(after);

@@ -38,7 +38,7 @@ fn plan(strategies: &[Strategy], instances: &[usize], load: Load, repeats: u32) 
 }
 
 fn names(rounds: &[Round]) -> Vec<String> {
-    let name = |round: &Round| format!("{} on {}", round.threat.name(), round.instances);
+    let name = |round: &Round| format!("{} on {}", round.threat.name, round.instances);
     rounds.iter().map(name).collect()
 }
 
@@ -80,7 +80,7 @@ fn strategies_alternate_within_a_repeat_and_repeats_count_from_one() {
     let rounds = plan(&two, &[1], ASKED, 2);
     let order: Vec<_> = rounds
         .iter()
-        .map(|round| (round.repeat, round.threat.name(), round.strategy.name.as_str()))
+        .map(|round| (round.repeat, round.threat.name, round.strategy.name.as_str()))
         .collect();
     let expected = [
         (1, "one-buyer", "none@redis"),
@@ -101,7 +101,7 @@ fn what_breaks_a_strategy_now_and_then_is_played_until_it_can_have_been_seen() {
     now_and_then.sometimes_broken_by = vec!["crowd".to_owned(), "crashed-holder".to_owned()];
     let played = |repeats| {
         let rounds = plan(&[now_and_then.clone()], &[1, 2], ASKED, repeats);
-        THREATS.map(|threat| rounds.iter().filter(|round| round.threat.name() == threat).count())
+        THREATS.map(|threat| rounds.iter().filter(|round| round.threat.name == threat).count())
     };
     // What it claims to survive as well counts as claimed.
     assert_eq!(played(2), [2, 2, 2, 20]);
@@ -121,7 +121,7 @@ fn a_control_is_claimed_for_everyone_and_a_threat_by_those_who_name_it() {
         let claimed: Vec<_> = rounds
             .iter()
             .filter(|round| round.is_claimed())
-            .map(|round| round.threat.name())
+            .map(|round| round.threat.name)
             .collect();
         assert_eq!(claimed, expected, "{claims:?}");
     }
@@ -136,7 +136,7 @@ fn a_threat_sets_the_load_that_it_needs_and_passes_on_the_rest() {
         assert!(rounds.iter().all(|round| round.load.quantity == asked.quantity));
         let load = |round: &Round| {
             (
-                round.threat.name(),
+                round.threat.name,
                 round.load.buyers,
                 round.load.requests,
                 round.load.stock,
@@ -172,7 +172,7 @@ fn a_threat_sets_the_load_that_it_needs_and_passes_on_the_rest() {
 }
 
 #[test]
-fn whatever_a_threat_does_it_does_to_purchases_of_the_first_wave() {
+fn an_injection_sends_only_purchases_of_the_first_wave() {
     for threat in threats::all() {
         for asked in [
             ASKED,
@@ -182,11 +182,10 @@ fn whatever_a_threat_does_it_does_to_purchases_of_the_first_wave() {
                 ..ASKED
             },
         ] {
-            let load = threat.load(asked, &strategy("x@sql", &[]));
-            let places = threat
-                .injection()
-                .map_or_else(Vec::new, |injection| injection.places(&load));
-            assert!(places.iter().all(|place| *place < load.buyers), "{}", threat.name());
+            let load = (threat.load)(asked, &strategy("x@sql", &[]));
+            let injection = threat.injection.as_ref();
+            let places = injection.map_or_else(Vec::new, |injection| (injection.places)(&load));
+            assert!(places.iter().all(|place| *place < load.buyers), "{}", threat.name);
         }
     }
 }
@@ -242,7 +241,7 @@ fn rounds_are_traced_until_one_tells_a_story_but_those_measured_and_promised_to_
     let of = |threat: &str, repeat| {
         let mut rounds = rounds.iter();
         rounds
-            .find(|round| round.threat.name() == threat && round.repeat == repeat)
+            .find(|round| round.threat.name == threat && round.repeat == repeat)
             .unwrap()
     };
     let table = [

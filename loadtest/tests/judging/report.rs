@@ -37,6 +37,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         repeat: 1,
         claimed: true,
         sometimes_broken: false,
+        undeclared: false,
         verdict: Verdict::Holds,
         as_designed: true,
         told: [(ResponseKind::Sold, 12), (ResponseKind::SoldOut, 12)].into(),

@@ -41,7 +41,7 @@ fn possible() -> Vec<Round> {
         quantity: 1,
         work_ms: 1,
     };
-    let (threats, instances) = (threats::all().to_vec(), vec![1, 2]);
+    let (threats, instances) = (threats::all().iter().collect(), vec![1, 2]);
     rounds(
         &strategies,
         &Wanted {
@@ -58,7 +58,7 @@ fn drawn(purchases: u64, seed: u32) -> Vec<Round> {
 }
 
 fn cell(round: &Round) -> (&str, &str, usize) {
-    (&round.strategy.name, round.threat.name(), round.instances)
+    (&round.strategy.name, round.threat.name, round.instances)
 }
 
 fn plan(rounds: &[Round]) -> Vec<String> {
@@ -99,7 +99,7 @@ fn only_what_strategies_that_sell_safely_claim_to_survive_is_drawn_and_all_of_it
         .chain(SAFE.map(|threat| ("lua@sql", threat)))
         .collect();
     let names = |round: &Round| {
-        let of = |(strategy, threat): (&str, &str)| strategy == round.strategy.name && threat == round.threat.name();
+        let of = |(strategy, threat): (&str, &str)| strategy == round.strategy.name && threat == round.threat.name;
         claimed.iter().copied().find(|names| of(*names))
     };
     assert!(rounds.len() > 3 * claimed.len(), "{}", rounds.len());
@@ -128,7 +128,7 @@ fn the_rounds_send_as_many_purchases_as_were_asked_for_and_none_is_there_without
 #[test]
 fn a_round_has_some_hundred_purchases_for_half_as_many_units_and_the_buyers_of_its_threat() {
     for round in drawn(50_000, 7) {
-        let (name, load) = (round.threat.name(), round.load);
+        let (name, load) = (round.threat.name, round.load);
         assert!((200..=1_000).contains(&load.requests), "{name}: {load:?}");
         assert_eq!(load.stock, load.requests as i64 / 2, "{name}");
         assert!(
@@ -137,7 +137,7 @@ fn a_round_has_some_hundred_purchases_for_half_as_many_units_and_the_buyers_of_i
         );
         assert_eq!(
             load.buyers,
-            if round.threat.injection().is_some() { 16 } else { 32 },
+            if round.threat.injection.is_some() { 16 } else { 32 },
             "{name}"
         );
         assert!(
@@ -152,7 +152,7 @@ fn a_round_of_many_items_has_units_for_half_of_its_purchases_all_items_together(
     let claims = [&SAFE[..], &["store-silent"]].concat();
     let lock = [strategy("lock@sql", &claims)];
     let wanted = Wanted {
-        threats: threats::all().to_vec(),
+        threats: threats::all().iter().collect(),
         instances: vec![2],
         load: possible()[0].load,
         repeats: 1,

@@ -41,7 +41,7 @@ fn skipped() -> RoundResult {
     let strategy = json!({ "name": "lie@sql", "store": "sql", "claims": [] });
     let strategy: Strategy = serde_json::from_value(strategy).unwrap();
     let wanted = Wanted {
-        threats: threats::all().to_vec(),
+        threats: threats::all().iter().collect(),
         instances: vec![1],
         load: LOAD,
         repeats: 1,

@@ -45,9 +45,9 @@ impl From<StoresChoice> for Stores {
 
 fn survive_help() -> String {
     let words = WORDS.map(|(word, threats)| format!("{word} ({})", threats.join(", ")));
-    let names = threats::all().iter().filter(|threat| !threat.is_control());
+    let names = threats::all().iter().filter(|threat| !threat.is_control);
     let named = |name: &&str| !WORDS.iter().any(|(_, threats)| threats.contains(name));
-    let others: Vec<_> = names.map(|threat| threat.name()).filter(named).collect();
+    let others: Vec<_> = names.map(|threat| threat.name).filter(named).collect();
     format!(
         "What the strategy has to survive, besides a crowd on several instances (separated by commas): {}; {}; or all. The \
          names in brackets work, too",

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::SERVICE;
 use super::json::{Message, Watched};
-use crate::sale::Error;
+use crate::domain::Error;
 
 /// How long etcd may take to answer before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);

@@ -7,8 +7,8 @@ use tokio::time::{Instant, sleep};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::protocol::{Granted, Protocol};
+use crate::domain::Error;
 use crate::probe::Probe;
-use crate::sale::Error;
 
 /// A lease. Dropped without being revoked, it ends by itself.
 pub(super) struct Lease {

@@ -23,10 +23,11 @@ use tokio::time::{Instant, timeout_at};
 
 use self::lease::Lease;
 use self::protocol::{CHECK, GRANT, PREDECESSOR, PUT, Protocol, RENEW, REVOKE, WATCH};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Name};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
@@ -41,8 +42,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 7,
         summary: "lease and create-revision order in etcd, watching the predecessor only",
-        broken_by: &["paused-holder", "blocked-runtime", "store-silent"],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),

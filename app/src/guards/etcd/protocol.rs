@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::SERVICE;
 use super::gateway::{Gateway, Watch};
 use super::json::{LeaseAnswer, Message, Range, Transaction, encoded, end_of_range};
+use crate::domain::Error;
 use crate::probe::{Command, Probe, Role, Step};
-use crate::sale::Error;
 
 pub(super) const GRANT: Step = Step::command("grant", &["etcd/LeaseGrant"]);
 pub(super) const PUT: Step = Step::command("put", &["etcd/Txn"]).plays(Role::Lock);

@@ -23,11 +23,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use super::watchdog::wakeups::{self, PING, RECEIVE, SUBSCRIBE, Wakeups};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::redis_lock::wakeups::{self, PING, RECEIVE, SUBSCRIBE, Wakeups};
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 use crate::world::World;
@@ -43,16 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
-        broken_by: &[
-            "slow-holder",
-            "paused-holder",
-            "blocked-runtime",
-            "redis-restart",
-            "redis-failover",
-            "store-silent",
-            "clock-jump",
-        ],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

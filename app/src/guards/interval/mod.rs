@@ -21,9 +21,9 @@ use redis::Script;
 use uuid::Uuid;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism, THREATS};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Actor, Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -42,8 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::BuyerLimit,
         lesson: 4,
         summary: "a lock of the buyer, who may enter once in a sale; nothing protects the stock",
-        broken_by: THREATS,
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("mod.rs"),

@@ -20,12 +20,13 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use zookeeper_client::{Client, WatchedEvent};
 
-use self::queue::{Ahead, Place, Queue};
+use self::queue::{Ahead, Queue, QueueNode};
 use self::session::{CHILDREN, CONNECT, CREATE, CREATE_QUEUE, DELETE, Sessions, WATCH};
-use super::{Guard, GuardEntry, Held, Released, lock_key, opened};
-use crate::mechanism::{Family, Mechanism};
+use super::lock_key::lock_key;
+use super::{Guard, GuardEntry, Held, Released, opened};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Name};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
@@ -40,8 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "ephemeral sequential node, watching the predecessor only",
-        broken_by: &["paused-holder", "blocked-runtime", "store-silent"],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),
@@ -78,7 +78,7 @@ impl Guard for ZooKeeper {
         let deadline = Instant::now() + self.timeouts.wait;
         let session = self.sessions.current(probe).await?;
         // From here on it leaves the queue when it is dropped, be it by an error.
-        let place = Place::take(queue(session, item), probe).await?;
+        let place = QueueNode::take(queue(session, item), probe).await?;
         loop {
             let before = match place.ahead(probe).await? {
                 Ahead::Nobody => return Ok(Some(Box::new(HeldLock { place }))),
@@ -104,7 +104,7 @@ impl Guard for ZooKeeper {
 
 /// The first place in the queue.
 struct HeldLock {
-    place: Place,
+    place: QueueNode,
 }
 
 #[async_trait]

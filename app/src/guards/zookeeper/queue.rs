@@ -7,8 +7,8 @@ use uuid::Uuid;
 use zookeeper_client::{Client, OneshotWatcher};
 
 use super::session::{self, CHILDREN, CREATE, CREATE_QUEUE, DELETE, WATCH};
+use crate::domain::Error;
 use crate::probe::{Command, Probe};
-use crate::sale::Error;
 
 /// Who has to go first.
 pub(super) enum Ahead {
@@ -20,7 +20,7 @@ pub(super) enum Ahead {
 }
 
 /// A place in a queue. Dropping it leaves the queue, in the background.
-pub(super) struct Place {
+pub(super) struct QueueNode {
     queue: Queue,
     /// Begins the node's name: so it is found again when the answer to its creation was lost.
     owner: String,
@@ -37,7 +37,7 @@ pub(super) struct Queue {
     pub(super) path: String,
 }
 
-impl Place {
+impl QueueNode {
     /// Joins the queue at its end.
     pub(super) async fn take(queue: Queue, probe: &Probe) -> Result<Self, Error> {
         let mut place = Self {
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for QueueNode {
     /// The session goes on for others, so the node would stay.
     fn drop(&mut self) {
         let (Some(probe), Ok(runtime)) = (self.probe.take(), Handle::try_current()) else {

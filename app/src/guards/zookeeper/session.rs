@@ -9,8 +9,8 @@ use tokio::time::timeout;
 use zookeeper_client::{Acls, Client, CreateMode, Error as Refusal, OneshotWatcher, SessionState};
 
 use super::SERVICE;
+use crate::domain::Error;
 use crate::probe::{Command, Probe, Role, Step};
-use crate::sale::Error;
 
 pub(super) const CONNECT: Step = Step::command("connect", &["zookeeper/update"]);
 pub(super) const CREATE: Step = Step::command("create", &["zookeeper/update"]).plays(Role::Lock);

@@ -5,7 +5,7 @@ use std::fmt;
 use redis::{FromRedisValue, ParsingError, Value};
 
 use super::Redis;
-use crate::sale::{Error, Outcome};
+use crate::domain::{Error, Outcome};
 
 /// What came of one purchase: a number, of those that are left behind it, or a list that begins with a word for why not.
 #[derive(Debug, PartialEq, Eq)]

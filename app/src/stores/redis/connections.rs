@@ -20,8 +20,8 @@ use tokio::time::timeout;
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Redis;
+use crate::domain::Error;
 use crate::probe::Command;
-use crate::sale::Error;
 
 /// How often a lost connection is tried again before a command is told so, 0.1 to 0.2 s and then 0.2 to 0.4 s apart. With
 /// the client's own six, each purchase would wait ten seconds for a Redis that is gone.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::Redis;
-use crate::sale::{Error, Name, Order, Purchase};
+use crate::domain::{Error, Name, Order, Purchase};
 use crate::stores::Store;
 
 /// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.

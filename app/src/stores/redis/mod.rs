@@ -17,8 +17,8 @@ pub use self::answer::Answer;
 pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
+use crate::domain::{Error, Fence, Name, Outcome, Purchase};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name, Outcome, Purchase};
 
 /// Reads counter and ledger.
 pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);

@@ -1,18 +1,15 @@
 //! The connections to MariaDB. What they send they hand out as commands, so that only the seam can send it.
 
 use deadpool::managed::PoolError;
-use sqlx::mysql::{MySqlArguments, MySqlRow};
-use sqlx::query::Query;
-use sqlx::{MySql, Row};
+use sqlx::Row;
+use sqlx::mysql::MySqlRow;
 
 use super::super::Origin;
 use super::Sql;
-use super::link::Lent;
+use super::link::Statement;
+use super::pool::Lent;
+use crate::domain::Error;
 use crate::probe::Command;
-use crate::sale::Error;
-
-/// A statement with its values.
-pub type Statement<'a> = Query<'a, MySql, MySqlArguments>;
 
 /// How often an operator's transaction is tried.
 const OPERATOR_TRIES: usize = 5;

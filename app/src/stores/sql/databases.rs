@@ -6,8 +6,8 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 use super::{Connection, Sql, rows};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::{Stock, in_words};
 
 /// Takes units if there are so many.

@@ -4,7 +4,7 @@ use sqlx::error::DatabaseError;
 use sqlx::mysql::MySqlDatabaseError;
 
 use super::Sql;
-use crate::sale::Error;
+use crate::domain::Error;
 use crate::stores::Store;
 
 /// The ledger holds an order of that id.

@@ -1,56 +1,25 @@
 //! A connection as the pool keeps it: what it knows of itself, and whether it may be lent again.
 
 use std::io;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use deadpool::managed::Object;
-use sqlx::mysql::MySqlRow;
-use sqlx::{Connection as _, MySqlConnection, SqlSafeStr, raw_sql};
+use sqlx::mysql::{MySqlArguments, MySqlRow};
+use sqlx::query::Query;
+use sqlx::{Connection as _, MySql, MySqlConnection, SqlSafeStr, raw_sql};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::super::Origin;
 use super::Sql;
-use super::connections::Statement;
-use super::pool::Manager;
-use crate::sale::Error;
+use crate::domain::Error;
 use crate::stores::Store;
 
-/// A link on loan. One that is not to be lent again is closed when it is dropped: in the pool it would keep its locks
-/// until somebody asks for it.
-pub(super) struct Lent(Option<Object<Manager>>);
+/// A statement with its values.
+pub type Statement<'a> = Query<'a, MySql, MySqlArguments>;
 
-impl Lent {
-    pub(super) fn new(lent: Object<Manager>) -> Self {
-        Self(Some(lent))
-    }
-}
-
-impl Deref for Lent {
-    type Target = Link;
-
-    fn deref(&self) -> &Link {
-        self.0.as_ref().expect("it is taken out only when it is dropped")
-    }
-}
-
-impl DerefMut for Lent {
-    fn deref_mut(&mut self) -> &mut Link {
-        self.0.as_mut().expect("it is taken out only when it is dropped")
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if let Some(lent) = self.0.take_if(|link| !link.is_clean()) {
-            drop(Object::take(lent));
-        }
-    }
-}
-
+/// A connection to MariaDB.
 pub(super) struct Link {
     connection: MySqlConnection,
     answer_within: Duration,

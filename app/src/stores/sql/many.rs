@@ -9,8 +9,8 @@ use sqlx::{Row, query};
 use uuid::Uuid;
 
 use super::{Connection, FIND, RECORD, Sql, rows};
+use crate::domain::{Error, Name, Order, Purchase};
 use crate::probe::Probe;
-use crate::sale::{Error, Name, Order, Purchase};
 use crate::stores::Store;
 
 /// An order as the statement that enters it reads it.

@@ -14,13 +14,14 @@ use async_trait::async_trait;
 use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
-pub use self::connections::{Connection, Statement};
+pub use self::connections::Connection;
 pub use self::databases::{Databases, READ_LEFT, TAKE};
+pub use self::link::Statement;
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
+use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Fence, Name, Order, Purchase};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");

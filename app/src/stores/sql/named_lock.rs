@@ -6,8 +6,8 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 use super::{Connection, Sql};
+use crate::domain::{Error, Name};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 
 /// Waits for the lock in the server.
 pub const GET_LOCK: Step = Step::command("get-lock", &["select"]).plays(Role::Lock);
@@ -23,7 +23,7 @@ impl Sql {
         let get_lock = query("select get_lock(?, ?)")
             .bind(name.as_str())
             .bind(wait.as_secs_f64());
-        let row = probe.step(&GET_LOCK, name, sql.fetch(get_lock), said).await?;
+        let row = probe.step(&GET_LOCK, name, sql.fetch(get_lock), result).await?;
         Ok(answer(row.as_ref()))
     }
 
@@ -33,7 +33,7 @@ impl Sql {
     /// When MariaDB does not answer.
     pub async fn release_lock(name: &Name, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let release = query("select release_lock(?)").bind(name.as_str());
-        let row = probe.step(&RELEASE_LOCK, name, sql.fetch(release), said).await?;
+        let row = probe.step(&RELEASE_LOCK, name, sql.fetch(release), result).await?;
         Ok(answer(row.as_ref()))
     }
 }
@@ -43,6 +43,6 @@ fn answer(row: Option<&MySqlRow>) -> bool {
     row.is_some_and(|row| matches!(row.try_get::<Option<i64>, _>(0), Ok(Some(1))))
 }
 
-fn said(row: &Option<MySqlRow>) -> &'static str {
+fn result(row: &Option<MySqlRow>) -> &'static str {
     if answer(row.as_ref()) { "1" } else { "0" }
 }

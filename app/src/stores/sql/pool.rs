@@ -1,13 +1,14 @@
 //! The pool of connections, and how one of them is made and tested.
 
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use deadpool::Runtime;
-use deadpool::managed::{self, Metrics, Pool, RecycleError, RecycleResult};
+use deadpool::managed::{self, Metrics, Object, Pool, RecycleError, RecycleResult};
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, MySqlConnection, raw_sql};
 use tokio::time::timeout;
@@ -15,9 +16,41 @@ use tokio::time::timeout;
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::error::{UNKNOWN_VARIABLE, number};
 use super::link::Link;
-use crate::sale::Error;
+use crate::domain::Error;
 
 pub(super) type Connections = Pool<Manager>;
+
+/// A link on loan. One that is not to be lent again is closed when it is dropped: in the pool it would keep its locks
+/// until somebody asks for it.
+pub(super) struct Lent(Option<Object<Manager>>);
+
+impl Lent {
+    pub(super) fn new(lent: Object<Manager>) -> Self {
+        Self(Some(lent))
+    }
+}
+
+impl Deref for Lent {
+    type Target = Link;
+
+    fn deref(&self) -> &Link {
+        self.0.as_ref().expect("it is taken out only when it is dropped")
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut Link {
+        self.0.as_mut().expect("it is taken out only when it is dropped")
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(lent) = self.0.take_if(|link| !link.is_clean()) {
+            drop(Object::take(lent));
+        }
+    }
+}
 
 /// Connections on which a wait for a row ends after `wait`, and any statement after some time more.
 pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {

@@ -3,8 +3,8 @@
 use sqlx::{Row, query};
 
 use super::{BEGIN, COMMIT, Connection, ROLLBACK, Sql, Statement, WRITE, wrote};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Outcome, Purchase};
 use crate::stores::{Stock, Store, in_words};
 
 impl Sql {

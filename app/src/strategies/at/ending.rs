@@ -6,9 +6,9 @@ use futures_util::future::join_all;
 use super::Coordinator;
 use super::transaction::{Decided, Overdue, Transaction, overdue};
 use super::undo_log::{Branch, delete, undo};
+use crate::domain::Error;
 use crate::probe::Probe;
 use crate::reconciler::{BATCH, End, Reconcile};
-use crate::sale::Error;
 use crate::stores::sql::Connection;
 
 /// Ends a transaction that is committed: nobody needs its images any more. False when it had ended.

@@ -26,10 +26,10 @@ use self::ending::{finish, roll_back};
 use self::transaction::{DECIDE, Decided, END, GLOBAL_LOCK, MARK_DIRTY, OVERDUE, Transaction};
 use self::undo_log::{DELETE_IMAGES, Images, LOG_IMAGES, READ_IMAGES, RESTORE_ORDERS, RESTORE_STOCK};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Order, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::{self, Pending, Reconciled};
-use crate::sale::{Error, Name, Order, Outcome, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, Databases, FIND, READ, RECORD, ROLLBACK, WRITE};
 use crate::stores::{Sql, Stock, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -43,8 +43,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "Seata's AT: commit in each database at once under a global lock, with an undo log to restore what was before",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
         source: include_str!("mod.rs"),

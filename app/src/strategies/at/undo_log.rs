@@ -5,8 +5,8 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 
 use super::transaction::{Transaction, corrupt};
+use crate::domain::{Error, Purchase};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Purchase};
 use crate::stores::sql::{BEGIN, COMMIT, Connection, ROLLBACK, rows};
 
 pub(super) const LOG_IMAGES: Step = Step::command("log-images", &["insert"]);

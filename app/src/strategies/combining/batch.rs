@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::queue::{Lead, Place};
+use super::queue::{Lead, QueuedPurchase};
+use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::Probe;
-use crate::sale::{Error, Outcome, Purchase};
 
 /// The most purchases of a batch: a bound on how long a store is kept by one operation.
 pub(super) const MAX_PURCHASES: usize = 128;
@@ -13,7 +13,7 @@ pub(super) const MAX_PURCHASES: usize = 128;
 pub(super) struct Batch<'a> {
     lead: Lead,
     own: (&'a Purchase, &'a Probe),
-    places: Vec<Place>,
+    queued: Vec<QueuedPurchase>,
     /// The probe of all, where there are several.
     together: Option<Probe>,
 }
@@ -24,16 +24,16 @@ impl<'a> Batch<'a> {
         Self {
             lead,
             own: (purchase, probe),
-            places: Vec::new(),
+            queued: Vec::new(),
             together: None,
         }
     }
 
     /// Takes in who waits by now.
     pub(super) fn gather(&mut self) {
-        self.places.extend(self.lead.take(MAX_PURCHASES - self.len()));
-        if !self.places.is_empty() {
-            let others = self.places.iter().map(|place| &place.probe);
+        self.queued.extend(self.lead.take(MAX_PURCHASES - self.len()));
+        if !self.queued.is_empty() {
+            let others = self.queued.iter().map(|queued| &queued.probe);
             self.together = Some(self.own.1.together_with(others));
         }
     }
@@ -54,12 +54,12 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) fn purchases(&self) -> impl Iterator<Item = &Purchase> {
-        let others = self.places.iter().map(|place| &place.purchase);
+        let others = self.queued.iter().map(|queued| &queued.purchase);
         std::iter::once(self.own.0).chain(others)
     }
 
     pub(super) fn len(&self) -> usize {
-        1 + self.places.len()
+        1 + self.queued.len()
     }
 
     /// Lets the next batch begin, and tells each purchase what came of it: the outcomes are in the order of the batch, an error
@@ -70,15 +70,15 @@ impl<'a> Batch<'a> {
             Ok(outcomes) => {
                 let mut outcomes = outcomes.into_iter();
                 let own = outcomes.next().expect("each purchase of a batch has an outcome");
-                for (place, outcome) in self.places.into_iter().zip(outcomes) {
-                    place.tell(Ok(outcome));
+                for (queued, outcome) in self.queued.into_iter().zip(outcomes) {
+                    queued.tell(Ok(outcome));
                 }
                 Ok(own)
             }
             Err(error) => {
                 let error = Arc::new(error);
-                for place in self.places {
-                    place.tell(Err(of_all(&error, store)));
+                for queued in self.queued {
+                    queued.tell(Err(of_all(&error, store)));
                 }
                 Err(of_all(&error, store))
             }

@@ -13,6 +13,7 @@
 //! Cost: one round trip (redis), six round trips (sql), shared by all of a batch.
 
 mod batch;
+mod joining;
 mod queue;
 mod redis;
 mod served;
@@ -24,11 +25,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use self::batch::Batch;
-use self::queue::{Joined, Queues, Word};
+use self::joining::{Joined, join};
+use self::queue::{LeadOrOutcome, Queues};
 use super::{NativeEntry, Strategy};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Outcome, Purchase};
 
 /// Waits for whoever puts through.
 const WAIT: Step = Step::local("wait");
@@ -38,8 +40,7 @@ const MECHANISM: Mechanism = Mechanism {
     family: Family::Atomic,
     lesson: 9,
     summary: "purchases that wait at one instance are put through together, in one script or one transaction",
-    broken_by: &[],
-    sometimes_broken_by: &[],
+    claims: AS_FAMILY,
     weak_at: "write",
     needs: &[],
     source: include_str!("mod.rs"),
@@ -50,7 +51,7 @@ pub(super) const SQL: NativeEntry = sql::ENTRY;
 
 /// Where a batch is put through.
 #[async_trait]
-trait Ledger: Send + Sync {
+trait BatchStore: Send + Sync {
     /// The store's name.
     const NAME: &'static str;
 
@@ -64,47 +65,47 @@ trait Ledger: Send + Sync {
 
 struct Combining<L> {
     queues: Arc<Queues>,
-    ledger: L,
+    store: L,
     /// How long a purchase waits for its batch to begin.
     wait: Duration,
 }
 
-impl<L: Ledger> Combining<L> {
-    fn new(ledger: L, wait: Duration) -> Self {
+impl<L: BatchStore> Combining<L> {
+    fn new(store: L, wait: Duration) -> Self {
         let queues = Arc::default();
-        Self { queues, ledger, wait }
+        Self { queues, store, wait }
     }
 }
 
 #[async_trait]
-impl<L: Ledger> Strategy for Combining<L> {
+impl<L: BatchStore> Strategy for Combining<L> {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        let lead = match self.queues.join(purchase, probe) {
+        let lead = match join(&self.queues, purchase, probe) {
             Joined::Full => return Ok(Outcome::Busy),
             Joined::Leads(lead) => lead,
             Joined::Waits(waiting) => {
                 let told = waiting.told(self.wait, L::NAME);
                 match probe.local(&WAIT, &purchase.item, told, in_words).await {
-                    Word::Lead(lead) => lead,
-                    Word::Outcome(outcome) => return outcome,
+                    LeadOrOutcome::Lead(lead) => lead,
+                    LeadOrOutcome::Outcome(outcome) => return outcome,
                 }
             }
         };
         let mut batch = Batch::led(lead, purchase, probe);
-        let outcomes = self.ledger.put_through(&mut batch).await;
+        let outcomes = self.store.put_through(&mut batch).await;
         batch.tell(outcomes, L::NAME)
     }
 }
 
-fn in_words(told: &Word) -> String {
+fn in_words(told: &LeadOrOutcome) -> String {
     match told {
-        Word::Lead(_) => "leads".to_owned(),
-        Word::Outcome(Ok(Outcome::Sold { remaining })) => format!("sold, left {remaining}"),
-        Word::Outcome(Ok(Outcome::Repeated(_))) => "repeated".to_owned(),
-        Word::Outcome(Ok(Outcome::SoldOut)) => "sold out".to_owned(),
-        Word::Outcome(Ok(Outcome::Busy)) => "busy".to_owned(),
-        Word::Outcome(Ok(Outcome::UnknownItem)) => "unknown".to_owned(),
-        Word::Outcome(Err(error)) => error.to_string(),
+        LeadOrOutcome::Lead(_) => "leads".to_owned(),
+        LeadOrOutcome::Outcome(Ok(Outcome::Sold { remaining })) => format!("sold, left {remaining}"),
+        LeadOrOutcome::Outcome(Ok(Outcome::Repeated(_))) => "repeated".to_owned(),
+        LeadOrOutcome::Outcome(Ok(Outcome::SoldOut)) => "sold out".to_owned(),
+        LeadOrOutcome::Outcome(Ok(Outcome::Busy)) => "busy".to_owned(),
+        LeadOrOutcome::Outcome(Ok(Outcome::UnknownItem)) => "unknown".to_owned(),
+        LeadOrOutcome::Outcome(Err(error)) => error.to_string(),
     }
 }

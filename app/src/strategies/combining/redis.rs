@@ -8,9 +8,9 @@ use tokio::task::yield_now;
 use uuid::Uuid;
 
 use super::batch::Batch;
-use super::{Combining, Ledger, MECHANISM, WAIT};
+use super::{BatchStore, Combining, MECHANISM, WAIT};
+use crate::domain::{Error, Outcome};
 use crate::probe::{Role, Step};
-use crate::sale::{Error, Outcome};
 use crate::stores::redis::Answer;
 use crate::stores::{Redis, Store};
 use crate::strategies::{NativeEntry, opened};
@@ -38,7 +38,7 @@ struct BatchScript {
 }
 
 #[async_trait]
-impl Ledger for BatchScript {
+impl BatchStore for BatchScript {
     const NAME: &'static str = Redis::NAME;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {

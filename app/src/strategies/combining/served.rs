@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use crate::sale::{Order, Outcome, Purchase};
+use crate::domain::{Order, Outcome, Purchase};
 
 /// What is decided of a batch.
 pub(super) struct Served<'a> {
@@ -55,7 +55,7 @@ fn order_of(purchase: &Purchase) -> Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sale::Name;
+    use crate::domain::Name;
 
     fn purchase(quantity: u32, key: &str) -> Purchase {
         let name = |text| Name::parse(text).unwrap();

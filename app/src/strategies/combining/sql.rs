@@ -7,9 +7,9 @@ use sqlx::query;
 
 use super::batch::Batch;
 use super::served::Served;
-use super::{Combining, Ledger, MECHANISM, WAIT};
+use super::{BatchStore, Combining, MECHANISM, WAIT};
+use crate::domain::{Error, Outcome};
 use crate::probe::{Role, Step};
-use crate::sale::{Error, Outcome};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, FIND, RECORD, ROLLBACK, rows};
 use crate::stores::{Sql, Store};
 use crate::strategies::{NativeEntry, opened};
@@ -37,7 +37,7 @@ struct BatchTransaction {
 }
 
 #[async_trait]
-impl Ledger for BatchTransaction {
+impl BatchStore for BatchTransaction {
     const NAME: &'static str = Sql::NAME;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {

@@ -8,9 +8,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::stream::{Ask, Message, Stream};
 use super::waiters::Waiters;
+use crate::domain::Error;
 use crate::probe::Probe;
 use crate::reconciler::{End, Reconciled};
-use crate::sale::Error;
 use crate::stores::Sql;
 
 /// One in each instance.

@@ -25,12 +25,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::consumer::Consumer;
 use self::stream::{ACK, CLAIM, JOIN, RECEIVE, Stream, TAKE};
-use self::waiters::{Waiters, Word};
+use self::waiters::{ConsumerReply, Waiters};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Order, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::reconciler::{self, Pending, Reconciled};
-use crate::sale::{Error, Name, Order, Outcome, Purchase};
 use crate::stores::sql::{CONNECT, FIND, RECORD};
 use crate::stores::{Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -45,8 +45,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "take and leave a message in one Lua script; a consumer of the stream enters the order",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "take+",
         needs: &[],
         source: include_str!("mod.rs"),
@@ -125,13 +124,13 @@ impl Strategy for Outbox {
         }
         waiting.sent();
         bell.notify_one();
-        let words = |told: &Result<Word, Elapsed>| match told {
-            Ok(Word::Recorded) => "recorded",
-            Ok(Word::NotHere) => "not here",
+        let words = |told: &Result<ConsumerReply, Elapsed>| match told {
+            Ok(ConsumerReply::Recorded) => "recorded",
+            Ok(ConsumerReply::NotHere) => "not here",
             Err(_) => "timed out",
         };
         let told = timeout(self.timeouts.wait, waiting.told());
-        if let Ok(Word::Recorded) = probe.local(&WAIT, &purchase.order, told, words).await {
+        if let Ok(ConsumerReply::Recorded) = probe.local(&WAIT, &purchase.order, told, words).await {
             return Ok(Outcome::Sold { remaining });
         }
         // The unit is gone, whatever is heard of its order.

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use redis::{FromRedisValue, RedisError, Script, Value, cmd, pipe};
 
+use crate::domain::{Error, Name, Purchase};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::BATCH;
-use crate::sale::{Error, Name, Purchase};
 use crate::stores::{Redis, Store};
 
 pub(super) const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);

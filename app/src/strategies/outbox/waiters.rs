@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 /// What the consumer says of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum ConsumerReply {
     /// It is in the ledger now.
     Recorded,
     /// The consumer has not found its message: another instance has it, or it could not be read.
@@ -23,12 +23,12 @@ struct Waiter {
     order: Uuid,
     /// Whether its message is in the stream.
     is_sent: bool,
-    tell: Option<oneshot::Sender<Word>>,
+    tell: Option<oneshot::Sender<ConsumerReply>>,
 }
 
 impl Waiters {
     /// Joins those who wait.
-    pub(super) fn join(&self, number: u64, order: Uuid) -> Waiting<'_> {
+    pub(super) fn join(&self, number: u64, order: Uuid) -> OrderWait<'_> {
         let (tell, told) = oneshot::channel();
         let waiter = Waiter {
             order,
@@ -36,7 +36,7 @@ impl Waiters {
             tell: Some(tell),
         };
         self.waiters().insert(number, waiter);
-        Waiting {
+        OrderWait {
             waiters: self,
             number,
             told,
@@ -54,7 +54,7 @@ impl Waiters {
     pub(super) fn recorded(&self, order: Uuid) -> bool {
         let mut waiters = self.waiters();
         let waiting = waiters.values_mut().filter(|waiter| waiter.order == order);
-        waiting.map(|waiter| waiter.tell(Word::Recorded)).count() > 0
+        waiting.map(|waiter| waiter.tell(ConsumerReply::Recorded)).count() > 0
     }
 
     /// Tells these, unless they were told before.
@@ -62,7 +62,7 @@ impl Waiters {
         let mut waiters = self.waiters();
         for number in numbers {
             if let Some(waiter) = waiters.get_mut(number) {
-                waiter.tell(Word::NotHere);
+                waiter.tell(ConsumerReply::NotHere);
             }
         }
     }
@@ -73,7 +73,7 @@ impl Waiters {
 }
 
 impl Waiter {
-    fn tell(&mut self, word: Word) {
+    fn tell(&mut self, word: ConsumerReply) {
         if let Some(tell) = self.tell.take() {
             // It may have gone.
             let _ = tell.send(word);
@@ -82,13 +82,13 @@ impl Waiter {
 }
 
 /// A place among those who wait, given up when dropped.
-pub(super) struct Waiting<'a> {
+pub(super) struct OrderWait<'a> {
     waiters: &'a Waiters,
     number: u64,
-    told: oneshot::Receiver<Word>,
+    told: oneshot::Receiver<ConsumerReply>,
 }
 
-impl Waiting<'_> {
+impl OrderWait<'_> {
     /// From now on the consumer can find the message.
     pub(super) fn sent(&self) {
         if let Some(waiter) = self.waiters.waiters().get_mut(&self.number) {
@@ -97,12 +97,12 @@ impl Waiting<'_> {
     }
 
     /// What the consumer says.
-    pub(super) async fn told(&mut self) -> Word {
-        (&mut self.told).await.unwrap_or(Word::NotHere)
+    pub(super) async fn told(&mut self) -> ConsumerReply {
+        (&mut self.told).await.unwrap_or(ConsumerReply::NotHere)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for OrderWait<'_> {
     fn drop(&mut self) {
         self.waiters.waiters().remove(&self.number);
     }
@@ -123,9 +123,9 @@ mod tests {
         assert_eq!(sent, [1]);
         assert!(waiters.recorded(orders[1]) && !waiters.recorded(orders[0]));
         waiters.not_here(&sent);
-        assert_eq!(first.told().await, Word::Recorded);
+        assert_eq!(first.told().await, ConsumerReply::Recorded);
         waiters.not_here(&waiters.sent());
-        assert_eq!(second.told().await, Word::NotHere);
+        assert_eq!(second.told().await, ConsumerReply::NotHere);
         drop((first, second));
         assert!(waiters.sent().is_empty());
     }

@@ -6,9 +6,9 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 use uuid::Uuid;
 
+use crate::domain::{Error, Name, Purchase};
 use crate::probe::{Probe, Step};
 use crate::reconciler::BATCH;
-use crate::sale::{Error, Name, Purchase};
 use crate::stores::sql::{Connection, RECORD, rows};
 use crate::stores::{Sql, Store};
 

@@ -25,10 +25,10 @@ use tokio_util::task::AbortOnDropHandle;
 use self::log::{BEGIN_SAGA, CLAIM, DROP_SAGA, END_SAGA, OVERDUE, Saga};
 use self::units::{GIVE_BACK, SETTLE, TAKE, Units};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, Pending, Reconcile, Reconciled};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -40,8 +40,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "take in Redis, enter the order in MariaDB; a log of both, and what is not finished is given back",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
         source: include_str!("mod.rs"),

@@ -6,8 +6,8 @@ use std::time::Duration;
 use redis::{Cmd, Script};
 
 use super::log::Saga;
+use crate::domain::{Error, Name};
 use crate::probe::{Probe, Role, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 
 pub(super) const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);

@@ -21,10 +21,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::transactions::{CANCEL, COMPLETE, CONFIRM, LOOK, OVERDUE, State, TRY, Transaction, Transactions};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, Pending, Reconcile, Reconciled};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -36,8 +36,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::TwoStores,
         lesson: 10,
         summary: "try reserves in Redis for a time, confirm makes it final, cancel frees; a reconciler ends the rest",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
         source: include_str!("mod.rs"),

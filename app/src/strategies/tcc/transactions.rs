@@ -7,9 +7,9 @@ use std::time::Duration;
 use redis::{Script, ScriptInvocation};
 use uuid::Uuid;
 
+use crate::domain::{Error, Name, Purchase};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::BATCH;
-use crate::sale::{Error, Name, Purchase};
 use crate::stores::{Redis, Store};
 
 pub(super) const TRY: Step = Step::command("try", &["EVALSHA"]).plays(Role::Write);

@@ -4,8 +4,8 @@
 use sqlx::mysql::MySqlRow;
 use sqlx::query;
 
+use crate::domain::Error;
 use crate::probe::{Probe, Step};
-use crate::sale::Error;
 use crate::stores::sql::Connection;
 use crate::stores::sql::xa::{Decision, Xid};
 

@@ -23,10 +23,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::decisions::{DECIDE, LOOK_UP, conclude, decide};
 use super::{NativeEntry, Strategy, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name, Outcome, Purchase};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, InDoubt, Left, Pending, Reconcile, Reconciled};
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::stores::sql::xa::{
     Branch, Decision, Protocol, XA_COMMIT, XA_PREPARE, XA_RECOVER, XA_ROLLBACK, XA_START, Xid,
 };
@@ -40,8 +40,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "XA two-phase commit: prepare in both databases, log the decision, commit in both; a reconciler ends the rest",
-        broken_by: &[],
-        sometimes_broken_by: &[],
+        claims: AS_FAMILY,
         weak_at: "decide",
         needs: &[],
         source: include_str!("mod.rs"),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use app::domain::{Name, Purchase};
 use app::guards::{self, Guard};
 use app::probe::{Observers, Probe};
-use app::sale::{Name, Purchase};
 use app::services::Services;
 use app::timeouts::Timeouts;
 use app::world::World;

@@ -79,7 +79,7 @@ fn by_family(strategies: &mut [&str], cells: &[Cell]) -> Vec<String> {
 }
 
 pub(super) fn title(threat: &str, instances: usize) -> String {
-    threats::find(threat).map_or_else(|| escaped(threat), |found| found.title(instances))
+    threats::find(threat).map_or_else(|| escaped(threat), |found| found.title_on(instances))
 }
 
 /// The verdict, and what stands beside it: two at once behind one lock, and for how long nobody could buy.
@@ -102,6 +102,7 @@ fn verdict(cell: &Cell) -> String {
         (violated, _) => format!("**{}**, {violated}/{all} rounds", found(cell)),
     };
     match cell.claim_check() {
+        ClaimCheck::AsDesigned if cell.undeclared => format!("{text} (nobody claims anything here)"),
         ClaimCheck::AsDesigned | ClaimCheck::Skipped => text,
         ClaimCheck::NotAsDesigned => format!("{text} !!"),
         ClaimCheck::Inconclusive => format!("{text} ??"),

@@ -149,7 +149,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
 fn groups<'a>(cells: &[Cell<'a>]) -> Vec<(&'static str, Vec<(&'a str, usize)>)> {
     let mut columns: Vec<(&str, usize)> = Vec::new();
     for cell in cells {
-        let is_control = threats::find(cell.threat).is_some_and(|threat| threat.is_control());
+        let is_control = threats::find(cell.threat).is_some_and(|threat| threat.is_control);
         let same = |other: &&Cell| other.threat == cell.threat;
         let is_left_out = is_control && cells.iter().filter(same).all(Cell::holds);
         if !is_left_out && !columns.contains(&(cell.threat, cell.instances)) {

@@ -1,8 +1,8 @@
 //! One branch, on the connection that began it.
 
 use super::Xid;
+use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
-use crate::sale::Error;
 use crate::stores::sql::Connection;
 
 /// Begins a branch.

@@ -9,8 +9,8 @@ pub use self::branch::{Branch, XA_COMMIT, XA_PREPARE, XA_ROLLBACK, XA_START};
 pub use self::statements::Decision;
 pub use self::xid::{Protocol, Xid};
 use super::Sql;
+use crate::domain::Error;
 use crate::probe::{Probe, Step};
-use crate::sale::Error;
 
 /// Looks for prepared branches at a server.
 pub const XA_RECOVER: Step = Step::command("xa-recover", &["xa"]);

@@ -3,8 +3,8 @@
 use sqlx::AssertSqlSafe;
 
 use super::{Protocol, Xid};
+use crate::domain::Error;
 use crate::probe::Command;
-use crate::sale::Error;
 use crate::stores::sql::connections::Connection;
 use crate::stores::sql::error::is_unknown_xid;
 use crate::stores::sql::link::Link;

@@ -6,7 +6,7 @@ use sqlx::Row;
 use sqlx::mysql::MySqlRow;
 use uuid::Uuid;
 
-use crate::sale::{Error, Name};
+use crate::domain::{Error, Name};
 use crate::stores::sql::Sql;
 
 /// Whose branches they are: those of one mechanism in one database. It is what XA calls the format.

@@ -14,8 +14,8 @@ use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::domain::Error;
 use crate::probe::{Probe, Step};
-use crate::sale::Error;
 use crate::stores::Redis;
 use crate::world::World;
 
@@ -41,9 +41,9 @@ pub(in crate::guards) struct Wakeups {
 
 impl Wakeups {
     /// Joins the waiters at `channel`.
-    pub(in crate::guards) fn wait_at<'a>(&'a self, channel: &'a str) -> Waiting<'a> {
+    pub(in crate::guards) fn wait_at<'a>(&'a self, channel: &'a str) -> ChannelWaiter<'a> {
         let bell = self.waiters().entry(channel.to_owned()).or_default().clone();
-        Waiting {
+        ChannelWaiter {
             wakeups: self,
             channel,
             bell,
@@ -70,20 +70,20 @@ impl Wakeups {
 }
 
 /// A place among the waiters, given up when dropped.
-pub(in crate::guards) struct Waiting<'a> {
+pub(in crate::guards) struct ChannelWaiter<'a> {
     wakeups: &'a Wakeups,
     channel: &'a str,
     bell: Arc<Notify>,
 }
 
-impl Waiting<'_> {
+impl ChannelWaiter<'_> {
     /// Comes back after a release. One that came before this call is not lost.
     pub(in crate::guards) async fn woken(&self) {
         self.bell.notified().await;
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for ChannelWaiter<'_> {
     fn drop(&mut self) {
         let mut waiters = self.wakeups.waiters();
         // The map's own and this one: nobody else waits here.

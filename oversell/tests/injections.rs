@@ -1,4 +1,4 @@
-//! What a threat can do to our own shop: odd deliveries, and trouble between an instance and its store.
+//! Faults of threats on our own shop: odd deliveries, and trouble between an instance and its store.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::collections::HashMap;
@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use async_trait::async_trait;
 use loadtest::attack::{Attack, AttackControl, Crowd, Delivery, Injection, SendOptions};
-use loadtest::audit::ExplainedUnknowns;
 use loadtest::audit::Verdict;
 use loadtest::deployment::requirement::{Requirement, servers};
 use loadtest::deployment::{Deployment, Local};
@@ -21,7 +19,7 @@ use loadtest::sale::Load;
 use loadtest::sale::SaleSet;
 use loadtest::shop::catalogue::Strategy;
 use loadtest::shop::response::ResponseKind;
-use loadtest::threats::Threat;
+use loadtest::threats::{InstanceCounts, Threat};
 use serde_json::json;
 use stack::{Direction, Parts, ShopOptions, Stores};
 use tokio::sync::SetOnce;
@@ -38,73 +36,45 @@ const LOAD: Load = Load {
 /// Long enough that a purchase is certainly under way.
 const HANGS_UP_AFTER: Duration = Duration::from_millis(300);
 
-/// One purchase at two instances at once, one whose buyer does not wait for the answer.
-struct OddDeliveries;
+/// One purchase goes to two instances at once; the buyer of another one does not wait for the response.
+static ODD_DELIVERIES: Injection = Injection {
+    places: |_| vec![2, 5],
+    ..Injection::new(|control| Box::pin(deliver_oddly(control)))
+};
 
-#[async_trait]
-impl Injection for OddDeliveries {
-    fn places(&self, _: &Load) -> Vec<usize> {
-        vec![2, 5]
-    }
-
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Nothing
-    }
-
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let [at_two, hang_up] =
-            [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)].map(|delivery| SendOptions {
-                delivery,
-                ..SendOptions::default()
-            });
-        control.begin();
-        let (at_two, hang_up) = tokio::try_join!(control.send(2, at_two), control.send(5, hang_up))?;
-        let words = [at_two, hang_up].map(|heard| heard.map(|heard| heard.response.kind));
-        Ok(words == [Some(ResponseKind::Sold), Some(ResponseKind::Unknown)])
-    }
+async fn deliver_oddly(control: &AttackControl<'_>) -> Result<bool> {
+    let [at_two, hang_up] = [Delivery::AtTwoInstances, Delivery::HangUp(HANGS_UP_AFTER)].map(|delivery| SendOptions {
+        delivery,
+        ..SendOptions::default()
+    });
+    control.begin();
+    let (at_two, hang_up) = tokio::try_join!(control.send(2, at_two), control.send(5, hang_up))?;
+    let kinds = [at_two, hang_up].map(|pair| pair.map(|pair| pair.response.kind));
+    Ok(kinds == [Some(ResponseKind::Sold), Some(ResponseKind::Unknown)])
 }
 
-/// Whatever Redis says comes late, to every instance.
-struct SlowReplies;
+/// Every reply of a store comes late, to every instance.
+static SLOW_REPLIES: Threat = Threat {
+    name: "slow-replies",
+    title: "slow replies",
+    instances: InstanceCounts::EachOfSeveral,
+    requires: |strategy| servers(strategy).into_iter().map(Requirement::Relay).collect(),
+    injection: Some(Injection::new(|control| Box::pin(delay_replies(control)))),
+    ..Threat::PLAIN
+};
 
-impl Threat for SlowReplies {
-    fn name(&self) -> &'static str {
-        "slow-replies"
+async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
+    let kinds = servers(&control.attack.sale.strategy);
+    let relays = || kinds.iter().flat_map(|kind| local_processes.shop.relays(*kind));
+    for relay in relays() {
+        relay.delay(Direction::FromStore, Duration::from_millis(10));
     }
-
-    fn title(&self, _: usize) -> String {
-        "slow replies".to_owned()
-    }
-
-    fn instances(&self, counts: &[usize]) -> Vec<usize> {
-        counts.to_vec()
-    }
-
-    fn needs(&self, strategy: &Strategy) -> Vec<Requirement> {
-        servers(strategy).into_iter().map(Requirement::Relay).collect()
-    }
-
-    fn injection(&self) -> Option<&dyn Injection> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Injection for SlowReplies {
-    fn explains(&self) -> ExplainedUnknowns {
-        ExplainedUnknowns::Nothing
-    }
-
-    async fn act(&self, control: &AttackControl<'_>) -> Result<bool> {
-        let local_processes = control.shop.local_processes().context("it is not ours")?;
-        let kinds = servers(&control.attack.sale.strategy);
-        let relays = || kinds.iter().flat_map(|kind| local_processes.shop.relays(*kind));
-        for relay in relays() {
-            relay.delay(Direction::FromStore, Duration::from_millis(10));
-        }
-        let affected = control.after_sales(1).await && relays().all(|relay| relay.affected() > 0);
-        Ok(affected && relays().count() == control.shop.count)
-    }
+    let affected = control.after_sales(1).await && relays().all(|relay| relay.affected() > 0);
+    Ok(affected && relays().count() == control.shop.count)
 }
 
 /// Nobody watches.
@@ -173,7 +143,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             sale: sale_set,
             publics: shop.publics(),
             one_at_a_time: false,
-            injection: Some(&OddDeliveries),
+            injection: Some(&ODD_DELIVERIES),
         };
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
         let orders = sale.look(false).await.unwrap().facts.orders;
@@ -228,7 +198,7 @@ async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stan
 
 async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
     let wanted = Wanted {
-        threats: vec![&SlowReplies],
+        threats: vec![&SLOW_REPLIES],
         instances: vec![2],
         load: LOAD,
         repeats: 1,

@@ -9,18 +9,18 @@ use tokio::runtime::Handle;
 /// would cost each purchase two wake-ups.
 ///
 /// It has to be made and dropped within a runtime: outside of one nobody is there to go on.
-pub(crate) struct ToItsEnd<T: Send + 'static>(Option<Work<T>>);
+pub(crate) struct CompleteOnDrop<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-impl<T: Send + 'static> ToItsEnd<T> {
+impl<T: Send + 'static> CompleteOnDrop<T> {
     /// Nothing of it is done before it is polled.
     pub(crate) fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self(Some(Box::pin(work)))
     }
 }
 
-impl<T: Send + 'static> Future for ToItsEnd<T> {
+impl<T: Send + 'static> Future for CompleteOnDrop<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
@@ -34,7 +34,7 @@ impl<T: Send + 'static> Future for ToItsEnd<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for ToItsEnd<T> {
+impl<T: Send + 'static> Drop for CompleteOnDrop<T> {
     fn drop(&mut self) {
         if let Some(work) = self.0.take()
             && let Ok(runtime) = Handle::try_current()
@@ -56,7 +56,7 @@ mod tests {
     async fn it_ends_though_whoever_waited_has_gone() {
         let (go, gone) = oneshot::channel::<u8>();
         let (tell, told) = oneshot::channel();
-        let mut work = ToItsEnd::new(async move {
+        let mut work = CompleteOnDrop::new(async move {
             let _ = tell.send(gone.await);
         });
         assert!((&mut work).now_or_never().is_none());
@@ -68,7 +68,7 @@ mod tests {
     #[tokio::test]
     async fn what_has_ended_is_not_begun_again() {
         let (tell, told) = oneshot::channel();
-        ToItsEnd::new(async { tell.send(7).unwrap() }).await;
+        CompleteOnDrop::new(async { tell.send(7).unwrap() }).await;
         assert_eq!(told.await, Ok(7));
     }
 }

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
+use crate::complete_on_drop::CompleteOnDrop;
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
 use crate::reconciler::Pending;
-use crate::sale::{Error, Name, Outcome, Purchase};
 use crate::services::Services;
 use crate::stores::{SECOND_SQL, Stock};
 use crate::strategies::{Catalogue, Listed};
 use crate::timeouts::Timeouts;
-use crate::to_its_end::ToItsEnd;
 use crate::world::World;
 
 /// Purchases in progress at one instance. Past that the answer is busy at once: a longer queue helps nobody.
@@ -232,7 +232,7 @@ impl Shop {
         }
         let probe = Probe::new(&purchase, service.work, service.fault, self.world.observers.clone());
         let wanted = purchase.clone();
-        let sale = ToItsEnd::new(self.purchases.track_future(async move {
+        let sale = CompleteOnDrop::new(self.purchases.track_future(async move {
             match strategy.buy(&purchase, &probe).await {
                 Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
                 outcome => outcome,

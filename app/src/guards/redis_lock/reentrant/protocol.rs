@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use redis::Script;
 
+use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
-use crate::sale::Error;
 use crate::stores::Redis;
 
 pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
-pub(super) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
+pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
 pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 
 /// The three scripts, and where they run.
@@ -94,8 +94,8 @@ mod tests {
     use stack::Parts;
 
     use super::*;
+    use crate::domain::Name;
     use crate::probe::Observers;
-    use crate::sale::Name;
     use crate::services::Services;
     use crate::stores::Stores;
 

@@ -1,5 +1,7 @@
 //! The lock without its renewal: who enters, who waits, and who is woken.
 
+mod protocol;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +10,13 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use super::super::{Released, lock_key};
-use super::protocol::Protocol;
+use self::protocol::Protocol;
+pub(in crate::guards) use self::protocol::{LOCK, RELEASE, RENEW};
+use super::super::Released;
+use super::super::lock_key::lock_key;
 use super::wakeups::{self, Wakeups};
+use crate::domain::{Error, Name};
 use crate::probe::{Probe, Step};
-use crate::sale::{Error, Name};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 use crate::world::World;
@@ -91,12 +95,12 @@ pub(in crate::guards) struct Entered {
 
 impl Entered {
     /// How long it lasts without renewal.
-    pub(super) fn lease(&self) -> Duration {
+    pub(in crate::guards) fn lease(&self) -> Duration {
         self.protocol.lease()
     }
 
     /// False when the lock is no longer its owner's.
-    pub(super) async fn renew(&self, probe: &Probe) -> Result<bool, Error> {
+    pub(in crate::guards) async fn renew(&self, probe: &Probe) -> Result<bool, Error> {
         self.protocol.renew(&self.key, &self.owner, probe).await
     }
 

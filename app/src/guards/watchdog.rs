@@ -11,10 +11,6 @@
 //! Long work keeps its lock, a killed holder loses it after one lease. A holder that is paused, with its renewals, for
 //! longer than the lease is not protected. Cost: two round trips, one more for each wake-up, one per third of a lease.
 
-mod protocol;
-mod reentrant;
-pub(super) mod wakeups;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,14 +18,12 @@ use async_trait::async_trait;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use self::protocol::RENEW;
-pub(super) use self::protocol::{LOCK, RELEASE};
-pub(super) use self::reentrant::{Entered, ReentrantLock, WAIT};
-use self::wakeups::{PING, RECEIVE, SUBSCRIBE};
+use super::redis_lock::reentrant::{Entered, LOCK, RELEASE, RENEW, ReentrantLock, WAIT};
+use super::redis_lock::wakeups::{PING, RECEIVE, SUBSCRIBE};
 use super::{Guard, GuardEntry, Held, Released, opened};
-use crate::mechanism::{Family, Mechanism};
+use crate::domain::{Error, Name};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::Probe;
-use crate::sale::{Error, Name};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -37,11 +31,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
-        broken_by: &["paused-holder", "blocked-runtime", "store-silent"],
-        sometimes_broken_by: &[],
+        claims: Claims {
+            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
-        source: include_str!("mod.rs"),
+        source: include_str!("watchdog.rs"),
     },
     steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,

@@ -1,0 +1,32 @@
+//! A lock that is given back by DEL, whoever owns it by then.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::cmd;
+
+use super::super::{Held, Released};
+use crate::domain::Error;
+use crate::probe::{Probe, Role, Step};
+use crate::stores::Redis;
+
+/// Asks nobody whose lock it is.
+pub(in crate::guards) const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
+
+/// A lock that is given back by [`DEL`].
+pub(in crate::guards) struct HeldLock {
+    pub(in crate::guards) redis: Arc<Redis>,
+    pub(in crate::guards) key: String,
+}
+
+#[async_trait]
+impl Held for HeldLock {
+    async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
+        let _: u64 = probe
+            .step(&DEL, &self.key, self.redis.send(cmd("DEL").arg(&self.key)), |gone| {
+                format!("{gone} deleted")
+            })
+            .await?;
+        Ok(Released::InTime)
+    }
+}

@@ -1,0 +1,113 @@
+//! The kinds of mechanisms, and what each kind claims. A threat that a family does not name is undeclared.
+
+use serde::Serialize;
+
+/// By what kind of mechanism a strategy decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Nothing stands between read and write.
+    NoLock,
+    /// A lock inside one process.
+    ProcessLock,
+    /// A lock that all instances see, and that only its holder can end.
+    LockWithoutLease,
+    /// A lock that all instances see, and that ends by itself after some time.
+    LeaseLock,
+    /// A lock that all instances see, and that ends with its holder's connection or session.
+    SessionLock,
+    /// Read, then write only if nobody else wrote in between.
+    Optimistic,
+    /// The row is locked by the transaction that reads it, until that ends.
+    RowLock,
+    /// The store checks and takes in one step.
+    Atomic,
+    /// A buyer may buy so often; the stock itself is not protected.
+    BuyerLimit,
+    /// Stock and orders lie in two stores, and no transaction spans both.
+    TwoStores,
+    /// Stock and orders lie in two databases that are committed together.
+    DistributedTransaction,
+}
+
+type Threats = &'static [&'static str];
+
+// The threats by their names in the load test, in groups that most families treat alike.
+const CROWD: Threats = &["crowd"];
+/// More instances, slower or repeated requests: a lock that all instances see is not concerned.
+const TRAFFIC: Threats = &[
+    "second-instance",
+    "slow-network",
+    "second-click",
+    "retrying-proxy",
+    "buyer-gone",
+];
+/// A service that comes back with all that it was given.
+const RECONNECT: Threats = &["redis-restart-aof", "session-expiry"];
+/// A holder that never releases its lock, or a purchase that stops halfway.
+const CRASH: Threats = &["crashed-holder", "crashed-between", "lost-reply"];
+/// A holder that works for longer than its lease lasts.
+const LONG_HOLD: Threats = &["slow-holder", "clock-jump"];
+/// A holder that stands still, and with it what renews its lease or session.
+const FREEZE: Threats = &["paused-holder", "blocked-runtime"];
+const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
+const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
+const SILENCE: Threats = &["store-silent"];
+
+const EVERYTHING: &[Threats] = &[
+    CROWD, TRAFFIC, RECONNECT, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+];
+
+impl Family {
+    /// The threats that the family survives, and those that break it.
+    const fn claims(self) -> (&'static [Threats], &'static [Threats]) {
+        match self {
+            Self::NoLock | Self::BuyerLimit => (&[], EVERYTHING),
+            Self::ProcessLock => (
+                &[CROWD],
+                &[
+                    TRAFFIC, RECONNECT, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+                ],
+            ),
+            Self::LockWithoutLease => (&[CROWD, TRAFFIC, RECONNECT, LONG_HOLD, FREEZE], &[CRASH, SILENCE]),
+            Self::LeaseLock => (
+                &[CROWD, TRAFFIC, RECONNECT, CRASH, SQL_OUTAGE],
+                &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE],
+            ),
+            Self::SessionLock => (
+                &[CROWD, TRAFFIC, RECONNECT, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE],
+                &[FREEZE, SILENCE],
+            ),
+            Self::Optimistic | Self::RowLock | Self::Atomic | Self::TwoStores | Self::DistributedTransaction => {
+                (EVERYTHING, &[])
+            }
+        }
+    }
+
+    /// The threats that its mechanisms survive, unless one says otherwise.
+    pub fn survives(self) -> impl Iterator<Item = &'static str> {
+        self.claims().0.iter().copied().flatten().copied()
+    }
+
+    /// The threats that break its mechanisms, unless one says otherwise.
+    pub fn broken_by(self) -> impl Iterator<Item = &'static str> {
+        self.claims().1.iter().copied().flatten().copied()
+    }
+
+    /// In the words of the field.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoLock => "no lock",
+            Self::ProcessLock => "lock inside one process",
+            Self::LockWithoutLease => "distributed lock without a lease",
+            Self::LeaseLock => "lease lock",
+            Self::SessionLock => "session lock",
+            Self::Optimistic => "optimistic compare-and-set",
+            Self::RowLock => "row lock in a transaction",
+            Self::Atomic => "atomic conditional update",
+            Self::BuyerLimit => "limit for each buyer",
+            Self::TwoStores => "two stores without a common transaction",
+            Self::DistributedTransaction => "transaction over two databases",
+        }
+    }
+}

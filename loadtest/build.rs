@@ -1,0 +1,8 @@
+//! Makes the list of threats.
+
+#[path = "../build/lists.rs"]
+mod lists;
+
+fn main() {
+    lists::write("threats", "Threat");
+}
