@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use app::strategies::Entry;
 use loadtest::result::RunResult;
-use loadtest::result::choice::{Candidate, Choice, Stores, WORDS, choose as answer, threats_of};
+use loadtest::result::choice::{Candidate, Choice, Stores, choose as answer, threats_of};
 use serde_json::json;
 
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
@@ -106,6 +106,7 @@ fn shown(choice: &Choice, survive: &[String]) -> String {
     } else {
         parts.push(table(&choice.holds));
         parts.push(compared(&choice.holds));
+        parts.push(losing(&choice.holds));
     }
     if !choice.useless.is_empty() {
         parts.push("\nHolds, but is useless: it sells less than a hundredth of the fastest one.\n".to_owned());
@@ -161,11 +162,7 @@ fn table(candidates: &[Candidate]) -> String {
 /// What the reader did not ask about: other services that it needs, and other threats that break it.
 fn note(candidate: &Candidate) -> String {
     let needs = also_needs(&candidate.strategy);
-    let notes = [
-        ("needs ", needs),
-        ("fails under ", in_words(&candidate.fails_under)),
-        ("store loses data: ", in_words(&candidate.data_loss_under)),
-    ];
+    let notes = [("needs ", &needs), ("fails under ", &candidate.fails_under)];
     let notes = notes.into_iter().filter(|(_, names)| !names.is_empty());
     let notes: Vec<String> = notes
         .map(|(what, names)| format!("{what}{}", names.join(", ")))
@@ -173,17 +170,24 @@ fn note(candidate: &Candidate) -> String {
     notes.join("; ")
 }
 
-/// The plain words for threats, each once.
-fn in_words(threats: &[&'static str]) -> Vec<&'static str> {
-    let mut words = Vec::new();
-    for threat in threats {
-        let word = WORDS.iter().find(|(_, known)| known.contains(threat));
-        let word = word.map_or(*threat, |(word, _)| word);
-        if !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    words
+/// The strategies that a threat outside of the question breaks, because their store loses data under it.
+fn losing(candidates: &[Candidate]) -> String {
+    let losing = || {
+        candidates
+            .iter()
+            .filter(|candidate| !candidate.data_loss_under.is_empty())
+    };
+    let Some(first) = losing().next() else {
+        return String::new();
+    };
+    let threats = first.data_loss_under.join(", ");
+    let names: Vec<_> = losing().map(|candidate| candidate.strategy.as_str()).collect();
+    let names = if names.len() == candidates.len() {
+        "all of these".to_owned()
+    } else {
+        names.join(", ")
+    };
+    format!("Redis loses data under {threats}: that breaks {names}.\n")
 }
 
 /// How much faster the first one is.

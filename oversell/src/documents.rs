@@ -33,7 +33,7 @@ pub fn put_into(file: &Path, run: &RunResult, result: &Path) -> Result<()> {
             .split_once(&begin)
             .and_then(|(head, rest)| Some((head, rest.split_once(&end)?.1)));
         if let Some((head, tail)) = around {
-            text = format!("{head}{begin}\n\n{}\n\n{end}{tail}", part(run, &place));
+            text = format!("{head}{begin}\n{}\n{end}{tail}", part(run, &place));
             has_marks = true;
         }
     }

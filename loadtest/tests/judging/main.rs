@@ -7,6 +7,7 @@ mod catalogue;
 mod cell;
 mod chance;
 mod charts;
+mod choice;
 mod chosen;
 mod evidence;
 mod fixture;

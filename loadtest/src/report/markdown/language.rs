@@ -28,7 +28,7 @@ impl Language {
             Conclusion::Fails(finding) => format!("**{}**", self.failure(finding)),
             Conclusion::DataLoss => self.of("data loss", "丢数据").to_owned(),
             Conclusion::NoTest => self.of("no test", "未检验").to_owned(),
-            Conclusion::NotTried => "–".to_owned(),
+            Conclusion::NotTried => "-".to_owned(),
         }
     }
 

@@ -29,7 +29,7 @@ const STRATEGIES: [(&str, &str, &str); 12] = [
 const COLUMNS: [(&str, &str, &str); 5] = [
     (COST_UNDER, "2 instances", "两个实例"),
     ("crash", "crash", "崩溃"),
-    ("pause", "pause > lease", "停顿超过租约"),
+    ("pause", "pause past the lease", "停顿超过租约"),
     ("failover", "Redis fails over", "Redis 故障转移"),
     ("click", "second click", "重复点击"),
 ];
@@ -59,13 +59,13 @@ pub fn overview(run: &RunResult, language: Language, place: &str) -> String {
     let table = table(heads.collect(), rows.collect());
     let legend = match language {
         Language::English => format!(
-            "Stock and orders lie in the store behind the `@`; the locks of `@sql` lie in Redis. **Bold**: it fails. \
-             `data loss`: only the store lost what it had confirmed. `stuck`: units are left and nobody can buy. `–`: does \
-             not apply. Every row and column: [the matrix](docs/matrix.md), from [this run]({place})."
+            "**Bold** fails; `stuck`: units are left and nobody can buy; `data loss`: only the store lost what it had \
+             confirmed; `-`: does not apply. After the `@`: where stock and orders lie (`token@sql`: a lock in Redis, stock \
+             in MariaDB). [Every strategy and every threat](docs/matrix.md), from [this run]({place})."
         ),
         Language::Chinese => format!(
-            "库存和订单放在 `@` 后面的存储里；`@sql` 的分布式锁放在 Redis 里。**粗体**：策略失败。丢数据：只有存储自己丢了它确认过的数据。\
-             卡死：还有货，却再也没有人买得到。`–`：不适用。所有策略和威胁见[完整矩阵](docs/matrix.md)（英文），数据来自[这次运行]({place})。"
+            "**粗体**为失败；卡死：还有货，却再也没有人买得到；丢数据：只是存储丢了它确认过的数据；`-`：不适用。`@` 后面是存放库存和\
+             订单的地方（`token@sql`：锁在 Redis 里，库存在 MariaDB 里）。[所有策略和所有威胁](docs/matrix.md)（英文），出自[这次运行]({place})。"
         ),
     };
     with_warning(run, format!("{table}\n\n{legend}"))
@@ -76,7 +76,7 @@ fn sales_per_s(cells: &[Cell], strategy: &str) -> String {
         .iter()
         .find(|cell| (cell.strategy, cell.threat) == (strategy, COST_UNDER));
     let sales = cost.and_then(|cell| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s)));
-    sales.map_or_else(|| "–".to_owned(), |sales| whole(sales.median))
+    sales.map_or_else(|| "-".to_owned(), |sales| whole(sales.median))
 }
 
 /// What to use where stock and orders lie in Redis, in SQL or in both: the fastest strategies that hold.
@@ -93,7 +93,7 @@ pub fn choices(run: &RunResult, language: Language) -> String {
         language.of("sales/s", "成交/秒"),
         language.of("median ms", "中位延迟 ms"),
         "p99 ms",
-        language.of("× the slowest", "是最慢者的"),
+        language.of("× the slowest that holds", "是最慢的可靠策略的"),
     ];
     let rows = choices.iter().flat_map(|choice| {
         let slowest = choice.holds.last().map_or(1.0, |last| last.sales_per_s);
@@ -152,26 +152,18 @@ fn held(choices: &[Choice], language: Language) -> String {
     });
     let counts = counts.collect::<Vec<_>>().join(language.of(", ", "，"));
     language.of(
-        format!("These hold under a crash and under a pause longer than the lease: {counts}."),
-        format!("在崩溃和超过租约的停顿之下依然可靠的：{counts}。"),
+        format!("So many strategies hold under a crash and under a pause longer than the lease: {counts}."),
+        format!("在崩溃和超过租约的停顿之下仍然可靠的策略：{counts}。"),
     )
 }
 
 fn useless(choices: &[Choice], language: Language) -> String {
-    let of = |choice: &Choice| {
-        let fastest = choice.holds.first().map_or(0.0, |first| first.sales_per_s);
-        let slow = choice.useless.iter().map(move |slow| {
-            let (name, sales, fastest) = (code(&slow.strategy), whole(slow.sales_per_s), whole(fastest));
-            language.of(
-                format!("{name} holds, too, and is useless: {sales} sales/s beside {fastest}, less than a hundredth."),
-                format!("{name} 也可靠，但没有用处：每秒成交 {sales} 笔，不到最快者（{fastest}）的百分之一。"),
-            )
-        });
-        slow.collect::<Vec<_>>()
-    };
-    choices
-        .iter()
-        .flat_map(of)
-        .collect::<Vec<_>>()
-        .join(language.of(" ", ""))
+    let useless = choices.iter().flat_map(|choice| &choice.useless).map(|slow| {
+        let (name, sales) = (code(&slow.strategy), whole(slow.sales_per_s));
+        language.of(
+            format!("{name} holds as well and is useless: {sales} sales/s, less than a hundredth of the fastest."),
+            format!("{name} 也可靠，但没有实用价值：每秒只成交 {sales} 笔，不到最快者的百分之一。"),
+        )
+    });
+    useless.collect::<Vec<_>>().join(language.of(" ", ""))
 }

@@ -63,11 +63,14 @@ pub fn page(run: &RunResult, known: impl Fn(&str) -> Option<(usize, &'static str
         }
     }
     strategies.sort_by_key(|strategy| known(strategy).map_or(usize::MAX, |(place, _)| place));
+    let kind = |strategy: &str| known(strategy).map(|(_, kind)| kind);
+    let first: Vec<_> = strategies.iter().map(|strategy| kind(strategy)).collect();
+    strategies.sort_by_key(|strategy| first.iter().position(|kind_of| *kind_of == kind(strategy)));
     let mut parts = vec![
         verdict(&strategies, &cells, &conclusions),
         format!(
             "**Bold**: it fails. `data loss`: only the store lost what it had confirmed. `no test`: the rounds decide \
-             nothing. `–`: not tried, because the threat does not concern the strategy. `!!`: not as the strategy claims. \
+             nothing. `-`: not tried, because the threat does not concern the strategy. `!!`: not as the strategy claims. \
              A cell names the gravest finding of its rounds: [how a verdict is made](verdict.md). Numbers: \
              [result.md]({place}/result.md). Every round: [{place}]({place})."
         ),
@@ -121,26 +124,26 @@ fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusion
 
 /// The strategies that hold, the fastest first.
 fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusions<'a>) -> String {
+    let emptying = threats::all().iter().filter(|threat| threat.empties_a_store);
+    let emptying: Vec<_> = emptying.map(|threat| threat.name).collect();
     let mut rows: Vec<(f64, Vec<String>)> = Vec::new();
     for strategy in strategies
         .iter()
         .filter(|strategy| survives(strategy, cells, conclusions))
     {
-        let mut own = cells.iter().filter(|cell| cell.strategy == *strategy);
-        let loses = own
-            .clone()
-            .any(|cell| conclusions.of_cell(cell) == Conclusion::DataLoss);
-        let cost = own.find(|cell| cell.threat == COST_UNDER);
+        let cost = cells
+            .iter()
+            .find(|cell| (cell.strategy, cell.threat) == (*strategy, COST_UNDER));
         let sales = cost.and_then(|cell| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s)));
         let sales = sales.map_or(0.0, |sales| sales.median);
-        let loses = if loses { "loses data" } else { "holds" };
-        rows.push((sales, vec![code(strategy), whole(sales), loses.to_owned()]));
+        let emptied = Language::English.word(conclusions.under(strategy, &emptying));
+        rows.push((sales, vec![code(strategy), whole(sales), emptied]));
     }
     rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     if rows.is_empty() {
         return String::new();
     }
-    let heads = ["strategy", "sales/s", "where its store loses data"].map(str::to_owned);
+    let heads = ["strategy", "sales/s", "when Redis loses data"].map(str::to_owned);
     let table = table(heads.to_vec(), rows.into_iter().map(|(_, row)| row).collect());
     format!("## Strategies that hold\n\n{table}")
 }
@@ -192,7 +195,7 @@ fn group_table<'a>(
             cells
                 .iter()
                 .find(here)
-                .map_or_else(|| "–".to_owned(), |cell| word(cell, conclusions))
+                .map_or_else(|| "-".to_owned(), |cell| word(cell, conclusions))
         });
         let words: Vec<String> = words.collect();
         let store = if store.is_empty() {
@@ -205,7 +208,7 @@ fn group_table<'a>(
             .find(|(other, _, own)| *other == mechanism && *own == words)
         {
             Some((_, stores, _)) => stores.push(store),
-            None if words.iter().all(|word| word == "–") => {}
+            None if words.iter().all(|word| word == "-") => {}
             None => rows.push((mechanism, vec![store], words)),
         }
     }
