@@ -11,7 +11,7 @@ pub(super) const WIDTH: i64 = 520;
 const LONGEST: usize = 64;
 
 /// A contrast of more than 4 to white and to GitHub's dark page. A picture in a page cannot know the theme of that page.
-pub(super) const INK: &str = "#6e7781";
+pub(super) const INK: &str = "#737b85";
 /// Vermilion and blue, which colour-blind readers tell apart.
 pub(super) const WRONG: &str = "#d4600c";
 pub(super) const RIGHT: &str = "#1f83c4";

@@ -171,8 +171,7 @@ fn legend(cells: &[Cell]) -> String {
     )
 }
 
-pub(super) fn setting(run: &RunResult) -> String {
-    let on = &run.environment;
+fn setting(run: &RunResult) -> String {
     let load = run.rounds.iter().rfind(|round| round.threat == COST_UNDER);
     let load = load.or(run.rounds.last()).map_or(String::new(), |round| {
         format!(
@@ -183,11 +182,17 @@ pub(super) fn setting(run: &RunResult) -> String {
             round.work_ms
         )
     });
+    load + &environment(run)
+}
+
+/// The servers and the machine, the time and the command.
+pub(super) fn environment(run: &RunResult) -> String {
+    let on = &run.environment;
     let nginx = on.nginx.as_ref();
     let nginx = nginx.map_or(String::new(), |version| format!(", nginx {}", escaped(version)));
     let [redis, mariadb, cpu, os] = [&on.redis, &on.mariadb, &on.cpu, &on.os].map(|text| escaped(text));
     format!(
-        "{load}Redis {redis}, MariaDB {mariadb}{nginx}; {} x {cpu}, {} MiB, {os}. {}, {}.",
+        "Redis {redis}, MariaDB {mariadb}{nginx}; {} x {cpu}, {} MiB, {os}. {}, {}.",
         on.cpus,
         on.memory_mib,
         escaped(&run.started_at),

@@ -12,24 +12,24 @@ use crate::result::conclusion::Conclusions;
 /// The strategies of the first table, each with its mechanism in English and in Chinese.
 const STRATEGIES: [(&str, &str, &str); 12] = [
     ("none@redis", "no lock", "不加锁"),
-    ("mutex@redis", "mutex in each process", "进程内互斥锁"),
-    ("setnx@sql", "`SETNX`, no expiry", "`SETNX`，无过期时间"),
-    ("token@sql", "`SET NX PX`, a lease", "`SET NX PX`，租约锁"),
-    ("watchdog@sql", "Redisson's lock", "Redisson 看门狗锁"),
-    ("redlock@sql", "Redlock, five servers", "Redlock，五台 Redis"),
-    ("fenced@sql", "lease and fencing token", "租约加围栏令牌"),
-    ("for-update@sql", "row lock", "行锁（悲观锁）"),
-    ("compare-num@sql", "compare and set", "乐观锁（CAS）"),
-    ("conditional@sql", "conditional `UPDATE`", "条件 `UPDATE`"),
+    ("mutex@redis", "process mutex", "进程内互斥锁"),
+    ("setnx@sql", "SETNX, no expiry", "SETNX，不过期"),
+    ("token@sql", "SET NX PX, a lease", "SET NX PX，租约"),
+    ("watchdog@sql", "Redisson's lock", "Redisson 看门狗"),
+    ("redlock@sql", "Redlock, 5 servers", "Redlock，五台"),
+    ("fenced@sql", "lease and fence", "租约加围栏令牌"),
+    ("for-update@sql", "row lock", "行锁"),
+    ("compare-num@sql", "optimistic lock", "乐观锁"),
+    ("conditional@sql", "conditional update", "条件更新"),
     ("lua@redis", "Lua script", "Lua 脚本"),
-    ("outbox@redis+sql", "Lua, then outbox to SQL", "Lua 加发件箱（outbox）"),
+    ("outbox@redis+sql", "Lua, then SQL", "Lua 加发件箱"),
 ];
 
 /// The columns: a word for threats as `choose` knows it, and its head in both languages.
 const COLUMNS: [(&str, &str, &str); 5] = [
     (COST_UNDER, "2 instances", "两个实例"),
     ("crash", "crash", "崩溃"),
-    ("pause", "pause past the lease", "停顿超过租约"),
+    ("pause", "long pause", "长停顿"),
     ("failover", "Redis fails over", "Redis 故障转移"),
     ("click", "second click", "重复点击"),
 ];
@@ -44,27 +44,31 @@ const FASTEST: usize = 3;
 pub fn overview(run: &RunResult, language: Language, place: &str) -> String {
     let cells = Cell::all(run);
     let conclusions = Conclusions::of(&cells);
-    let heads = [language.of("strategy", "策略"), language.of("mechanism", "机制")];
-    let heads = heads.into_iter().chain(COLUMNS.map(|(_, en, zh)| language.of(en, zh)));
-    let heads = heads.chain([language.of("sales/s", "成交/秒")]).map(str::to_owned);
+    let heads = [language.of("strategy", "策略")]
+        .into_iter()
+        .chain(COLUMNS.map(|(_, english, chinese)| language.of(english, chinese)))
+        .chain([language.of("sales/s", "成交/秒"), language.of("mechanism", "机制")])
+        .map(str::to_owned);
     let rows = STRATEGIES.iter().map(|(strategy, english, chinese)| {
-        let mut row = vec![code(strategy), language.of(*english, *chinese).to_owned()];
-        row.extend(COLUMNS.iter().map(|(word, ..)| {
+        let words = COLUMNS.iter().map(|(word, ..)| {
             let threats = threats_of(word).unwrap_or_default();
             language.word(conclusions.under(strategy, &threats))
-        }));
-        row.push(sales_per_s(&cells, strategy));
-        row
+        });
+        let cost = [
+            sales_per_s(&cells, strategy),
+            language.of(*english, *chinese).to_owned(),
+        ];
+        [code(strategy)].into_iter().chain(words).chain(cost).collect()
     });
     let table = table(heads.collect(), rows.collect());
     let legend = match language {
         Language::English => format!(
             "**Bold** fails; `stuck`: units are left and nobody can buy; `data loss`: only the store lost what it had \
-             confirmed; `-`: does not apply. After the `@`: where stock and orders lie (`token@sql`: a lock in Redis, stock \
+             confirmed; `-`: does not apply. A long pause is longer than the lease. After the `@`: where stock and orders lie (`token@sql`: a lock in Redis, stock \
              in MariaDB). [Every strategy and every threat](docs/matrix.md), from [this run]({place})."
         ),
         Language::Chinese => format!(
-            "**粗体**为失败；卡死：还有货，却再也没有人买得到；丢数据：只是存储丢了它确认过的数据；`-`：不适用。`@` 后面是存放库存和\
+            "**粗体**为失败；卡死：还有货，却再也没有人买得到；丢数据：只是存储丢了它确认过的数据；`-`：不适用。长停顿：比租约还长。`@` 后面是存放库存和\
              订单的地方（`token@sql`：锁在 Redis 里，库存在 MariaDB 里）。[所有策略和所有威胁](docs/matrix.md)（英文），出自[这次运行]({place})。"
         ),
     };
@@ -146,14 +150,14 @@ fn held(choices: &[Choice], language: Language) -> String {
     let counts = choices.iter().map(|choice| {
         let ((held, all), stores) = (count(choice), stores(choice.stores, language));
         language.of(
-            format!("{held} of {all} in {stores}"),
-            format!("{stores} 里 {all} 个策略中有 {held} 个"),
+            format!("{held} of {all} hold in {stores}"),
+            format!("{stores} 里 {all} 个策略中有 {held} 个可靠"),
         )
     });
     let counts = counts.collect::<Vec<_>>().join(language.of(", ", "，"));
     language.of(
-        format!("So many strategies hold under a crash and under a pause longer than the lease: {counts}."),
-        format!("在崩溃和超过租约的停顿之下仍然可靠的策略：{counts}。"),
+        format!("Under a crash and a pause longer than the lease, {counts}."),
+        format!("在崩溃和超过租约的停顿之下，{counts}。"),
     )
 }
 

@@ -1,7 +1,7 @@
 //! The whole matrix as a page to read: the verdict, and one table for each group of threats, in one word for each cell.
 
 use super::language::Language;
-use super::matrix::{setting, title, whole};
+use super::matrix::{environment, title, whole};
 use super::table::{code, escaped, table};
 use super::with_warning;
 use crate::result::RunResult;
@@ -83,8 +83,9 @@ pub fn page(run: &RunResult, known: impl Fn(&str) -> Option<(usize, &'static str
     parts.push(format!(
         "## The run\n\n{} {}",
         explanations(run).join(" "),
-        setting(run)
+        environment(run)
     ));
+    parts.retain(|part| !part.is_empty());
     with_warning(run, parts.join("\n\n"))
 }
 
@@ -97,14 +98,20 @@ fn survives<'a>(strategy: &str, cells: &[Cell<'a>], conclusions: &Conclusions<'a
 
 fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusions<'a>) -> String {
     let all = strategies.len();
-    let held = strategies
-        .iter()
-        .filter(|strategy| survives(strategy, cells, conclusions))
-        .count();
+    let count = |is: &dyn Fn(&str) -> bool| strategies.iter().filter(|strategy| is(strategy)).count();
+    let held = count(&|strategy| survives(strategy, cells, conclusions));
+    let failed = count(&|strategy| {
+        let mut own = cells.iter().filter(|cell| cell.strategy == strategy);
+        own.any(|cell| matches!(conclusions.of_cell(cell), Conclusion::Fails(_)))
+    });
+    let undecided = match all - held - failed {
+        0 => String::new(),
+        some => format!(", and {some} were not put to the test"),
+    };
     let rounds: usize = cells.iter().map(|cell| cell.rounds.len()).sum();
-    let count = |check| cells.iter().filter(|cell| cell.claim_check() == check).count();
-    let open = count(ClaimCheck::Inconclusive) + count(ClaimCheck::Skipped);
-    let claims = match (count(ClaimCheck::NotAsDesigned), open) {
+    let checked = |check| cells.iter().filter(|cell| cell.claim_check() == check).count();
+    let open = checked(ClaimCheck::Inconclusive) + checked(ClaimCheck::Skipped);
+    let claims = match (checked(ClaimCheck::NotAsDesigned), open) {
         (0, 0) => "Every trial went as the strategies claim.".to_owned(),
         (0, open) => format!(
             "{open} of {} trials decide nothing; all others went as the strategies claim.",
@@ -116,9 +123,8 @@ fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusion
         ),
     };
     format!(
-        "**{held} of {all} strategies hold under every threat, as long as their store keeps what it confirmed; {} fail.** \
-         {rounds} rounds. {claims}",
-        all - held
+        "**{held} of {all} strategies hold under every threat, as long as their store keeps what it confirmed; {failed} \
+         fail{undecided}.** {rounds} rounds. {claims}"
     )
 }
 
@@ -215,7 +221,7 @@ fn group_table<'a>(
     let mut family = "";
     let rows = rows.into_iter().map(|(mechanism, stores, words)| {
         let name = format!("{mechanism}{}", stores[0]);
-        let own = known(&name).map_or("", |(_, family)| family);
+        let own = known(&name).map_or("other", |(_, family)| family);
         let head = if own == family { String::new() } else { escaped(own) };
         family = own;
         let name = code(format!("{mechanism}{}", stores.join(" ")).trim());
