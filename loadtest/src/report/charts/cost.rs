@@ -9,14 +9,14 @@ use crate::result::cell::Cell;
 use crate::text::one_line;
 
 /// Characters of a strategy's name that are shown.
-const NAME: usize = 19;
+const NAME: usize = 24;
 
 /// Characters of its figures that are shown.
 const FIGURES: usize = 22;
 
 /// Where bars begin, and how long the longest may be: behind it stand its figures.
-const BAR_X: i64 = 204;
-const BAR_WIDTH: i64 = 112;
+const BAR_X: i64 = 250;
+const BAR_WIDTH: i64 = 92;
 
 /// From one strategy to the next.
 const ROW: i64 = 26;

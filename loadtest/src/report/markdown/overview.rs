@@ -13,14 +13,14 @@ use crate::result::conclusion::Conclusions;
 const STRATEGIES: [(&str, &str, &str); 12] = [
     ("none@redis", "no lock", "不加锁"),
     ("mutex@redis", "process mutex", "进程内互斥锁"),
-    ("setnx@sql", "SETNX, no expiry", "SETNX，不过期"),
-    ("token@sql", "SET NX PX, a lease", "SET NX PX，租约"),
+    ("setnx@sql", "bare SETNX", "裸 SETNX"),
+    ("token@sql", "lease lock", "租约锁"),
     ("watchdog@sql", "Redisson's lock", "Redisson 看门狗"),
-    ("redlock@sql", "Redlock, 5 servers", "Redlock，五台"),
+    ("redlock@sql", "Redlock", "Redlock"),
     ("fenced@sql", "lease and fence", "租约加围栏令牌"),
     ("for-update@sql", "row lock", "行锁"),
     ("compare-num@sql", "optimistic lock", "乐观锁"),
-    ("conditional@sql", "conditional update", "条件更新"),
+    ("conditional@sql", "guarded UPDATE", "条件 UPDATE"),
     ("lua@redis", "Lua script", "Lua 脚本"),
     ("outbox@redis+sql", "Lua, then SQL", "Lua 加发件箱"),
 ];
