@@ -1,4 +1,4 @@
-//! docs/contract.md says what the witness reads, to the letter.
+//! docs/contract.md names every value that the witness reads, to the letter.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 const CONTRACT: &str = include_str!("../../docs/contract.md");

@@ -1,118 +1,80 @@
-//! A lock that is held.
+//! A held lock, as the caller sees it.
 
-use std::sync::Arc;
-
-use crate::around::Around;
-use crate::baton::Shared;
 use crate::error::Error;
+use crate::hold::Hold;
+use crate::hook::Hook;
 use crate::lease::Lease;
-use crate::local_queue::Turn;
+use crate::local_queue::LocalHold;
 
-/// The lock, and the right to say who has it next.
-pub(crate) struct Hold {
-    shared: Arc<Shared>,
-    pub(crate) lease: Arc<Lease>,
-    /// The first of those that were reserved for it.
-    pub(crate) fence: u64,
-    is_released: bool,
-}
-
-impl Hold {
-    pub(crate) fn new(shared: Arc<Shared>, lease: Arc<Lease>, fence: u64) -> Self {
-        Self {
-            shared,
-            lease,
-            fence,
-            is_released: false,
-        }
-    }
-
-    /// Whether it was ours until now.
-    pub(crate) async fn release(mut self, around: Option<&dyn Around>) -> Result<bool, Error> {
-        let was_owner = self.shared.pass_on(&self.lease)
-            || self.shared.release(&self.lease.name, &self.lease.owner, around).await?;
-        self.is_released = true;
-        Ok(was_owner)
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        if !self.is_released && !self.shared.pass_on(&self.lease) {
-            self.shared
-                .release_unseen(self.lease.name.clone(), self.lease.owner.clone());
-        }
-    }
-}
-
-/// What the end of a held lock looked like.
+/// Whether a released lock was held until its release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Released {
-    /// The lock was ours until now.
+    /// This holder had the lock until now.
     InTime,
-    /// The lease had ended before: somebody else may have been inside at the same time.
+    /// The lease had ended before. Another holder may have been inside at the same time.
     TooLate,
 }
 
-/// A lock that is held. Dropped without [`Held::release`] it is given back all the same, without waiting.
-pub struct Held(Way);
+/// A held lock. Dropped without [`Held::release`] it is released in the background.
+pub struct Held(HoldKind);
 
-/// How it was had.
-enum Way {
-    Alone(Hold),
-    PassedOn(Turn),
+/// Where the lock came from.
+enum HoldKind {
+    Redis(Hold),
+    LocalQueue(LocalHold),
 }
 
 impl Held {
-    pub(crate) fn alone(hold: Hold) -> Self {
-        Self(Way::Alone(hold))
+    pub(crate) fn from_redis(hold: Hold) -> Self {
+        Self(HoldKind::Redis(hold))
     }
 
-    pub(crate) fn passed_on(turn: Turn) -> Self {
-        Self(Way::PassedOn(turn))
+    pub(crate) fn from_local_queue(hold: LocalHold) -> Self {
+        Self(HoldKind::LocalQueue(hold))
     }
 
-    /// A number that is higher than that of every holder before. What is written to has to refuse a lower one than it has seen.
+    /// Returns the fencing token: a number above that of every earlier holder. The store that you write to must refuse
+    /// a number below the highest one that it has seen.
     pub fn fence(&self) -> u64 {
         match &self.0 {
-            Way::Alone(hold) => hold.fence,
-            Way::PassedOn(turn) => turn.fence(),
+            HoldKind::Redis(hold) => hold.fence,
+            HoldKind::LocalQueue(hold) => hold.fence(),
         }
     }
 
-    /// Whether the lock is known to be lost: it was not renewed in time, by the clock of this process. What says no may be wrong
-    /// a moment later.
+    /// Whether the lock is known to be lost, because nobody renewed it in time by the clock of this process. An answer
+    /// of `false` may be wrong a moment later.
     pub fn is_lost(&self) -> bool {
         self.lease().is_lost()
     }
 
-    /// Comes back when the lock is lost.
+    /// Waits until the lock is lost.
     pub async fn lost(&self) {
         self.lease().lost().await;
     }
 
-    /// Gives the lock to the next waiter.
+    /// Hands the lock to the next waiter.
     ///
     /// # Errors
-    /// When Redis does not answer. It is then told a few times more, without anybody waiting for it; where it does not hear that
-    /// either, the lock stays until its lease ends.
+    /// When Redis does not answer. A background task then tries a few more times. If they fail too, the lock stays
+    /// taken until its lease ends.
     pub async fn release(self) -> Result<Released, Error> {
-        self.release_within(None).await
+        self.release_through(None).await
     }
 
-    /// The same, with `around` around it.
+    /// As [`Held::release`], through a hook.
     ///
     /// # Errors
-    /// When Redis does not answer.
-    pub async fn release_around(self, around: &dyn Around) -> Result<Released, Error> {
-        self.release_within(Some(around)).await
+    /// As [`Held::release`].
+    pub async fn release_observed(self, hook: &dyn Hook) -> Result<Released, Error> {
+        self.release_through(Some(hook)).await
     }
 
-    async fn release_within(self, around: Option<&dyn Around>) -> Result<Released, Error> {
+    async fn release_through(self, hook: Option<&dyn Hook>) -> Result<Released, Error> {
         let was_held = !self.is_lost();
         let was_owner = match self.0 {
-            Way::Alone(hold) => hold.release(around).await?,
-            Way::PassedOn(turn) => turn.release(around).await?,
+            HoldKind::Redis(hold) => hold.release(hook).await?,
+            HoldKind::LocalQueue(hold) => hold.release(hook).await?,
         };
         Ok(if was_held && was_owner {
             Released::InTime
@@ -123,8 +85,8 @@ impl Held {
 
     fn lease(&self) -> &Lease {
         match &self.0 {
-            Way::Alone(hold) => &hold.lease,
-            Way::PassedOn(turn) => turn.lease(),
+            HoldKind::Redis(hold) => &hold.lease,
+            HoldKind::LocalQueue(hold) => hold.lease(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How long a lock is ours, as far as this process can know.
+//! How long this process may believe that it holds a lock.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// The lease of one lock. It never ends later here than it ends in Redis, as long as both clocks run equally fast.
+/// The lease of one lock. Here it never ends later than in Redis, if both clocks run at the same speed.
 pub(crate) struct Lease {
     pub(crate) name: String,
-    /// What stands in Redis for whom it belongs to.
+    /// The value of the lock's key in Redis.
     pub(crate) owner: String,
     times: Mutex<Times>,
     lost: CancellationToken,
@@ -22,7 +22,7 @@ struct Times {
 }
 
 impl Times {
-    /// A third of the way is left for two more attempts.
+    /// Renewal begins after a third of the lease, so that there is time for two more attempts.
     fn of(began: Instant, length: Duration) -> Self {
         Self {
             ends: began + length,
@@ -41,8 +41,8 @@ impl Lease {
         }
     }
 
-    /// Renewed by a command that was sent at `sent`. What was lost before its answer came stays so.
-    pub(crate) fn prolong(&self, sent: Instant, lease: Duration) {
+    /// Extends the lease after a renewal that was sent at `sent`. A lost lease stays lost.
+    pub(crate) fn extend(&self, sent: Instant, lease: Duration) {
         if !self.is_lost() {
             *self.times() = Times::of(sent, lease);
         }
@@ -56,16 +56,17 @@ impl Lease {
         self.lost.cancel();
     }
 
-    /// Whether it is known to be lost, or has not been renewed in time. A process that stood still knows it by the clock.
+    /// Whether Redis said that the lock is lost, or nobody renewed it in time. The clock tells a process that was
+    /// stopped.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.is_cancelled() || self.times().ends <= Instant::now()
     }
 
-    /// Comes back as soon as it is lost, also where nobody renews it or looks after it any more.
+    /// Waits until the lock is lost. It also returns when renewal has stopped.
     pub(crate) async fn lost(&self) {
         while !self.is_lost() {
             let ends = self.times().ends;
-            // It may have been renewed by then.
+            // A renewal may have extended it by then.
             let _ = timeout_at(ends, self.lost.cancelled()).await;
         }
     }
@@ -82,17 +83,17 @@ mod tests {
     const GRACE: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_loss_is_told_when_the_lease_ends_and_not_before() {
+    async fn the_loss_is_reported_when_the_lease_ends_and_not_before() {
         let began = Instant::now();
         let lease = Lease::new("lock".to_owned(), "p:1:1".to_owned(), began, GRACE);
         let renewed = async {
             tokio::time::sleep(GRACE / 2).await;
-            lease.prolong(Instant::now(), GRACE);
+            lease.extend(Instant::now(), GRACE);
         };
         tokio::join!(lease.lost(), renewed);
         // The timer may round up by a millisecond.
         assert_eq!(began.elapsed().as_millis() / 10, 150);
-        lease.prolong(Instant::now(), GRACE);
-        assert!(lease.is_lost(), "too late");
+        lease.extend(Instant::now(), GRACE);
+        assert!(lease.is_lost(), "a lost lease is not extended");
     }
 }

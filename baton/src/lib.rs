@@ -1,19 +1,23 @@
-//! A lock in Redis that is handed from its holder to the next waiter.
+//! A lock in Redis that its holder hands to the next waiter.
 //!
 //! ```text
 //! A: acquire -> owner, fence 33
 //!                     B: acquire -> place 0 in the queue
 //! A: release -- one script: B is the owner, fence 34; PUBLISH to B's process
-//!                     B: hears that it has the lock
+//!                     B: receives the message and has the lock
 //! ```
 //!
-//! Who releases says in the same script who is next, so a hand-over costs one round trip, and nobody races. The queue is
-//! first come, first served over all processes. Waiters of one process that stand next to each other in it are given the lock
-//! together, and have it one after the other without Redis. A waiter whose process listens no more is skipped in that script.
-//! A lock lives for a short grace at first; the first renewal, which a dead process does not send, gives it the whole lease.
+//! - **One round trip per handoff.** The script that releases the lock also chooses the next holder, so
+//!   waiters do not race.
+//! - **Fair.** The queue is first come, first served, across all processes, unless [`Settings::batch`] is above 1.
+//! - **Neighbours share a handoff.** Waiters of one process that are next to each other in the queue get the lock
+//!   together. They pass it on among themselves without Redis.
+//! - **Crashes cost little.** The script skips a waiter whose process no longer listens. A new lock lives only for a
+//!   short grace. The first renewal extends it to the whole lease, and a dead process does not renew.
 //!
-//! **A lease is not mutual exclusion.** A process that is stopped for longer than its lease goes on as if it held the lock. Give
-//! [`Held::fence`] to what you write to, and let that refuse a fence below one that it has seen.
+//! **A lease is not mutual exclusion.** A process that was stopped for longer than its lease continues as if it held
+//! the lock. Send [`Held::fence`] with every write, and let the store refuse a fence below the highest one that it has
+//! seen.
 //!
 //! ```no_run
 //! # async fn sell() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,32 +34,37 @@
 //! # }
 //! ```
 //!
-//! For one Redis from version 6.0.6, also one that fails over; not for Redis Cluster, where PUBLISH does not say who listens at another node.
+//! # Requirements
+//!
+//! One Redis, version 6.0.6 or later, also one that fails over. Redis Cluster does not work: PUBLISH does not count the
+//! subscribers of other nodes.
 //!
 //! # Layout
 //!
-//! - [`Baton`], `ticket`: the way to the lock; [`Held`], `lease`: the lock, and until when it is ours
-//! - `scripts`: what Redis does in one step; `wire`: the connections; `listener`: what Redis says without being asked
-//! - `desk`: who waits and who holds in this process; `renewal`: one timer for all that is held
-//! - `local_queue`: passes a lock on inside the process a few times before it is given back
-//! - [`Around`]: for a program that wants to see or disturb each command
+//! - [`Baton`] (`process`): the locks of one process; `ticket`: one request for a lock; [`Held`], `hold`: a held lock
+//! - `local_queue`: passes a lock on inside the process, up to a batch; `listener`: receives handoffs; `renewal`:
+//!   renews leases
+//! - `shared`: the state of one process; `waiters`: its waiters and its locks; `lease`: how long a lock is held
+//! - `scripts`: the scripts in Redis; `wire`: the connections; [`Hook`]: code around each operation
 
-mod around;
-mod baton;
-mod desk;
 mod error;
 mod held;
+mod hold;
+mod hook;
 mod lease;
 mod listener;
 mod local_queue;
+mod process;
 mod renewal;
 mod scripts;
 mod settings;
+mod shared;
 mod ticket;
+mod waiters;
 mod wire;
 
-pub use around::{Act, Around, Going, Said};
-pub use baton::Baton;
 pub use error::Error;
 pub use held::{Held, Released};
+pub use hook::{Hook, Operation, PendingOperation, Summary};
+pub use process::Baton;
 pub use settings::Settings;

@@ -1,4 +1,4 @@
-//! Hears what Redis says without being asked: whose turn it is.
+//! Receives the handoffs to this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,26 +9,33 @@ use redis::aio::PubSub;
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
-use crate::around::{Act, carry, in_words};
-use crate::baton::Shared;
 use crate::error::Error;
-use crate::scripts::{Turn, channel};
+use crate::hook::{Operation, in_words, observed};
+use crate::scripts::{Handoff, channel};
+use crate::shared::Shared;
 
-/// Silence after which the subscription is asked whether it still lives: one that went dead without a word hears no turn.
+/// Silence after which a PING checks the subscription: nobody closes a connection that died silently.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Pause before a lost subscription is tried again.
+/// Pause before the next attempt to subscribe.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// Listens for the turns of this process.
+/// Subscribes to the channel of this process.
 pub(crate) async fn subscribe(shared: &Shared) -> Result<PubSub, Error> {
     let channel = channel(&shared.process);
-    let around = shared.settings.around.as_deref();
+    let hook = shared.settings.hook.as_deref();
     let words = |answer: &Result<PubSub, Error>| in_words(answer, |_| "listening");
-    carry(around, Act::Subscribe, &channel, shared.wire.listen(&channel), words).await
+    observed(
+        hook,
+        Operation::Subscribe,
+        &channel,
+        shared.wire.subscribe(&channel),
+        words,
+    )
+    .await
 }
 
-/// Hears turns, over one subscription after the other.
+/// Receives handoffs, and subscribes again whenever a subscription ends.
 pub(crate) async fn listen(shared: Arc<Shared>, mut subscription: PubSub) {
     loop {
         receive(&shared, subscription).await;
@@ -38,27 +45,26 @@ pub(crate) async fn listen(shared: Arc<Shared>, mut subscription: PubSub) {
                 Err(_) => sleep(AGAIN_AFTER).await,
             }
         };
-        // Whoever was given a turn meanwhile was skipped, or does not know of it: let everybody look for themselves.
-        shared.listening.send_modify(|times| *times += 1);
+        // Handoffs of the meantime skipped a waiter of this process or went unheard: every waiter asks again.
+        shared.subscriptions.send_modify(|count| *count += 1);
     }
 }
 
-/// Until the subscription has ended.
 async fn receive(shared: &Arc<Shared>, mut subscription: PubSub) {
     let channel = channel(&shared.process);
-    let around = shared.settings.around.as_deref();
+    let hook = shared.settings.hook.as_deref();
     loop {
         let mut messages = subscription.on_message();
         let message = timeout(QUIET, messages.next());
-        let heard = carry(around, Act::Receive, &channel, message, heard_in_words).await;
+        let received = observed(hook, Operation::Receive, &channel, message, received_in_words).await;
         drop(messages);
-        match heard {
+        match received {
             Ok(Some(message)) => deliver(shared, &message),
             Ok(None) => return,
             Err(_) => {
                 let words = |answer: &Result<(), Error>| in_words(answer, |()| "alive");
-                let answer = carry(around, Act::Ping, &channel, shared.wire.ping(&mut subscription), words).await;
-                if answer.is_err() {
+                let ping = shared.wire.ping(&mut subscription);
+                if observed(hook, Operation::Ping, &channel, ping, words).await.is_err() {
                     return;
                 }
             }
@@ -67,18 +73,15 @@ async fn receive(shared: &Arc<Shared>, mut subscription: PubSub) {
 }
 
 fn deliver(shared: &Arc<Shared>, message: &Msg) {
-    let Ok(message) = std::str::from_utf8(message.get_payload_bytes()) else {
-        return;
-    };
-    let Some(turn) = Turn::parse(message) else {
-        return;
-    };
-    shared.own(&turn, None);
+    let text = std::str::from_utf8(message.get_payload_bytes());
+    if let Some(handoff) = text.ok().and_then(Handoff::parse) {
+        shared.own(&handoff, None);
+    }
 }
 
-fn heard_in_words(heard: &Result<Option<Msg>, Elapsed>) -> &'static str {
-    match heard {
-        Ok(Some(_)) => "a turn",
+fn received_in_words(received: &Result<Option<Msg>, Elapsed>) -> &'static str {
+    match received {
+        Ok(Some(_)) => "a handoff",
         Ok(None) => "connection lost",
         Err(_) => "nothing",
     }

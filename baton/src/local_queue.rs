@@ -1,5 +1,5 @@
-//! Passes a lock on inside the process, up to a batch, before another process gets its turn: the lock cohorting of NUMA machines,
-//! with a round trip in place of a cache miss.
+//! Passes a lock on inside the process, up to a batch, before another process gets it: the lock cohorting of NUMA
+//! machines, with a round trip in place of a cache miss.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,82 +8,87 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Mutex as FairMutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 
-use crate::around::{Act, Around, carry};
-use crate::baton::Shared;
 use crate::error::Error;
-use crate::held::Hold;
+use crate::hold::Hold;
+use crate::hook::{Hook, Operation, observed};
 use crate::lease::Lease;
+use crate::shared::Shared;
 use crate::ticket::Ticket;
 
-/// The queues of a process, by the names of the locks. A queue is in the map only while somebody is in it.
+/// The queues of a process, by the names of the locks. A queue exists only while it has visitors.
 #[derive(Default)]
 pub(crate) struct LocalQueues(Mutex<HashMap<String, Arc<LocalQueue>>>);
 
-/// Who waits here for one lock.
 struct LocalQueue {
     /// First come, first served.
-    remote: Arc<FairMutex<Remote>>,
+    cached: Arc<FairMutex<CachedHold>>,
     waiting: AtomicUsize,
 }
 
 impl LocalQueue {
-    /// Comes back as the first in the queue; in vain at the deadline.
+    /// Waits until the caller is the first in the queue. None at the deadline.
     async fn first(
         &self,
         name: &str,
         deadline: Option<Instant>,
-        around: Option<&dyn Around>,
-    ) -> Option<OwnedMutexGuard<Remote>> {
-        if let Ok(remote) = self.remote.clone().try_lock_owned() {
-            return Some(remote);
+        hook: Option<&dyn Hook>,
+    ) -> Option<OwnedMutexGuard<CachedHold>> {
+        if let Ok(cached) = self.cached.clone().try_lock_owned() {
+            return Some(cached);
         }
-        let turn = self.remote.clone().lock_owned();
-        let turn = async {
+        let locked = self.cached.clone().lock_owned();
+        let first = async {
             match deadline {
-                Some(deadline) => timeout_at(deadline, turn).await.ok(),
-                None => Some(turn.await),
+                Some(deadline) => timeout_at(deadline, locked).await.ok(),
+                None => Some(locked.await),
             }
         };
-        let words = |turn: &Option<_>| if turn.is_some() { "its turn" } else { "not yet" };
-        carry(around, Act::Wait, name, turn, words).await
+        let words = |first: &Option<_>| {
+            if first.is_some() {
+                "first in the queue"
+            } else {
+                "not yet"
+            }
+        };
+        observed(hook, Operation::Wait, name, first, words).await
     }
 }
 
-/// What the queue has of the lock in Redis.
+/// The lock that Redis gave to the queue, if it still has it.
 #[derive(Default)]
-struct Remote {
+struct CachedHold {
     hold: Option<Hold>,
-    /// How many had it since it was had.
+    /// The number of holders since Redis gave it.
     served: u32,
 }
 
 impl LocalQueues {
-    /// Waits for the lock: for those before it here, and then, unless they leave it, for Redis. None when it has not come at the
-    /// deadline.
-    pub(crate) async fn turn(
+    /// Waits for the earlier visitors, and then for Redis unless one of them left the lock in the queue. None without
+    /// the lock at the deadline.
+    pub(crate) async fn wait(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
         name: &str,
         deadline: Option<Instant>,
-        around: Option<&dyn Around>,
-    ) -> Result<Option<Turn>, Error> {
+        hook: Option<&dyn Hook>,
+    ) -> Result<Option<LocalHold>, Error> {
         let visit = Visit::begin(self, name);
-        let waiting = Waiting::begin(&visit);
-        let Some(mut remote) = visit.queue.first(name, deadline, around).await else {
+        let waiting = CountedWaiter::new(&visit.queue);
+        let Some(mut cached) = visit.queue.first(name, deadline, hook).await else {
             return Ok(None);
         };
-        if remote.hold.as_ref().is_none_or(|hold| hold.lease.is_lost()) {
-            remote.hold = None;
-            remote.hold = Ticket::new(shared, name).wait(deadline, around).await?;
-            remote.served = 0;
+        if cached.hold.as_ref().is_none_or(|hold| hold.lease.is_lost()) {
+            cached.hold = None;
+            cached.hold = Ticket::new(shared, name).wait(deadline, hook).await?;
+            cached.served = 0;
         }
-        if remote.hold.is_none() {
+        if cached.hold.is_none() {
             return Ok(None);
         }
-        remote.served += 1;
+        cached.served += 1;
         drop(waiting);
-        Ok(Some(Turn {
-            remote: Some(remote),
+        Ok(Some(LocalHold {
+            cached: Some(cached),
             batch: shared.settings.batch,
             visit,
         }))
@@ -94,7 +99,7 @@ impl LocalQueues {
     }
 }
 
-/// Somebody who waits at a queue or has its lock. With the last one the queue goes, and what it still has of the lock.
+/// A waiter or a holder. The last one removes the queue, and with it a lock that the queue still has.
 struct Visit {
     queues: Arc<LocalQueues>,
     name: String,
@@ -106,7 +111,7 @@ impl Visit {
         let mut all = queues.queues();
         let queue = all.entry(name.to_owned()).or_insert_with(|| {
             Arc::new(LocalQueue {
-                remote: Arc::default(),
+                cached: Arc::default(),
                 waiting: AtomicUsize::new(0),
             })
         });
@@ -121,73 +126,74 @@ impl Visit {
 impl Drop for Visit {
     fn drop(&mut self) {
         let mut queues = self.queues.queues();
-        // The map's own and this one. Dropped with it, a lock that somebody left to a waiter who went is given back.
+        // The two references are that of the map and this one. A lock that was left to a waiter that went is released
+        // with the queue.
         if Arc::strong_count(&self.queue) == 2 {
             queues.remove(&self.name);
         }
     }
 }
 
-/// Counts who waits.
-struct Waiting<'a>(&'a LocalQueue);
+/// Counts a waiter while it waits.
+struct CountedWaiter<'a>(&'a LocalQueue);
 
-impl<'a> Waiting<'a> {
-    fn begin(visit: &'a Visit) -> Self {
-        visit.queue.waiting.fetch_add(1, Ordering::SeqCst);
-        Self(&visit.queue)
+impl<'a> CountedWaiter<'a> {
+    fn new(queue: &'a LocalQueue) -> Self {
+        queue.waiting.fetch_add(1, Ordering::SeqCst);
+        Self(queue)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for CountedWaiter<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// The lock, had from the queue.
-pub(crate) struct Turn {
-    /// There until it is given back.
-    remote: Option<OwnedMutexGuard<Remote>>,
+/// The lock, granted by a local queue.
+pub(crate) struct LocalHold {
+    /// None after the release.
+    cached: Option<OwnedMutexGuard<CachedHold>>,
     batch: u32,
     visit: Visit,
 }
 
-impl Turn {
-    /// Each of the batch has one of the fences that were reserved for it.
+impl LocalHold {
+    /// Each holder of the batch has one of the fences that were reserved for the batch.
     pub(crate) fn fence(&self) -> u64 {
-        let remote = self.remote();
-        self.hold().fence + u64::from(remote.served) - 1
+        let cached = self.cached();
+        self.hold().fence + u64::from(cached.served) - 1
     }
 
     pub(crate) fn lease(&self) -> &Lease {
         &self.hold().lease
     }
 
-    /// Leaves the lock to the next one here, or gives it back. Whether it was ours until now.
-    pub(crate) async fn release(mut self, around: Option<&dyn Around>) -> Result<bool, Error> {
+    /// Leaves the lock to the next waiter of the queue, or releases it. Whether it was still held.
+    pub(crate) async fn release(mut self, hook: Option<&dyn Hook>) -> Result<bool, Error> {
         match self.leave() {
-            Some(hold) => hold.release(around).await,
+            Some(hold) => hold.release(hook).await,
             None => Ok(true),
         }
     }
 
-    /// What is to be given back, if it is not left to the next one here.
+    /// Leaves the queue. Returns the lock if no waiter of the queue may have it.
     fn leave(&mut self) -> Option<Hold> {
-        let mut remote = self.remote.take()?;
-        let is_wanted = self.visit.queue.waiting.load(Ordering::SeqCst) > 0 && remote.served < self.batch;
-        if is_wanted { None } else { remote.hold.take() }
+        let mut cached = self.cached.take()?;
+        let is_wanted = self.visit.queue.waiting.load(Ordering::SeqCst) > 0 && cached.served < self.batch;
+        if is_wanted { None } else { cached.hold.take() }
     }
 
     fn hold(&self) -> &Hold {
-        self.remote().hold.as_ref().expect("a turn has the lock")
+        self.cached().hold.as_ref().expect("it has the lock")
     }
 
-    fn remote(&self) -> &Remote {
-        self.remote.as_ref().expect("there until it is given back")
+    fn cached(&self) -> &CachedHold {
+        self.cached.as_ref().expect("it is not released")
     }
 }
 
-impl Drop for Turn {
+impl Drop for LocalHold {
     fn drop(&mut self) {
         self.leave();
     }

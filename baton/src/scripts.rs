@@ -1,10 +1,11 @@
-//! What Redis does in one step, and the keys it does it to.
+//! The scripts that Redis runs as one step each, and the keys they use.
 
 use std::time::Duration;
 
 use redis::{FromRedisValue, ParsingError, Script, ScriptInvocation, Value};
 
-/// A lock's keys: the owner, the queue, the last fence that was given out. The braces are literal: they keep the keys together.
+/// The keys of a lock: the owner, the queue, the last fence. The braces are literal: they keep the keys in one hash
+/// slot.
 pub(crate) fn keys(name: &str) -> [String; 3] {
     let owner = owner_key(name);
     let (queue, last_fence) = (format!("{owner}:queue"), format!("{owner}:last-fence"));
@@ -15,12 +16,12 @@ fn owner_key(name: &str) -> String {
     format!("baton:{{{name}}}")
 }
 
-/// The name of the lock that an owner's key is of.
+/// The name of the lock with this owner key.
 pub(crate) fn name_of(owner_key: &str) -> Option<&str> {
     owner_key.strip_prefix("baton:{")?.strip_suffix('}')
 }
 
-/// Where a process hears of its turns.
+/// The channel on which a process receives its handoffs.
 pub(crate) fn channel(process: &str) -> String {
     format!("baton:{process}")
 }
@@ -31,8 +32,8 @@ pub(crate) struct Scripts {
     renew: Script,
 }
 
-/// A script of these parts. One that may end it stands before the functions that are not needed then: Redis makes each of them anew
-/// in each run.
+/// Joins parts to a script. A part that may return early stands before functions that only later parts need, because
+/// Redis creates each function anew in each run.
 macro_rules! script {
     ($($part:literal),+) => {
         Script::new(concat!($(include_str!(concat!("scripts/", $part))),+))
@@ -42,13 +43,19 @@ macro_rules! script {
 impl Scripts {
     pub(crate) fn new() -> Self {
         Self {
-            acquire: script!("keys.lua", "fences.lua", "take.lua", "hand_over.lua", "acquire.lua"),
-            release: script!("keys.lua", "release.lua", "fences.lua", "hand_over.lua", "hand_on.lua"),
+            acquire: script!("keys.lua", "fences.lua", "take.lua", "hand_off.lua", "acquire.lua"),
+            release: script!(
+                "keys.lua",
+                "release.lua",
+                "fences.lua",
+                "hand_off.lua",
+                "release_to_waiter.lua"
+            ),
             renew: script!("renew.lua"),
         }
     }
 
-    /// For a waiter that needs `fences`.
+    /// Asks for the lock, and for as many fences.
     pub(crate) fn acquire(
         &self,
         name: &str,
@@ -65,6 +72,7 @@ impl Scripts {
         call
     }
 
+    /// Gives up the lock of an owner, or the place of a token in the queue.
     pub(crate) fn release(&self, name: &str, owner_or_token: &str, grace: Duration) -> ScriptInvocation<'_> {
         let mut call = self.release.key(&keys(name));
         call.arg(owner_or_token).arg(grace.as_millis() as u64);
@@ -85,40 +93,41 @@ impl Scripts {
     }
 }
 
-/// What came of asking.
+/// The answer to an acquisition.
 #[derive(Debug)]
-pub(crate) enum Place {
-    /// It was free.
+pub(crate) enum AcquireReply {
+    /// The lock was free.
     Taken {
-        /// The first of the waiter's.
+        /// The first fence of the waiter.
         fence: u64,
     },
-    Owner {
-        /// The token, or several of this process, that have it one after the other.
+    /// An earlier question or a handoff already gave the lock to the waiter.
+    Owned {
+        /// The token, or several tokens of this process, which hold the lock one after the other.
         owner: String,
-        /// Of the first of them.
+        /// The first fence of the first token.
         fence: u64,
     },
-    Waiting {
-        /// How many are before it in the queue.
-        place: u64,
-        /// Of the owner.
+    Queued {
+        /// The number of waiters before this one.
+        ahead: u64,
+        /// The lease that the owner has left.
         lease: Duration,
-        /// By Redis' clock.
+        /// The clock of Redis.
         now_us: u64,
     },
 }
 
-impl Place {
+impl AcquireReply {
     pub(crate) fn in_words(&self) -> String {
         match self {
-            Self::Taken { fence } | Self::Owner { fence, .. } => format!("taken, fence {fence}"),
-            Self::Waiting { place, lease, .. } => format!("place {place}, lease {} ms", lease.as_millis()),
+            Self::Taken { fence } | Self::Owned { fence, .. } => format!("taken, fence {fence}"),
+            Self::Queued { ahead, lease, .. } => format!("place {ahead}, lease {} ms", lease.as_millis()),
         }
     }
 }
 
-impl FromRedisValue for Place {
+impl FromRedisValue for AcquireReply {
     fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
         if let Value::Int(_) = value {
             let fence = FromRedisValue::from_redis_value(value)?;
@@ -128,32 +137,32 @@ impl FromRedisValue for Place {
             && parts.len() == 2
         {
             let (owner, fence) = FromRedisValue::from_redis_value(value)?;
-            return Ok(Self::Owner { owner, fence });
+            return Ok(Self::Owned { owner, fence });
         }
-        let (place, lease_ms, now_us): (u64, i64, u64) = FromRedisValue::from_redis_value(value)?;
-        Ok(Self::Waiting {
-            place,
-            // Negative where there is none.
+        let (ahead, lease_ms, now_us): (u64, i64, u64) = FromRedisValue::from_redis_value(value)?;
+        Ok(Self::Queued {
+            ahead,
+            // Negative if there is no owner.
             lease: Duration::from_millis(lease_ms.max(0) as u64),
             now_us,
         })
     }
 }
 
-/// A turn, as it is told over the channel.
+/// The news that Redis gave a lock to this process.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Turn<'a> {
-    /// The token, or several with commas, that have it one after the other.
+pub(crate) struct Handoff<'a> {
+    /// The token, or several with commas, which hold the lock one after the other.
     pub(crate) owner: &'a str,
-    /// Of the first of them.
+    /// The first fence of the first token.
     pub(crate) fence: u64,
-    /// When it was given, by Redis' clock.
+    /// The time of the handoff by the clock of Redis.
     pub(crate) at_us: u64,
     pub(crate) name: &'a str,
 }
 
-impl<'a> Turn<'a> {
-    /// None when it is no such message.
+impl<'a> Handoff<'a> {
+    /// Reads a message of the channel. None for any other text.
     pub(crate) fn parse(message: &'a str) -> Option<Self> {
         let mut words = message.splitn(4, ' ');
         Some(Self {
@@ -164,7 +173,7 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// The tokens in their order, each with the first of its fences.
+    /// The tokens in their order, each with its first fence.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = (&'a str, u64)> {
         self.owner.split(',').scan(self.fence, |next, token| {
             let fence = *next;
@@ -180,17 +189,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_a_turn_or_nothing() {
-        let turn = Turn {
+    fn a_message_is_a_handoff_or_nothing() {
+        let handoff = Handoff {
             owner: "p:1:8,p:2:8",
             fence: 7,
             at_us: 9,
             name: "a lock",
         };
-        assert_eq!(turn.tokens().collect::<Vec<_>>(), [("p:1:8", 7), ("p:2:8", 15)]);
-        assert_eq!(Turn::parse("p:1:8,p:2:8 7 9 baton:{a lock}"), Some(turn));
-        for no_turn in ["", "p:1:8 7 9", "p:1:8 x 9 baton:{a}", "p:1:8 7 9 lock:{a}"] {
-            assert_eq!(Turn::parse(no_turn), None, "{no_turn}");
+        assert_eq!(handoff.tokens().collect::<Vec<_>>(), [("p:1:8", 7), ("p:2:8", 15)]);
+        assert_eq!(Handoff::parse("p:1:8,p:2:8 7 9 baton:{a lock}"), Some(handoff));
+        for other in ["", "p:1:8 7 9", "p:1:8 x 9 baton:{a}", "p:1:8 7 9 lock:{a}"] {
+            assert_eq!(Handoff::parse(other), None, "{other}");
         }
     }
 }

@@ -1,65 +1,65 @@
-//! How long things may take.
+//! The settings and their bounds.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::around::Around;
 use crate::error::Error;
+use crate::hook::Hook;
 
-/// Of every time: Redis counts in milliseconds, and keeps a queue for a day.
+/// Bounds of every time: Redis counts in milliseconds, and a queue expires after a day.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(86_400);
 
-/// Each lock reserves so many fences, and scripts count exactly up to 2^53 only.
+/// Each acquisition reserves this many fences, and scripts count exactly only up to 2^53.
 const MAX_BATCH: u32 = 1_000;
 
-/// How a [`Baton`](crate::Baton) works. Times are from 1 ms to one day.
+/// Settings of a [`Baton`](crate::Baton). Times are from 1 ms to one day.
 #[derive(Clone)]
 pub struct Settings {
-    /// How long a lock outlives a holder that no longer renews it.
+    /// How long the lock stays taken after the last renewal.
     pub lease: Duration,
-    /// How long it lives before its first renewal: so much is lost to a waiter that died as its turn came. Not longer than the
-    /// lease, whatever is set.
+    /// How long the lock stays taken before the first renewal. A waiter that dies as it gets the lock blocks it for
+    /// this long. The lease caps it.
     pub grace: Duration,
-    /// How often in a row a lock is had inside this process before another process gets its turn, from 1 to 1,000. With 1 all
+    /// How often in a row this process may take the lock before another process gets it, from 1 to 1,000. With 1 the
     /// waiters of all processes are served in the order in which they came.
     pub batch: u32,
-    /// How long Redis may take to answer.
+    /// How long to wait for an answer of Redis.
     pub answer_within: Duration,
-    /// Stands around what is done beside the calls: renewals, messages, and the release of what was dropped.
-    pub around: Option<Arc<dyn Around>>,
+    /// Runs around all background work: renewals, messages, and the release of dropped locks.
+    pub hook: Option<Arc<dyn Hook>>,
 }
 
 impl Default for Settings {
-    /// A lease of 10 s after a grace of 0.3 s, first come first served, 5 s for an answer.
+    /// A lease of 10 s after a grace of 0.3 s, first come, first served, and 5 s for an answer.
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(10),
             grace: Duration::from_millis(300),
             batch: 1,
             answer_within: Duration::from_secs(5),
-            around: None,
+            hook: None,
         }
     }
 }
 
 impl Settings {
-    /// Refuses what no lock can work with.
+    /// Refuses settings with which no lock can work.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !(1..=MAX_BATCH).contains(&self.batch) {
             let batch = self.batch;
             return Err(Error::Setting(format!(
-                "a batch of {batch}: it is from 1 to {MAX_BATCH}"
+                "the batch is {batch}: it must be from 1 to {MAX_BATCH}"
             )));
         }
         let times = [
-            ("a lease", self.lease),
-            ("a grace", self.grace),
-            ("an answer within", self.answer_within),
+            ("the lease", self.lease),
+            ("the grace", self.grace),
+            ("the time for an answer", self.answer_within),
         ];
         match times.iter().find(|(_, time)| !(SHORTEST..=LONGEST).contains(time)) {
             Some((what, time)) => Err(Error::Setting(format!(
-                "{what} of {time:?}: it is from {SHORTEST:?} to {LONGEST:?}"
+                "{what} is {time:?}: it must be from {SHORTEST:?} to {LONGEST:?}"
             ))),
             None => Ok(()),
         }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_lock_can_work_with_is_refused() {
+    fn settings_with_which_no_lock_can_work_are_refused() {
         let usual = Settings::default;
         let at_the_edge = Settings {
             lease: LONGEST,

@@ -1,4 +1,4 @@
-//! The way to a lock.
+//! One request for a lock, from the first question to the grant.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,79 +7,83 @@ use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
-use crate::around::{Act, Around, carry, in_words};
-use crate::baton::Shared;
 use crate::error::Error;
-use crate::held::Hold;
-use crate::scripts::{Place, Turn};
+use crate::hold::Hold;
+use crate::hook::{Hook, Operation, in_words, observed};
+use crate::scripts::{AcquireReply, Handoff};
+use crate::shared::Shared;
+use crate::waiters::Grant;
 
-/// For how much longer each one in the queue waits before it looks whether the lease of a holder ended that nobody renews: the
-/// first one looks soon after the end; if it does not, the next one does.
-const EACH_LOOKS_LATER: Duration = Duration::from_millis(50);
+/// A waiter asks again after the lease of a holder that does not renew it. For each place in the queue it asks this
+/// much later, so that the first waiter asks first, and the second only if the first does not.
+const LATER_PER_PLACE: Duration = Duration::from_millis(50);
 
-/// A token that may stand in the queue. Dropped before its turn it leaves, wherever it was; dropped with it, the lock is passed on.
+/// A token that may be queued. Dropped before the grant, it leaves the queue. Dropped with an unread grant, it passes
+/// the lock on.
 pub(crate) struct Ticket {
     shared: Arc<Shared>,
     name: String,
     token: String,
-    turn: oneshot::Receiver<Hold>,
-    listening: watch::Receiver<u64>,
+    grant: oneshot::Receiver<Grant>,
+    subscriptions: watch::Receiver<u64>,
 }
 
 /// Why a wait ended.
 enum Woken {
-    Turn(Hold),
-    LookAgain,
-    /// It was to have the lock after others of this process, whose lease has ended.
+    Granted(Hold),
+    AskAgain,
+    /// The token was to get the lock after others of this process, and the lease has ended.
     TooLate,
 }
 
 impl Woken {
     fn in_words(&self) -> &'static str {
         match self {
-            Self::Turn(_) => "its turn",
-            Self::LookAgain => "not yet",
+            Self::Granted(_) => "granted",
+            Self::AskAgain => "not yet",
             Self::TooLate => "too late",
         }
     }
 }
 
 impl Ticket {
-    /// A place at the desk, before anything is sent: a turn that comes before its answer finds it.
+    /// Registers a token before anything is sent: the handoff may arrive before the answer.
     pub(crate) fn new(shared: &Arc<Shared>, name: &str) -> Self {
         let token = shared.token();
         Self {
-            turn: shared.desk().wait(&token),
-            listening: shared.listening.subscribe(),
+            grant: shared.waiters().add(&token),
+            subscriptions: shared.subscriptions.subscribe(),
             shared: shared.clone(),
             name: name.to_owned(),
             token,
         }
     }
 
-    /// Waits for the lock. None when it has not come at the deadline; but once it is asked for it.
+    /// Waits for the lock. Returns None if it has not come by the deadline. It asks at least once.
     pub(crate) async fn wait(
         mut self,
         deadline: Option<Instant>,
-        around: Option<&dyn Around>,
+        hook: Option<&dyn Hook>,
     ) -> Result<Option<Hold>, Error> {
         let mut is_again = false;
         loop {
-            let look_again = match self.is_waiting() {
-                true => self.ask(is_again, around).await?,
-                // Only others of this process are before it, which Redis knows.
+            let ask_again_at = match self.is_waiting() {
+                true => self.ask(is_again, hook).await?,
+                // Redis gave the lock to this process, and only others of this process come first.
                 false => None,
             };
-            let until = [look_again, deadline].into_iter().flatten().min();
+            let until = [ask_again_at, deadline].into_iter().flatten().min();
             let name = self.name.clone();
-            let woken = match self.turn.try_recv() {
-                Ok(hold) => Woken::Turn(hold),
+            let woken = match self.grant.try_recv() {
+                Ok(grant) => Woken::Granted(Hold::new(self.shared.clone(), grant)),
                 Err(TryRecvError::Closed) => Woken::TooLate,
-                Err(TryRecvError::Empty) => carry(around, Act::Wait, &name, self.woken(until), Woken::in_words).await,
+                Err(TryRecvError::Empty) => {
+                    observed(hook, Operation::Wait, &name, self.woken(until), Woken::in_words).await
+                }
             };
             is_again = match woken {
-                Woken::Turn(hold) => return Ok(Some(hold)),
-                Woken::LookAgain => true,
+                Woken::Granted(hold) => return Ok(Some(hold)),
+                Woken::AskAgain => true,
                 Woken::TooLate => {
                     self = Self::new(&self.shared, &name);
                     false
@@ -92,70 +96,78 @@ impl Ticket {
     }
 
     fn is_waiting(&self) -> bool {
-        self.shared.desk().is_waiting(&self.token)
+        self.shared.waiters().is_waiting(&self.token)
     }
 
-    /// When to look again; none when Redis gave the lock. Over another connection where this one was lost: what came through is
-    /// not done twice.
-    async fn ask(&mut self, is_again: bool, around: Option<&dyn Around>) -> Result<Option<Instant>, Error> {
-        match self.ask_once(is_again, around).await {
-            Err(error) if error.is_cut() => self.ask_once(true, around).await,
+    /// Asks for the lock. Returns when to ask again, or None if Redis gave the lock. After a lost connection it asks
+    /// once more: a repeated question does nothing twice.
+    async fn ask(&mut self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
+        match self.ask_once(is_again, hook).await {
+            Err(error) if error.is_cut() => self.ask_once(true, hook).await,
             answer => answer,
         }
     }
 
-    async fn ask_once(&mut self, is_again: bool, around: Option<&dyn Around>) -> Result<Option<Instant>, Error> {
-        self.listening.mark_unchanged();
+    async fn ask_once(&mut self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
+        self.subscriptions.mark_unchanged();
         let sent = Instant::now();
         let (scripts, grace, batch) = (&self.shared.scripts, self.shared.grace(), self.shared.settings.batch);
         let call = scripts.acquire(&self.name, &self.token, grace, is_again, batch);
         let answer = self.shared.wire.run(&call);
-        let words = |answer: &Result<Place, Error>| in_words(answer, Place::in_words);
-        let place = carry(around, Act::Acquire, &self.name, answer, words).await?;
-        match place {
-            Place::Taken { fence } => self.own(&self.token, fence, sent),
-            Place::Owner { owner, fence } => self.own(&owner, fence, sent),
-            Place::Waiting { place, lease, now_us } => {
-                self.shared.desk().wait_on(&self.token, sent, now_us);
-                let place = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
-                return Ok(Some(Instant::now() + lease + EACH_LOOKS_LATER.saturating_mul(place)));
+        let words = |answer: &Result<AcquireReply, Error>| in_words(answer, AcquireReply::in_words);
+        match observed(hook, Operation::Acquire, &self.name, answer, words).await? {
+            AcquireReply::Taken { fence } => self.own(&self.token, fence, sent),
+            AcquireReply::Owned { owner, fence } => self.own(&owner, fence, sent),
+            AcquireReply::Queued { ahead, lease, now_us } => {
+                self.shared.waiters().note_queued(&self.token, sent, now_us);
+                let place = u32::try_from(ahead).unwrap_or(u32::MAX).saturating_add(1);
+                return Ok(Some(Instant::now() + lease + LATER_PER_PLACE.saturating_mul(place)));
             }
         }
         Ok(None)
     }
 
-    /// Redis answered that the lock belongs to `owner`.
+    /// Takes over the lock after the answer that it belongs to `owner`.
     fn own(&self, owner: &str, fence: u64, sent: Instant) {
-        let turn = Turn {
+        let handoff = Handoff {
             owner,
             fence,
             at_us: 0,
             name: &self.name,
         };
-        self.shared.own(&turn, Some(sent));
+        self.shared.own(&handoff, Some(sent));
     }
 
     async fn woken(&mut self, until: Option<Instant>) -> Woken {
-        let turn_or_news = async {
+        let granted_or_resubscribed = async {
             tokio::select! {
                 biased;
-                turn = &mut self.turn => turn.map_or(Woken::TooLate, Woken::Turn),
-                _ = self.listening.changed() => Woken::LookAgain,
+                grant = &mut self.grant => {
+                    grant.map_or(Woken::TooLate, |grant| Woken::Granted(Hold::new(self.shared.clone(), grant)))
+                }
+                _ = self.subscriptions.changed() => Woken::AskAgain,
             }
         };
         match until {
-            Some(until) => timeout_at(until, turn_or_news).await.unwrap_or(Woken::LookAgain),
-            None => turn_or_news.await,
+            Some(until) => timeout_at(until, granted_or_resubscribed)
+                .await
+                .unwrap_or(Woken::AskAgain),
+            None => granted_or_resubscribed.await,
         }
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let was_waiting = self.shared.desk().leave(&self.token);
-        if was_waiting {
+        if self.shared.waiters().remove(&self.token) {
             let (name, token) = (std::mem::take(&mut self.name), std::mem::take(&mut self.token));
-            self.shared.release_unseen(name, token);
+            self.shared.release_in_background(name, token);
+            return;
+        }
+        // A closed channel accepts no grant. A grant that is already in it goes to the next waiter.
+        self.grant.close();
+        if let Ok(grant) = self.grant.try_recv() {
+            self.shared.pass_on_or_release(&grant.lease);
         }
     }
 }

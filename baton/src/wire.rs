@@ -10,10 +10,10 @@ use tokio::time::timeout;
 
 use crate::error::Error;
 
-/// How often a lost connection is tried again before a command is told so.
+/// Attempts to reconnect before a command fails.
 const RECONNECTS: usize = 2;
 
-/// The longest pause between two tries.
+/// The longest pause between two attempts.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Wire {
@@ -32,12 +32,12 @@ impl Wire {
         })
     }
 
-    /// Runs a script; one that Redis has forgotten is loaded again.
+    /// Runs a script, and loads it first if Redis does not know it.
     pub(crate) async fn run<T: FromRedisValue>(&self, call: &ScriptInvocation<'_>) -> Result<T, Error> {
         self.run_within(self.answer_within, call).await
     }
 
-    /// The same, for what has less time.
+    /// As [`Self::run`], with a time limit of its own.
     pub(crate) async fn run_within<T: FromRedisValue>(
         &self,
         within: Duration,
@@ -46,39 +46,39 @@ impl Wire {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let answer = in_time(within, call.invoke_async(&mut shared)).await;
         if answer.as_ref().is_err_and(redis::RedisError::is_timeout) {
-            // The client makes a connection anew that was closed, not one that went silent.
-            let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
-            *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = anew;
+            // The client replaces a closed connection by itself, but not a silent one.
+            let new = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
+            *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = new;
         }
         Ok(answer?)
     }
 
-    /// A connection of its own that hears what is said on `channel`.
-    pub(crate) async fn listen(&self, channel: &str) -> Result<PubSub, Error> {
-        let listening = async {
+    /// Opens a separate connection and subscribes to `channel`.
+    pub(crate) async fn subscribe(&self, channel: &str) -> Result<PubSub, Error> {
+        let subscribing = async {
             let mut subscriber = self.client.get_async_pubsub().await?;
             subscriber.subscribe(channel).await?;
             Ok(subscriber)
         };
-        Ok(in_time(self.answer_within, listening).await?)
+        Ok(in_time(self.answer_within, subscribing).await?)
     }
 
-    /// Whether a subscription still lives.
+    /// Checks that a subscription is alive.
     pub(crate) async fn ping(&self, subscription: &mut PubSub) -> Result<(), Error> {
         let answer = in_time(self.answer_within, subscription.ping::<redis::Value>()).await;
         Ok(answer.map(drop)?)
     }
 }
 
-/// What comes of `asked`, if it comes in time.
-async fn in_time<T>(within: Duration, asked: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+/// The answer, or a timeout.
+async fn in_time<T>(within: Duration, answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
     let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
-    timeout(within, asked).await.unwrap_or_else(late)
+    timeout(within, answer).await.unwrap_or_else(late)
 }
 
 fn limits(answer_within: Duration) -> ConnectionManagerConfig {
     ConnectionManagerConfig::new()
-        // Each command has a limit of its own.
+        // `in_time` limits each command.
         .set_response_timeout(None)
         .set_connection_timeout(Some(answer_within))
         .set_number_of_retries(RECONNECTS)

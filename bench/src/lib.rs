@@ -1,12 +1,12 @@
-//! What locks, strategies and their growth cost: ratios within one run, each a median with its runs beside it.
+//! Benchmarks of locks and purchases. Figures are ratios within one run; each is a median, with its runs beside it.
 //!
 //! # Layout
 //!
-//! - [`lock`]: locks, side by side
-//! - [`scale`]: how they grow
-//! - [`path`]: what a sale costs on its way, beside a no-op that goes the same way
-//! - [`setting`]: on what it is measured, and how often
-//! - [`row`]: one line of a result, and what is written of all
+//! - [`lock`]: compares locks
+//! - [`scale`]: compares locks as waiters, instances and items grow
+//! - [`path`]: measures what a sale costs on its route, beside a no-op on the same route
+//! - [`setting`]: the servers and the repeats
+//! - [`row`]: one row of a result, and the result file
 
 pub mod lock;
 pub mod path;

@@ -1,4 +1,4 @@
-//! One line of a result: what was tried, the medians, and the runs they are of.
+//! One row of a result: its parameters, the medians, and their runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use loadtest::result::environment::Environment;
 use serde::Serialize;
 
-/// One thing that was measured: its parameters, the median of each figure, and the figures of each run.
+/// One row of a result.
 #[derive(Debug, Serialize)]
 pub struct Row<P, F> {
-    /// What was tried.
+    /// The parameters of the row.
     #[serde(flatten)]
     pub parameters: P,
     /// The median of each figure.
@@ -20,18 +20,18 @@ pub struct Row<P, F> {
     pub runs: Vec<F>,
 }
 
-/// A whole result.
+/// A complete result.
 #[derive(Debug, Serialize)]
 pub struct Measured<'a, P, F> {
-    /// The command that measured it.
+    /// The command line.
     pub command: String,
-    /// On what it was measured.
+    /// The machine and the servers.
     pub environment: &'a Environment,
-    /// One for each thing that was measured.
+    /// The rows.
     pub rows: Vec<Row<P, F>>,
 }
 
-/// The middle one; of an even number the mean of the two in the middle. Nothing has no middle.
+/// Returns the median: for an even count the mean of the two middle figures, and None without figures.
 pub fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = figures.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
@@ -40,12 +40,12 @@ pub fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(sorted[middle], sorted[upper]))
 }
 
-/// Writes `name`.json into `folder`, which is made.
+/// Creates `folder` and writes `name`.json into it.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the folder or the file cannot be written.
 pub fn write<P: Serialize, F: Serialize>(measured: &Measured<P, F>, folder: &Path, name: &str) -> Result<PathBuf> {
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let path = folder.join(name).with_extension("json");
     let text = serde_json::to_string_pretty(measured)? + "\n";
     fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
@@ -57,7 +57,7 @@ mod tests {
     use super::median;
 
     #[test]
-    fn a_median_is_the_middle_one_and_of_two_their_mean() {
+    fn a_median_is_the_middle_figure_or_the_mean_of_the_two_in_the_middle() {
         assert_eq!(median([]), None);
         assert_eq!(median([3.0]), Some(3.0));
         assert_eq!(median([9.0, 1.0, 4.0]), Some(4.0));

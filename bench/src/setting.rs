@@ -1,18 +1,19 @@
-//! On what something is measured.
+//! The setting of a benchmark.
 
 use loadtest::deployment::Local;
 
-/// Is told how many are done of how many, in a line what belongs together, and what begins.
-pub type Begins = dyn Fn(usize, usize, &str, &str) + Send + Sync;
+/// Reports progress: the number of finished runs, the number of all runs, a line for the present group, and the present
+/// run.
+pub type ReportProgress = dyn Fn(usize, usize, &str, &str) + Send + Sync;
 
-/// On what it is measured, how often, and who is told how far it has come.
+/// The servers of a benchmark, its repeats, and where it reports.
 pub struct Setting {
     /// The stores, and the instances that can be started.
     pub local: Local,
-    /// How many runs each figure is the median of, at least one.
+    /// The number of runs behind each median, at least one.
     pub repeat: u32,
-    /// Who is told before each run.
-    pub begins: Box<Begins>,
-    /// Who is told, in a line, what is left out and why.
-    pub says: Box<dyn Fn(&str) + Send + Sync>,
+    /// Called before each run.
+    pub progress: Box<ReportProgress>,
+    /// Called with one line for each part that is left out, with the reason.
+    pub report: Box<dyn Fn(&str) + Send + Sync>,
 }

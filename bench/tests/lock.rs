@@ -1,4 +1,4 @@
-//! Locks are measured right: a broken one is found out, and commands are counted as they are sent. On a real Redis.
+//! The measurement detects a broken lock and counts commands exactly, on a real Redis.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::sync::Arc;
@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
-use bench::lock::Seen;
+use bench::lock::Sample;
 use bench::lock::commands::CommandCounter;
-use bench::lock::contenders::{self, Contender, Held, Kind, Lock};
+use bench::lock::contender::Contender;
+use bench::lock::contenders;
 use bench::lock::contention::Contention;
-use bench::lock::way::Way;
+use bench::lock::lock_kind::{Held, Lock, LockKind};
+use bench::lock::redis_route::RedisRoute;
 use futures_util::StreamExt;
 use redis::Client;
 use stack::{Parts, Stores};
 
-/// Long enough that each is served, and nobody is sent away who waits.
+/// Long enough that each task gets the lock, and that no waiting task gives up.
 const SHORT: Contention = Contention {
     instances: 2,
     tasks: 2,
@@ -45,23 +47,26 @@ fn named(name: &str) -> Box<dyn Contender> {
     found.unwrap()
 }
 
-async fn seen(contender: &dyn Contender, contention: Contention, url: &str) -> Seen {
+async fn sample(contender: &dyn Contender, contention: Contention, url: &str) -> Sample {
     let client = Client::open(url).unwrap();
     let mut counter = CommandCounter::connect(&client, contender.sends()).await.unwrap();
     contender.contend(contention, url, &mut counter).await.unwrap()
 }
 
-fn commands_each(seen: &Seen) -> f64 {
-    seen.figures(Duration::from_millis(1)).commands_per_acquisition.unwrap()
+fn commands_each(sample: &Sample) -> f64 {
+    sample
+        .figures(Duration::from_millis(1))
+        .commands_per_acquisition
+        .unwrap()
 }
 
-/// Lets everybody in, always, with a fence that does not rise where it is given one.
+/// A broken lock: it admits every task at once, with a fence that does not rise.
 struct Open {
     fence: Option<u64>,
 }
 
 #[async_trait]
-impl Kind for Open {
+impl LockKind for Open {
     fn name(&self) -> &str {
         "open"
     }
@@ -95,26 +100,26 @@ impl Held for Open {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lock_that_lets_everybody_in_is_found_out_and_so_is_a_fence_that_does_not_rise() {
+async fn a_lock_that_admits_every_task_is_detected_and_so_is_a_fence_that_does_not_rise() {
     let stores = stores();
-    let all = seen(&Open { fence: None }, SHORT, stores.redis_url()).await;
+    let all = sample(&Open { fence: None }, SHORT, stores.redis_url()).await;
     assert!(all.violations.unwrap() > 0);
-    let alone = seen(&Open { fence: None }, ALONE, stores.redis_url()).await;
+    let alone = sample(&Open { fence: None }, ALONE, stores.redis_url()).await;
     assert_eq!(alone.violations, Some(0));
-    let fenced = seen(&Open { fence: Some(7) }, ALONE, stores.redis_url()).await;
+    let fenced = sample(&Open { fence: Some(7) }, ALONE, stores.redis_url()).await;
     assert!(fenced.violations.unwrap() > 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_lock_costs_one_command_and_a_token_that_nobody_else_wants_two() {
+async fn no_lock_costs_one_command_and_an_uncontended_token_two() {
     let stores = stores();
     let url = stores.redis_url();
-    assert_eq!(commands_each(&seen(&*named("no-lock"), SHORT, url).await), 1.0);
-    assert_eq!(commands_each(&seen(&*named("token"), ALONE, url).await), 2.0);
+    assert_eq!(commands_each(&sample(&*named("no-lock"), SHORT, url).await), 1.0);
+    assert_eq!(commands_each(&sample(&*named("token"), ALONE, url).await), 2.0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_lock_lets_in_one_at_a_time_and_its_commands_are_counted_as_a_monitor_sees_them() {
+async fn every_lock_admits_one_task_at_a_time_and_its_count_of_commands_agrees_with_monitor() {
     let stores = stores();
     let url = stores.redis_url();
     let client = Client::open(url).unwrap();
@@ -124,8 +129,8 @@ async fn every_lock_lets_in_one_at_a_time_and_its_commands_are_counted_as_a_moni
             continue;
         }
         let monitor = client.get_async_monitor().await.unwrap();
-        let seen = seen(&*contender, SHORT, url).await;
-        // The counter looks before the first and after the last one.
+        let sample = sample(&*contender, SHORT, url).await;
+        // The counter sends INFO before the first command and after the last.
         let sent = monitor.into_on_message::<String>();
         let sent = sent.skip_while(|line| std::future::ready(!line.contains("\"INFO\"")));
         let sent = sent.skip(1);
@@ -135,19 +140,19 @@ async fn every_lock_lets_in_one_at_a_time_and_its_commands_are_counted_as_a_moni
             .collect()
             .await;
         let name = contender.name();
-        assert_eq!(seen.commands, lines.len() as u64, "{name}: {:?}", lines.last());
-        assert_eq!(seen.violations.unwrap_or(0), 0, "{name}");
-        assert!(seen.tasks.iter().any(|task| task.in_time > 0), "{name}");
+        assert_eq!(sample.commands, lines.len() as u64, "{name}: {:?}", lines.last());
+        assert_eq!(sample.violations.unwrap_or(0), 0, "{name}");
+        assert!(sample.tasks.iter().any(|task| task.in_time > 0), "{name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_way_leads_to_the_same_redis_and_adds_to_each_round_trip() {
+async fn a_delayed_route_leads_to_the_same_redis_and_adds_to_each_round_trip() {
     let stores = stores();
     let added = Duration::from_millis(10);
-    let way = Way::to(stores.redis_url(), added).await.unwrap();
-    assert_ne!(way.url, stores.redis_url());
-    assert!(way.round_trip().await.unwrap() >= added);
-    let seen = seen(&*named("no-lock"), ALONE, &way.url).await;
-    assert_eq!(commands_each(&seen), 1.0);
+    let route = RedisRoute::to(stores.redis_url(), added).await.unwrap();
+    assert_ne!(route.url, stores.redis_url());
+    assert!(route.round_trip().await.unwrap() >= added);
+    let sample = sample(&*named("no-lock"), ALONE, &route.url).await;
+    assert_eq!(commands_each(&sample), 1.0);
 }

@@ -1,4 +1,4 @@
-//! `oversell bench`: what things cost, as ratios within one run.
+//! `oversell bench`: measures what locks and purchases cost, as ratios within one run.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::progress::Progress;
 use crate::selection::select;
 use crate::{command_line, deployment, interrupt, run_folder, say};
 
-/// Measures, keeps the result and prints its table.
+/// Measures, saves the result and prints its table.
 pub fn bench(options: BenchOptions) -> Result<u8> {
     match options.what {
-        What::Lock(options) => kept("lock", options, one_thread(), Vec::new(), |setting| async move {
+        What::Lock(options) => save("lock", options, one_thread(), Vec::new(), |setting| async move {
             let rows = lock::measure(&setting).await?;
             let table = lock::table(&rows);
             Ok((rows, table))
         }),
-        What::Scale(options) => kept("scale", options, one_thread(), Vec::new(), |setting| async move {
+        What::Scale(options) => save("scale", options, one_thread(), Vec::new(), |setting| async move {
             let rows = scale::measure(&setting).await?;
             let table = lock::table(&rows);
             Ok((rows, table))
@@ -39,7 +39,7 @@ pub fn bench(options: BenchOptions) -> Result<u8> {
             needs.sort_unstable();
             needs.dedup();
             let threads = Builder::new_multi_thread();
-            kept("path", options.measure, threads, needs, |setting| async move {
+            save("path", options.measure, threads, needs, |setting| async move {
                 let names: Vec<_> = chosen.into_iter().map(|entry| entry.name).collect();
                 let rows = path::measure(setting, &names).await?;
                 let table = path::table(&rows);
@@ -49,13 +49,13 @@ pub fn bench(options: BenchOptions) -> Result<u8> {
     }
 }
 
-/// For the tasks that contend for locks: as many as an instance of the shop has. Where they have two, Redis has to share one
-/// of two processors with them.
+/// One thread for the tasks that contend for locks, as in an instance of the shop. With two, they and Redis would have
+/// to share two processors.
 fn one_thread() -> Builder {
     Builder::new_current_thread()
 }
 
-/// The strategies that the names mean; without any, all that are safe.
+/// Returns the named strategies, or all safe ones if no name is given.
 fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
     let mut all = Entry::all();
     if asked.is_empty() {
@@ -69,9 +69,9 @@ fn chosen(asked: &[String]) -> Result<Vec<Entry>> {
     Ok(all)
 }
 
-/// Keeps the rows that `measure` gives on `threads` as `name`.json in a folder of their own, and prints its table. What is in
-/// `needs` is started where it can be.
-fn kept<P, F, M>(
+/// Runs `measure` on `threads`, saves its rows as `name`.json in a new folder and prints its table. Starts the services
+/// in `needs` if it can.
+fn save<P, F, M>(
     name: &str,
     options: MeasureOptions,
     threads: Builder,
@@ -83,7 +83,7 @@ where
     F: Serialize + Send + 'static,
     M: Future<Output = Result<(Vec<Row<P, F>>, String)>> + Send,
 {
-    // Before anything is measured that could not be kept.
+    // Before the measurement: it is of no use if the result cannot be saved.
     let folder = run_folder::new(&options.results, &run_folder::id(Utc::now()))?;
     let quiet = options.quiet;
     let measuring = interrupt::unless_interrupted_on(threads, |stop| async move {
@@ -94,11 +94,11 @@ where
     });
     let measured = measuring.transpose();
     if !matches!(measured, Ok(Some(_))) {
-        // Nothing is in it.
+        // The folder is empty.
         let _ = fs::remove_dir(&folder);
     }
     let Some((environment, (rows, table))) = measured? else {
-        say::aside("interrupted: nothing was kept");
+        say::aside("interrupted: no result was saved");
         return Ok(INTERRUPTED);
     };
     let result = Measured {
@@ -109,12 +109,12 @@ where
     let path = write(&result, &folder, name)?;
     say::result(&format!("{table}\n"))?;
     if !quiet {
-        say::aside(format_args!("kept in {}", path.display()));
+        say::aside(format_args!("saved in {}", path.display()));
     }
     Ok(AS_DESIGNED)
 }
 
-/// Starts what it is measured on, and stops it again.
+/// Starts the servers, measures, and stops them.
 async fn measured<T, M>(
     options: MeasureOptions,
     needs: Vec<&'static str>,
@@ -129,12 +129,12 @@ where
     let environment = Environment::here(versions, nginx.transpose()?);
     let quiet = options.quiet;
     let progress = Arc::new(Progress::new(quiet));
-    let teller = progress.clone();
+    let shown = progress.clone();
     let setting = Setting {
         local,
         repeat: options.repeat,
-        begins: Box::new(move |done, all, line, what| teller.begins(done, all, line, what.to_owned())),
-        says: Box::new(move |line| {
+        progress: Box::new(move |done, all, line, run| shown.begins(done, all, line, run.to_owned())),
+        report: Box::new(move |line| {
             if !quiet {
                 say::aside(line);
             }

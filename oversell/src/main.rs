@@ -1,5 +1,6 @@
 //! The command line of Oversell. Each command is one call into the rooms behind it.
 
+#[cfg(feature = "bench")]
 mod bench;
 mod choose;
 mod client;
@@ -13,6 +14,8 @@ mod exit;
 mod health;
 mod interrupt;
 mod markdown;
+#[cfg(not(feature = "bench"))]
+mod no_bench;
 mod open_files;
 mod options;
 mod plan;
@@ -34,6 +37,8 @@ mod values;
 
 use std::process::ExitCode;
 
+#[cfg(not(feature = "bench"))]
+use no_bench as bench;
 use options::{Command, Options};
 
 #[global_allocator]

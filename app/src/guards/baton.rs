@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton::{Act, Around, Baton, Going, Settings};
+use baton::{Baton, Hook, Operation, PendingOperation, Settings};
 
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Fence, Name};
@@ -67,7 +67,7 @@ async fn open(world: &World) -> Result<Arc<dyn Guard>, Error> {
     let settings = Settings {
         lease: world.timeouts.lease,
         grace: GRACE,
-        around: Some(Arc::new(Seam(Probe::of_worker("baton", world.observers.clone())))),
+        hook: Some(Arc::new(Seam(Probe::of_worker("baton", world.observers.clone())))),
         ..Settings::default()
     };
     let client = redis::Client::open(world.services.url(Redis::NAME)?)?;
@@ -110,7 +110,7 @@ impl Held for HeldLock {
     }
 
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
-        Ok(match self.0.release_around(&Seam(probe.clone())).await? {
+        Ok(match self.0.release_observed(&Seam(probe.clone())).await? {
             baton::Released::InTime => Released::InTime,
             baton::Released::TooLate => Released::TooLate,
         })
@@ -120,22 +120,26 @@ impl Held for HeldLock {
 /// Lets everything that the library does pass through the seam.
 struct Seam(Probe);
 
-impl Around for Seam {
-    fn carry<'a>(&'a self, act: Act, key: &'a str, going: Going<'a>) -> Going<'a> {
-        let step = match act {
-            Act::Acquire => &ACQUIRE,
-            Act::Wait => &WAIT,
-            Act::Release => &RELEASE,
-            Act::Renew => &RENEW,
-            Act::Subscribe => &SUBSCRIBE,
-            Act::Receive => &RECEIVE,
-            Act::Ping => &PING,
+impl Hook for Seam {
+    fn run<'a>(&'a self, operation: Operation, key: &'a str, pending: PendingOperation<'a>) -> PendingOperation<'a> {
+        let step = match operation {
+            Operation::Acquire => &ACQUIRE,
+            Operation::Wait => &WAIT,
+            Operation::Release => &RELEASE,
+            Operation::Renew => &RENEW,
+            Operation::Subscribe => &SUBSCRIBE,
+            Operation::Receive => &RECEIVE,
+            Operation::Ping => &PING,
         };
-        let probe = match (act, Name::parse(key)) {
-            (Act::Release | Act::Renew, Ok(item)) => self.0.about(&item),
+        let probe = match (operation, Name::parse(key)) {
+            (Operation::Release | Operation::Renew, Ok(item)) => self.0.about(&item),
             _ => self.0.clone(),
         };
-        Box::pin(async move { probe.local(step, &key, going, |said| said.words().to_owned()).await })
+        Box::pin(async move {
+            probe
+                .local(step, &key, pending, |summary| summary.text().to_owned())
+                .await
+        })
     }
 }
 

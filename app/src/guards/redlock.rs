@@ -33,7 +33,7 @@ use crate::world::World;
 /// The service that the servers are.
 const NODES: &str = "redis-nodes";
 
-/// How long each server may take to answer: those that are gone must not use up the lease.
+/// How long each server may take to answer, at least: a hundredth of a lease, so that servers that are gone do not use it up.
 const ANSWER_WITHIN: Duration = Duration::from_millis(50);
 
 const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
@@ -70,10 +70,11 @@ struct Nodes {
 
 impl Redlock {
     async fn open(world: &World) -> Result<Self, Error> {
+        let limit = ANSWER_WITHIN.max(world.timeouts.lease / 100);
         let mut nodes = Vec::new();
         for url in world.services.urls(NODES)? {
             let (instance, wait) = (&world.instance, world.timeouts.wait);
-            let node = Redis::connect_to_answer_within(ANSWER_WITHIN, Connect { url, instance, wait });
+            let node = Redis::connect_to_answer_within(limit, Connect { url, instance, wait });
             nodes.push(node.await?);
         }
         let nodes = Nodes {
@@ -152,11 +153,17 @@ impl Guard for Redlock {
         Ok(None)
     }
 
+    /// All servers are asked. The next purchase needs a majority, and a server that is gone must not keep a sale from opening.
     async fn forget(&self, item: &Name) -> Result<(), Error> {
-        for node in &self.nodes.nodes {
-            node.forget(&[lock_key(item)]).await?;
+        let nodes = &self.nodes.nodes;
+        let (mut forgotten, mut failed) = (0, Ok(()));
+        for node in nodes {
+            match node.forget(&[lock_key(item)]).await {
+                Ok(()) => forgotten += 1,
+                Err(error) => failed = Err(error),
+            }
         }
-        Ok(())
+        if forgotten > nodes.len() / 2 { Ok(()) } else { failed }
     }
 }
 

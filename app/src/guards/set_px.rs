@@ -24,7 +24,7 @@ use super::redis_lock::retry::{TRIES, TRY_AGAIN_AFTER};
 use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
-use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
@@ -37,7 +37,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with a fixed value, ten tries, and a blind DEL",
-        claims: AS_FAMILY,
+        claims: Claims {
+            gives_up: true,
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("set_px.rs"),

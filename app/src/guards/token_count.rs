@@ -25,7 +25,7 @@ use super::redis_lock::retry::{TRIES, TRY_AGAIN_AFTER};
 use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
-use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
@@ -42,7 +42,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "request id with get before set, one count of re-entries for all locks, release in several commands",
-        claims: AS_FAMILY,
+        claims: Claims {
+            gives_up: true,
+            ..AS_FAMILY
+        },
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("token_count.rs"),

@@ -36,6 +36,8 @@ pub struct Claims {
     pub broken_by: &'static [&'static str],
     /// The threats that break it too seldom to be seen in every few rounds.
     pub sometimes_broken_by: &'static [&'static str],
+    /// Whether it tells a crowd busy although a purchase could still wait: after some tries, or at the first conflict.
+    pub gives_up: bool,
 }
 
 /// The claims of its family.
@@ -44,6 +46,7 @@ pub const AS_FAMILY: Claims = Claims {
     survives: &[],
     broken_by: &[],
     sometimes_broken_by: &[],
+    gives_up: false,
 };
 
 /// The claims of a mechanism whose lock protects nothing.

@@ -54,6 +54,8 @@ pub struct Step {
     pub role: Option<Role>,
     /// The commands that the store receives, as its own log names them. None for a step inside the process.
     pub sends: &'static [&'static str],
+    /// Whether it locks the rows of all items, so that purchases of other items wait for it and it for them.
+    pub locks_all_items: bool,
 }
 
 impl Step {
@@ -63,6 +65,7 @@ impl Step {
             name,
             role: None,
             sends,
+            locks_all_items: false,
         }
     }
 
@@ -75,6 +78,14 @@ impl Step {
     pub const fn plays(self, role: Role) -> Self {
         Self {
             role: Some(role),
+            ..self
+        }
+    }
+
+    /// The same step, locking the rows of all items.
+    pub const fn locking_all_items(self) -> Self {
+        Self {
+            locks_all_items: true,
             ..self
         }
     }

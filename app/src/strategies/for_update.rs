@@ -24,9 +24,12 @@ use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
+pub(super) const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
 
-pub(super) const STEPS: &[Step] = &[CONNECT, BEGIN, LOCK_ROW, WRITE, RECORD, COMMIT, ROLLBACK, READ, PAUSE];
+/// The steps, of which `lock_row` reads the counter.
+pub(super) const fn steps(lock_row: Step) -> [Step; 9] {
+    [CONNECT, BEGIN, lock_row, WRITE, RECORD, COMMIT, ROLLBACK, READ, PAUSE]
+}
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
@@ -40,12 +43,13 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         source: include_str!("for_update.rs"),
     },
     store: "sql",
-    steps: STEPS,
+    steps: &steps(LOCK_ROW),
     open: |world| {
         Box::pin(async {
             opened(ForUpdate {
                 sql: world.store()?,
                 timeouts: world.timeouts,
+                lock_row: LOCK_ROW,
                 select: "select num from store where id = ? for update",
             })
         })
@@ -55,7 +59,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 pub(super) struct ForUpdate {
     pub(super) sql: Arc<Sql>,
     pub(super) timeouts: Timeouts,
-    /// Reads the counter of an item and locks what it looks at.
+    /// Reads the counter of an item by `select`.
+    pub(super) lock_row: Step,
+    /// Locks every row that it examines.
     pub(super) select: &'static str,
 }
 
@@ -66,7 +72,7 @@ impl ForUpdate {
         let select = query(self.select).bind(purchase.item.as_str());
         let sold = self
             .sql
-            .read_then_set(&LOCK_ROW, select, (purchase, probe), &mut sql)
+            .read_then_set(&self.lock_row, select, (purchase, probe), &mut sql)
             .await;
         self.sql.outcome(sold, (purchase, probe), sql).await
     }

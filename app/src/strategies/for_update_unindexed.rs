@@ -11,9 +11,12 @@
 //! whoever buys something else. The more rows there are, the longer each statement takes, too. Cost: five round trips, all
 //! rows locked for four.
 
-use super::for_update::{ForUpdate, STEPS};
+use super::for_update::{ForUpdate, LOCK_ROW, steps};
 use super::{NativeEntry, opened};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::probe::Step;
+
+const LOCK_ALL_ROWS: Step = LOCK_ROW.locking_all_items();
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
@@ -27,12 +30,13 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         source: include_str!("for_update_unindexed.rs"),
     },
     store: "sql",
-    steps: STEPS,
+    steps: &steps(LOCK_ALL_ROWS),
     open: |world| {
         Box::pin(async {
             opened(ForUpdate {
                 sql: world.store()?,
                 timeouts: world.timeouts,
+                lock_row: LOCK_ALL_ROWS,
                 select: "select num from store where sku = ? for update",
             })
         })

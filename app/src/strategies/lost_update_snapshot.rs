@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::lost_update::{LostUpdate, STEPS};
 use super::{NativeEntry, opened};
-use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::stores::Sql;
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
@@ -23,7 +23,10 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "lost-update, where the database refuses to write over what has changed since it was read",
-        claims: AS_FAMILY,
+        claims: Claims {
+            gives_up: true,
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &[],
         source: include_str!("lost_update_snapshot.rs"),

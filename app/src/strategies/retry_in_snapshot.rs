@@ -20,7 +20,7 @@ use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
-use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, READ, RECORD, ROLLBACK, wrote};
@@ -34,7 +34,10 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::Optimistic,
         lesson: 8,
         summary: "update ... where num = what was read, again inside one REPEATABLE READ transaction",
-        claims: AS_FAMILY,
+        claims: Claims {
+            gives_up: true,
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &[],
         source: include_str!("retry_in_snapshot.rs"),

@@ -26,6 +26,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "unlock-before-commit, where the database refuses to write over what has changed since it was read",
         claims: Claims {
             survives: &["paused-holder", "blocked-runtime", "store-silent"],
+            gives_up: true,
             ..AS_FAMILY
         },
         weak_at: "commit",

@@ -124,7 +124,7 @@ async fn a_sale_opened_again_forgets_its_orders_and_a_closed_one_is_unknown() {
         let again = operator(&instance, "PUT", &path, r#"{"stock":9}"#).await;
         assert_eq!(again.json(), serde_json::json!({ "item": item, "stock": 9 }));
         assert_eq!(instance.ledger(entry.store, &item).await.left_and_sold(), (9, 0));
-        // The same key each time: nobody remembers that it bought before.
+        // The same key each time: no store remembers that it bought before.
         let answer = instance.buy(&PurchaseRequest::of(&item).by(&entry.name).key("k")).await;
         assert_eq!(
             (answer.status, answer.header("idempotent-replayed")),
@@ -198,11 +198,11 @@ async fn the_admin_listener_names_the_instance_and_its_process_also_to_strangers
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sale_that_is_looked_at_shows_at_each_store_what_is_left_and_what_is_oversold() {
+async fn a_sale_shows_the_units_left_and_oversold_at_each_store() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
     let item = one.sale(1).await;
     let sale = format!("/sales/{item}");
-    let none = PurchaseRequest::of(&item).by("none@redis").work_ms(500);
+    let none = PurchaseRequest::of(&item).by("none@redis").work_ms(3_000);
     let sold = tokio::join!(one.buy(&none), two.buy(&none));
     assert_eq!((sold.0.status, sold.1.status), (201, 201));
     assert_eq!(

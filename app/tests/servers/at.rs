@@ -1,14 +1,11 @@
-//! What AT puts back, what it leaves as it is, and what comes too late for it.
-
-use std::time::Duration;
+//! The rows that AT puts back, those that it leaves as they are, and branches that come too late for it.
 
 use app::domain::Error;
 use sqlx::{MySqlPool, Row, query};
 
-use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own, until};
-use crate::reconciled::{LEASE, ended, hasty, pending, settled};
+use crate::harness::{Instance, LONG, PurchaseRequest, SHORT, stores_of_its_own, until};
+use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
-use crate::two_phase::alone;
 
 const AT: &str = "at@sql+sql";
 
@@ -25,7 +22,7 @@ async fn expire(instance: &Instance, item: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_committed_before_a_crash_is_restored_from_its_before_image_unless_all_of_it_was_decided() {
+async fn a_branch_that_committed_before_a_crash_is_restored_unless_the_transaction_was_decided() {
     let instance = alone().await;
     for (place, before, logged, after, finished) in [
         ("record", (0, 0), [1, 0], (1, 0), 0),
@@ -53,7 +50,7 @@ async fn what_was_committed_before_a_crash_is_restored_from_its_before_image_unl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_that_somebody_wrote_to_without_the_global_lock_is_left_as_it_is() {
+async fn a_row_that_was_written_without_the_global_lock_is_left_as_it_is() {
     let instance = alone().await;
     let item = instance.sale(5).await;
     crash(instance.stores(), AT, LONG, (&item, "k"), At::Named("record")).await;
@@ -74,45 +71,59 @@ async fn a_row_that_somebody_wrote_to_without_the_global_lock_is_left_as_it_is()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_comes_after_its_transaction_was_rolled_back_is_refused() {
-    let instance = hasty().await;
+    let instance = alone().await;
     for place in ["begin", "log-images", "record", "decide"] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         let elsewhere = Elsewhere::open(instance.stores(), AT, LEASE, At::Named(place)).await;
         let undone = async {
             elsewhere.stopped().await;
-            settled(&instance, &item).await;
+            settled(&reconciling(&instance).await, &item).await;
             elsewhere.release();
         };
         let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), undone);
         assert!(matches!(late, Err(Error::GivenUp { .. })), "{place}: {late:?}");
-        settled(&instance, &item).await;
+        settled(&reconciling(&instance).await, &item).await;
         let ledger = instance.ledger("sql+sql", &item).await;
         assert_eq!(ledger.left_and_sold(), (1, 0), "{place}");
+    }
+}
+
+/// The stopped purchase finds an order, or no unit, of another transaction that may still be rolled back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_that_lost_the_global_lock_says_neither_that_it_was_sold_before_nor_that_all_is_sold() {
+    let instance = alone().await;
+    for (place, others_key) in [("begin", "other"), ("record", "k")] {
+        let item = instance.quiet_sale(1).await;
+        let elsewhere = Elsewhere::open(instance.stores(), AT, LEASE, At::Named(place)).await;
+        let overtaken = async {
+            elsewhere.stopped().await;
+            settled(&reconciling(&instance).await, &item).await;
+            crash(instance.stores(), AT, LONG, (&item, others_key), At::Named("decide")).await;
+            elsewhere.release();
+        };
+        let (late, ()) = tokio::join!(elsewhere.buy(&item, "k"), overtaken);
+        assert!(matches!(late, Err(Error::GivenUp { .. })), "{place}: {late:?}");
     }
 }
 
 /// Without the global lock an order is seen that was entered and may be taken back, and one that stays.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_is_answered_with_an_order_that_stays_and_not_with_one_that_may_be_taken_back() {
-    let instance = Instance::on(stores_of_its_own(), |settings| {
-        settings.timeouts.wait = Duration::from_millis(50);
-        settings.timeouts.lease = LEASE;
-    })
-    .await;
+    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = SHORT).await;
     let item = instance.sale(1).await;
     crash(instance.stores(), AT, LONG, (&item, "k"), At::Named("decide")).await;
     let again = PurchaseRequest::of(&item).by(AT).key("k");
-    let (status, _) = instance.buy(&again).await.problem();
+    let (status, _) = instance.buy_until_served(&again).await.problem();
     assert_eq!(status, 500, "whether the first delivery stays sold is not known yet");
     expire(&instance, &item).await;
     settled(&instance, &item).await;
-    assert_eq!(instance.buy(&again).await.status, 201);
+    assert_eq!(instance.buy_until_served(&again).await.status, 201);
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (0, 1));
     let lock =
         query("insert into at_transactions (item, id, deadline) values (?, 'another', now(6) + interval 1 hour)");
     lock.bind(&item).execute(&instance.sql).await.unwrap();
     assert_eq!(
-        instance.buy(&again).await.status,
+        instance.buy_until_served(&again).await.status,
         201,
         "the ledger says so without the lock"
     );

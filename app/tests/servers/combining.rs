@@ -1,5 +1,5 @@
-//! Purchases that wait at one instance are put through together: each has its own answer and its own order, and all of them
-//! cost what one does.
+//! Purchases that wait at one instance are sent together: each has its own answer and its own order, and all of them cost as
+//! much as one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::harness::{Instance, LONG, PATIENT, name, stores_of_its_own};
 use crate::held::{Hold, Stage, ended};
 
-/// Counts those who have begun to wait, and the steps that write.
+/// Counts the purchases that have begun to wait, and the steps that write.
 struct Count {
     waiting: Semaphore,
     writes: AtomicUsize,
@@ -50,7 +50,7 @@ struct Scene {
     count: Arc<Count>,
 }
 
-/// What came of a purchase.
+/// The result of a purchase.
 type Begun = JoinHandle<Result<Outcome, Error>>;
 
 impl Scene {
@@ -115,12 +115,12 @@ async fn outcome(begun: Begun) -> Result<Outcome, Error> {
 }
 
 #[tokio::test]
-async fn who_waits_is_put_through_at_once_and_as_many_as_can_be_are_served_in_the_order_in_which_they_came() {
+async fn waiting_purchases_are_sent_in_one_batch_and_served_in_the_order_in_which_they_came_while_units_are_left() {
     let instance = Instance::lab().await;
     for (strategy, step, writes) in [
         ("combining@redis", "sell", 2),
         ("combining@sql", "commit", 2),
-        // Whoever comes while another instance holds the row goes with those who came before.
+        // A purchase that comes while another instance holds the row goes with the ones before it.
         ("combining@sql", "lock-row", 1),
     ] {
         let scene = Scene::open(&instance, strategy, step, 10).await;
@@ -193,7 +193,7 @@ async fn a_batch_that_redis_refuses_fails_for_all_of_it_and_the_next_one_is_sold
     assert_eq!(scene.stage.buy("combining@redis", &scene.item, "e", 1).await, sold(8));
 }
 
-/// What MariaDB gives up has changed nothing, and everybody may come again; any other refusal may mean anything.
+/// A transaction that MariaDB gives up has changed nothing. Any other refusal may mean anything.
 #[tokio::test]
 async fn a_batch_that_mariadb_refuses_fails_for_all_of_it_and_the_next_one_is_sold() {
     const TRIGGER: &str = "create trigger refuses before insert on orders for each row
@@ -220,7 +220,7 @@ async fn a_batch_that_mariadb_refuses_fails_for_all_of_it_and_the_next_one_is_so
 }
 
 #[tokio::test]
-async fn when_the_one_who_puts_through_is_gone_its_batch_is_told_that_nobody_knows_and_the_next_one_leads() {
+async fn a_batch_whose_leader_is_gone_fails_as_unknown_and_the_next_purchase_leads() {
     let instance = Instance::lab().await;
     for (strategy, step) in [("combining@redis", "sell"), ("combining@sql", "commit")] {
         let b = Hold::before(step, "b");
@@ -240,7 +240,7 @@ async fn when_the_one_who_puts_through_is_gone_its_batch_is_told_that_nobody_kno
 }
 
 #[tokio::test]
-async fn an_order_that_somebody_enters_without_the_lock_of_the_row_costs_its_batch_another_attempt() {
+async fn an_order_that_is_entered_without_the_lock_of_the_row_costs_its_batch_another_attempt() {
     let instance = Instance::lab().await;
     let scene = Scene::open(&instance, "combining@sql", RECORD.name, 9).await;
     let entered = scene.purchase("a", 1, Some("entered"));
@@ -259,7 +259,7 @@ async fn an_order_that_somebody_enters_without_the_lock_of_the_row_costs_its_bat
 }
 
 #[tokio::test]
-async fn who_comes_when_too_many_wait_is_told_to_come_again_and_all_others_are_served() {
+async fn a_purchase_that_comes_when_too_many_wait_is_told_busy_and_all_others_are_served() {
     let instance = Instance::lab().await;
     let scene = Scene::open(&instance, "combining@redis", "sell", 5_000).await;
     let begun = scene.begin(["a"].map(|buyer| scene.purchase(buyer, 1, None)));

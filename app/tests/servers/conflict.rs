@@ -1,4 +1,4 @@
-//! Statements that MariaDB gives up because somebody else came first: 1020 (the row has changed since the transaction read it,
+//! Statements that MariaDB gives up because another transaction came first: 1020 (the row has changed since the transaction read it,
 //! with `innodb_snapshot_isolation`, which is on from 11.6.2) and 1213 (a deadlock).
 //!
 //! No transaction of the strategies tried here reads before it writes, and all lock in the same order, so that none meets
@@ -43,7 +43,7 @@ async fn a_buyer_whose_purchase_met_another_one_is_told_to_come_again_and_has_bo
             );
             let ledger = instance.ledger("sql", &item).await;
             assert_eq!(ledger.left_and_sold(), (1, 0), "{strategy}, {error}");
-            // Elsewhere: what the first one left undone must not keep the row from anybody.
+            // At another instance: a transaction that was left open there would keep the row locked.
             let next = other.buy(&request).await;
             assert_eq!(next.status, 201, "{strategy}, {error}: {}", next.text);
         }

@@ -1,4 +1,4 @@
-//! What the services received that keep no log but counters: the updates of ZooKeeper, the calls of etcd.
+//! The commands that services without a log received, from their counters: the updates of ZooKeeper, the calls of etcd.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ impl Counters {
         counters
     }
 
-    /// What was counted since the last call, in no order. Reads of ZooKeeper are left out: heartbeats count as such.
+    /// The commands since the last call, in no order. Reads of ZooKeeper are left out: heartbeats count as such.
     pub fn since(&mut self) -> Vec<String> {
         let mut now = BTreeMap::new();
         if let Some(address) = &self.zookeeper {

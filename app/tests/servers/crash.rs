@@ -1,4 +1,4 @@
-//! A fault kills the process just before a step or just after it: what the store then holds, and what the trace kept.
+//! A fault kills the process just before a step or just after it: the ledger and the trace then.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -26,7 +26,7 @@ const ASKED: [&str; 7] = [
     "CHILD_OTHERS",
 ];
 
-/// The one who dies: this very program, started anew by the test below.
+/// The instance that dies: this very program, started anew by the test below.
 #[tokio::test]
 #[ignore = "the child of another test"]
 async fn child() {
@@ -112,7 +112,7 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
     }
 }
 
-/// The one who dies comes last, and another one takes the steps of all who came meanwhile.
+/// The purchase with the fault comes last, and another purchase takes the steps of all that came meanwhile.
 #[tokio::test]
 async fn a_fault_of_a_purchase_strikes_also_where_another_one_takes_its_step() {
     let stores = stores();

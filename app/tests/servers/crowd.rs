@@ -1,17 +1,18 @@
 //! Many buyers at once, over one instance and over two: each strategy is exact where it claims to be.
 
-use std::time::Duration;
-
+use app::strategies::Entry;
 use futures_util::future::join_all;
 
-use crate::harness::{Answer, Instance, LONG, PurchaseRequest, is_tried, locks_all_rows, stores, stores_of_its_own};
+use crate::harness::{
+    Answer, Instance, LONG, PurchaseRequest, SHORT, is_tried, locks_all_items, stores, stores_of_its_own,
+};
 
-/// Name and store of every strategy that claims to survive `threat` and can be used here.
-fn claiming(instance: &Instance, threat: &str) -> Vec<(String, &'static str)> {
-    let catalogue = instance.shop.catalogue.iter().map(|listed| &listed.entry);
-    let claiming = catalogue.filter(|entry| is_tried(entry.mechanism.name) && entry.claims().contains(&threat));
+/// Every strategy that claims to survive `threat` and can be used here.
+fn claiming(instance: &Instance, threat: &str) -> Vec<Entry> {
+    let all = Entry::all().into_iter();
+    let claiming = all.filter(|entry| is_tried(entry.mechanism.name) && entry.claims().contains(&threat));
     let usable = claiming.filter(|entry| entry.missing(&instance.shop.world.services).is_none());
-    usable.map(|entry| (entry.name.clone(), entry.store)).collect()
+    usable.collect()
 }
 
 /// All at once, each at the next of the instances.
@@ -20,26 +21,13 @@ async fn all_at_once(instances: &[&Instance], requests: &[PurchaseRequest]) -> V
     join_all(requests.iter().zip(at).map(|(request, instance)| instance.buy(request))).await
 }
 
-/// Who tells a crowd to come again: after a few tries, however long the shop may wait, or at the first conflict.
-const GIVES_UP: [&str; 5] = [
-    "set-px",
-    "token-count",
-    "lost-update-snapshot",
-    "unlock-before-commit-snapshot",
-    "retry-in-snapshot",
-];
-
-fn gives_up(strategy: &str) -> bool {
-    GIVES_UP.iter().any(|name| strategy.starts_with(&format!("{name}@")))
-}
-
-/// Two instances for a strategy, as patient as any test needs, but for the one that tries in vain for as long as it may.
-async fn instances_for(strategy: &str) -> [Instance; 2] {
-    let wait = match strategy {
-        "retry-in-snapshot@sql" => Duration::from_millis(50),
-        _ => LONG,
+/// Two instances for a strategy. Where purchases give up they need not wait long before that.
+async fn instances_for(entry: &Entry) -> [Instance; 2] {
+    let wait = match entry.mechanism.claims.gives_up {
+        true => SHORT,
+        false => LONG,
     };
-    let stores = match locks_all_rows(strategy) {
+    let stores = match locks_all_items(entry) {
         true => stores_of_its_own(),
         false => stores(),
     };
@@ -47,24 +35,21 @@ async fn instances_for(strategy: &str) -> [Instance; 2] {
     [open().await, open().await]
 }
 
-/// The same, where it is no flaw to be told busy: whoever is comes again, alone.
-async fn all_at_once_until_served(
-    instances: &[&Instance],
-    requests: &[PurchaseRequest],
-    strategy: &str,
-) -> Vec<Answer> {
+/// The same. A buyer that is told busy by a strategy that gives up comes again, alone.
+async fn all_at_once_until_served(instances: &[&Instance], requests: &[PurchaseRequest], entry: &Entry) -> Vec<Answer> {
     let mut answers = all_at_once(instances, requests).await;
-    for (n, answer) in answers.iter_mut().enumerate().filter(|_| gives_up(strategy)) {
-        if answer.status == 503 {
-            *answer = instances[n % instances.len()].buy(&requests[n]).await;
+    for (n, answer) in answers.iter_mut().enumerate() {
+        if answer.status == 503 && entry.mechanism.claims.gives_up {
+            *answer = instances[n % instances.len()].buy_until_served(&requests[n]).await;
         }
     }
     answers
 }
 
 /// 24 buyers want one each of 8 units.
-async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
-    let item = instances[0].sale(8).await;
+async fn assert_exact(instances: &[&Instance], entry: &Entry) {
+    let (strategy, store) = (&entry.name, entry.store);
+    let item = instances[0].quiet_sale(8).await;
     let buyer = |n| {
         PurchaseRequest::of(&item)
             .by(strategy)
@@ -72,7 +57,7 @@ async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
             .buyer(format!("b-{n}"))
     };
     let requests: Vec<_> = (0..24).map(buyer).collect();
-    let answers = all_at_once_until_served(instances, &requests, strategy).await;
+    let answers = all_at_once_until_served(instances, &requests, entry).await;
     let (sold, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
     assert!(
         refused.iter().all(|answer| answer.status == 409),
@@ -86,31 +71,33 @@ async fn assert_exact(instances: &[&Instance], strategy: &str, store: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_claims_to_survive_a_crowd_is_exact_at_one_instance() {
-    for (strategy, store) in claiming(&Instance::lab().await, "crowd") {
-        let [instance, _] = instances_for(&strategy).await;
-        assert_exact(&[&instance], &strategy, store).await;
+async fn a_strategy_that_claims_to_survive_a_crowd_is_exact_at_one_instance() {
+    for entry in claiming(&Instance::lab().await, "crowd") {
+        let [instance, _] = instances_for(&entry).await;
+        assert_exact(&[&instance], &entry).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_claims_to_survive_a_second_instance_is_exact_at_two() {
-    for (strategy, store) in claiming(&Instance::lab().await, "second-instance") {
-        let [one, two] = instances_for(&strategy).await;
-        assert_exact(&[&one, &two], &strategy, store).await;
+async fn a_strategy_that_claims_to_survive_a_second_instance_is_exact_at_two() {
+    for entry in claiming(&Instance::lab().await, "second-instance") {
+        let [one, two] = instances_for(&entry).await;
+        assert_exact(&[&one, &two], &entry).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
-    for (strategy, store) in claiming(&Instance::lab().await, "second-instance") {
-        let [one, two] = instances_for(&strategy).await;
-        let item = one.sale(8).await;
-        let request = PurchaseRequest::of(&item).by(&strategy).work_ms(1).key("once");
-        let answers = all_at_once_until_served(&[&one, &two], &vec![request; 10], &strategy).await;
+    for entry in claiming(&Instance::lab().await, "second-instance") {
+        let (strategy, store) = (&entry.name, entry.store);
+        let [one, two] = instances_for(&entry).await;
+        let item = one.quiet_sale(8).await;
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(1).key("once");
+        let answers = all_at_once_until_served(&[&one, &two], &vec![request; 10], &entry).await;
         let order = answers[0].order();
         for answer in &answers {
-            assert_eq!((answer.status, answer.order()), (201, order.clone()), "{strategy}");
+            let told = (answer.status, answer.order());
+            assert_eq!(told, (201, order.clone()), "{strategy}: {}", answer.text);
         }
         let replayed = |answer: &&Answer| answer.header("idempotent-replayed") == "true";
         assert_eq!(answers.iter().filter(replayed).count(), 9, "{strategy}");
@@ -119,13 +106,13 @@ async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
     }
 }
 
-/// Both read while the other one still works: this is also what shows that two `Shop`s here are two instances.
+/// Both read while the other one still works: this also shows that two `Shop`s here are two instances.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_lock_that_both_see_two_instances_sell_one_unit_twice() {
     let (one, two) = (Instance::lab().await, Instance::lab().await);
     for strategy in ["none@redis", "mutex@redis"] {
         let item = one.sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(500);
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(3_000);
         let answers = all_at_once(&[&one, &two], &vec![request; 2]).await;
         assert!(
             answers.iter().all(|answer| answer.status == 201),

@@ -1,10 +1,10 @@
-//! The queue of the fair lock: who came first is first, nobody passes a waiter, and a dead one is passed over.
+//! The queue of the fair lock: first come, first served, but for a waiter that is dead.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use app::domain::{Name, Purchase};
-use app::guards::{Guard, Released};
+use app::guards::Released;
 use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
@@ -12,21 +12,16 @@ use redis::AsyncCommands;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::guards::{guard, is_let_in, probe};
 use crate::harness::{Instance, LONG, fresh, name};
+use crate::locks::{LASTING, Tested, guard, probe};
 
-/// Nobody's wait or lease ends before the test does.
+/// No wait and no lease ends before the test does.
 const PATIENT: Timeouts = Timeouts {
     wait: Duration::from_secs(600),
     lease: Duration::from_secs(600),
 };
 
-const HASTY: Timeouts = Timeouts {
-    wait: Duration::from_millis(50),
-    lease: LONG,
-};
-
-/// Tells when somebody has got a place in the queue.
+/// Tells when a purchase has got a place in the queue.
 struct Queued(mpsc::UnboundedSender<()>);
 
 #[async_trait]
@@ -45,12 +40,12 @@ impl Observer for Queued {
 }
 
 /// Waits for its turn, says its number and gives the lock back.
-async fn takes_its_turn(guard: Arc<dyn Guard>, item: Name, number: usize, seen: Observers, turns: Turns) {
+async fn takes_its_turn(guard: Tested, item: Name, number: usize, seen: Observers, turns: Turns) {
     let purchase = Purchase::new(item.clone(), 1, name("b-1"), None);
     let probe = Probe::new(&purchase, Duration::ZERO, None, seen);
-    let held = guard.lock(&item, &probe).await.unwrap().expect("its wait ended");
+    let held = guard.take_when(&item, &probe, "its turn has come").await;
     turns.send(number).unwrap();
-    assert_eq!(held.release(&probe).await.unwrap(), Released::InTime);
+    held.release(&probe, Released::InTime).await;
 }
 
 type Turns = mpsc::UnboundedSender<usize>;
@@ -63,7 +58,7 @@ async fn waiters_of_two_instances_get_the_fair_lock_in_the_order_in_which_they_c
         guard(&instance, "fair", PATIENT).await,
     ];
     let item = name(&fresh("sku"));
-    let held = guards[0].lock(&item, &probe()).await.unwrap().unwrap();
+    let held = guards[0].take(&item, &probe()).await;
     let (told, mut turns) = mpsc::unbounded_channel();
     let (queued, mut queue) = mpsc::unbounded_channel();
     let mut waiters = Vec::new();
@@ -80,7 +75,7 @@ async fn waiters_of_two_instances_get_the_fair_lock_in_the_order_in_which_they_c
         // The next one comes when this one has its place.
         timeout(LONG, queue.recv()).await.expect("no place in the queue");
     }
-    held.release(&probe()).await.unwrap();
+    held.release(&probe(), Released::InTime).await;
     for expected in 0..4 {
         let turn = timeout(LONG, turns.recv()).await.expect("nobody was woken");
         assert_eq!(turn, Some(expected));
@@ -90,7 +85,7 @@ async fn waiters_of_two_instances_get_the_fair_lock_in_the_order_in_which_they_c
     }
 }
 
-/// Puts a waiter into the queue who is alive until then, in milliseconds since 1970.
+/// Puts a waiter into the queue that is alive until then, in milliseconds since 1970.
 async fn queue(instance: &Instance, item: &Name, waiter: &str, until_ms: u64) {
     let mut redis = instance.redis.clone();
     let _: () = redis.rpush(format!("queue:{{{item}}}"), waiter).await.unwrap();
@@ -99,29 +94,28 @@ async fn queue(instance: &Instance, item: &Name, waiter: &str, until_ms: u64) {
 }
 
 #[tokio::test]
-async fn nobody_passes_a_waiter_of_the_fair_lock_who_lives_and_a_dead_one_is_passed_over() {
+async fn a_living_waiter_of_the_fair_lock_is_never_passed_and_a_dead_one_is_passed_over() {
     let instance = Instance::lab().await;
-    let guard = guard(&instance, "fair", HASTY).await;
+    let guard = guard(&instance, "fair", LASTING).await;
     let (alive, dead) = (name(&fresh("sku")), name(&fresh("sku")));
     queue(&instance, &alive, "another", u64::MAX / 1_000_000).await;
-    assert!(
-        !is_let_in(guard.as_ref(), &alive).await,
-        "the lock is free, but not for this one"
-    );
+    guard
+        .assert_held(&alive, "the lock is free, but another purchase waits for it")
+        .await;
     queue(&instance, &dead, "another", 1).await;
-    assert!(is_let_in(guard.as_ref(), &dead).await);
+    guard.assert_free(&dead, "the waiter in the queue is dead").await;
 }
 
 #[tokio::test]
-async fn who_gives_up_waiting_for_the_fair_lock_leaves_no_place_behind() {
+async fn a_purchase_that_gives_up_waiting_for_the_fair_lock_leaves_no_place_behind() {
     let instance = Instance::lab().await;
-    let guard = guard(&instance, "fair", HASTY).await;
+    let guard = guard(&instance, "fair", LASTING).await;
     let item = name(&fresh("sku"));
-    let held = guard.lock(&item, &probe()).await.unwrap().unwrap();
-    assert!(!is_let_in(guard.as_ref(), &item).await);
+    let held = guard.take(&item, &probe()).await;
+    guard.assert_held(&item, "the first purchase holds it").await;
     let mut redis = instance.redis.clone();
     let keys = [format!("queue:{{{item}}}"), format!("queue-alive:{{{item}}}")];
     let left: u64 = redis.exists(&keys[..]).await.unwrap();
     assert_eq!(left, 0);
-    assert_eq!(held.release(&probe()).await.unwrap(), Released::InTime);
+    held.release(&probe(), Released::InTime).await;
 }

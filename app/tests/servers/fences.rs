@@ -1,16 +1,15 @@
-//! A write with a fence: what each store answers, and that it writes only what it says.
+//! A write with a fence: the answer of each store, and that it writes only when it says so.
 
 use std::time::Duration;
 
 use app::domain::{Fence, Purchase};
-use app::guards::{Held, Released};
+use app::guards::Released;
 use app::probe::{Observers, Probe};
 use app::stores::{Fencing, Written};
-use app::timeouts::Timeouts;
 use redis::AsyncCommands;
 
-use crate::guards::guard;
-use crate::harness::{Instance, LONG, fresh, name};
+use crate::harness::{Instance, PATIENT, fresh, name};
+use crate::locks::{Lock, guard};
 
 fn purchase(item: &str, key: &str) -> (Purchase, Probe) {
     let purchase = Purchase::new(name(item), 1, name("b-1"), Some(name(key)));
@@ -50,12 +49,7 @@ async fn every_store_refuses_a_fence_once_one_as_high_has_written() {
     }
 }
 
-const LASTING: Timeouts = Timeouts {
-    wait: LONG,
-    lease: LONG,
-};
-
-/// Takes away what Redis has of it, as the end of a lease does, or the loss of its data.
+/// Deletes the key, as the end of a lease does, or the loss of data.
 async fn lose(instance: &Instance, key: String) {
     let deleted: u64 = instance.redis.clone().del(&key).await.unwrap();
     assert_eq!(deleted, 1, "{key}");
@@ -64,35 +58,35 @@ async fn lose(instance: &Instance, key: String) {
 #[tokio::test]
 async fn a_holder_whose_lease_ended_is_refused_by_every_store_once_the_next_one_has_written() {
     let instance = Instance::lab().await;
-    let guard = guard(&instance, "fenced", LASTING).await;
+    let guard = guard(&instance, "fenced", PATIENT).await;
     for (called, store) in instance.shop.world.stores.all() {
         let item = instance.sale(2).await;
         let (one, probe_one) = purchase(&item, "k-1");
         let (two, probe_two) = purchase(&item, "k-2");
-        let first = guard.lock(&one.item, &probe_one).await.unwrap().unwrap();
+        let first = guard.take(&one.item, &probe_one).await;
         lose(&instance, format!("lock:{{{item}}}")).await;
-        let second = guard.lock(&two.item, &probe_two).await.unwrap().unwrap();
+        let second = guard.take(&two.item, &probe_two).await;
         assert!(first.fence() < second.fence(), "{called}");
-        let fencing = async |held: &dyn Held| {
+        let fencing = async |held: &Lock| {
             let seen = store.read(&one, &probe_one).await.unwrap().unwrap().fence;
             held.fence().map(|mine| Fencing { mine, seen })
         };
-        let new = fencing(second.as_ref()).await;
+        let new = fencing(&second).await;
         let written = store.write(&two, 1, new, &probe_two).await.unwrap();
         assert_eq!(written, Written::Written, "{called}");
         // Also if it reads once more.
-        let old = fencing(first.as_ref()).await;
+        let old = fencing(&first).await;
         let late = store.write(&one, 1, old, &probe_one).await.unwrap();
         assert_eq!(late, Written::Fenced, "{called}");
-        assert_eq!(first.release(&probe_one).await.unwrap(), Released::TooLate, "{called}");
-        assert_eq!(second.release(&probe_two).await.unwrap(), Released::InTime, "{called}");
+        first.release(&probe_one, Released::TooLate).await;
+        second.release(&probe_two, Released::InTime).await;
         assert_eq!(instance.ledger(called, &item).await.left_and_sold(), (1, 1), "{called}");
     }
 }
 
 /// Its fence is lower than any that has written, and no fence alone would see it.
 #[tokio::test]
-async fn a_late_holder_who_writes_after_the_next_one_has_read_makes_the_next_one_be_refused() {
+async fn a_late_holder_that_writes_after_the_next_one_has_read_makes_the_store_refuse_the_next_one() {
     let instance = Instance::lab().await;
     for (called, store) in instance.shop.world.stores.all() {
         let item = instance.sale(2).await;
@@ -115,7 +109,7 @@ async fn a_late_holder_who_writes_after_the_next_one_has_read_makes_the_next_one
 #[tokio::test]
 async fn fences_go_on_above_the_last_one_after_a_release_and_after_redis_has_lost_them() {
     let instance = Instance::lab().await;
-    let guard = guard(&instance, "fenced", LASTING).await;
+    let guard = guard(&instance, "fenced", PATIENT).await;
     let item = fresh("sku");
     let (purchase, probe) = purchase(&item, "k-1");
     let mut last = None;
@@ -123,9 +117,9 @@ async fn fences_go_on_above_the_last_one_after_a_release_and_after_redis_has_los
         if loses {
             lose(&instance, format!("fences:{{{item}}}")).await;
         }
-        let held = guard.lock(&purchase.item, &probe).await.unwrap().unwrap();
+        let held = guard.take(&purchase.item, &probe).await;
         assert!(held.fence() > last, "{:?} after {last:?}", held.fence());
         last = held.fence();
-        held.release(&probe).await.unwrap();
+        held.release(&probe, Released::InTime).await;
     }
 }

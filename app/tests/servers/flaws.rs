@@ -1,11 +1,11 @@
-//! The famous mistakes, each shown without luck: somebody comes in between two commands, and not a moment earlier or later.
+//! The famous mistakes, each shown without luck: another purchase comes between two commands, never earlier or later.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::domain::Name;
-use app::guards::{Held, Released};
+use app::guards::Released;
 use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
@@ -14,10 +14,10 @@ use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::Notify;
 
-use crate::guards::{LASTING, guard, is_let_in, probe, probe_under};
-use crate::harness::{Instance, LONG, fresh, name};
+use crate::harness::{Instance, PATIENT, fresh, name};
+use crate::locks::{LASTING, Lock, guard, probe, probe_under};
 
-/// What happens just before the first step of that name.
+/// An event just before the first step of that name.
 struct Before<F> {
     step: &'static str,
     passed: AtomicUsize,
@@ -39,13 +39,13 @@ impl<F: Fn(String) -> BoxFuture<'static, ()> + Send + Sync> Observer for Before<
     async fn after(&self, _passing: &StepContext<'_>, _said: &str) {}
 }
 
-/// A purchase to which something happens just before its first step of that name.
+/// A purchase that is interrupted just before its first step of that name.
 fn interrupted(step: &'static str, deed: impl Fn(String) -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Probe {
     let passed = AtomicUsize::new(0);
     probe_under(Observers::new(vec![Arc::new(Before { step, passed, deed })]))
 }
 
-/// A purchase whose lease ends just before that step, and somebody else takes the lock.
+/// A purchase whose lease ends just before that step, so that another owner takes the lock.
 fn outlived(step: &'static str, redis: &MultiplexedConnection) -> Probe {
     let redis = redis.clone();
     interrupted(step, move |key| {
@@ -88,10 +88,17 @@ async fn setnx_expire_leaves_a_lock_for_ever_when_its_holder_dies_between_the_tw
     }
     let left_ms: i64 = instance.redis.clone().pttl(&key).await.unwrap();
     assert_eq!(left_ms, -1, "no lease");
-    assert!(!is_let_in(setnx_expire.as_ref(), &item).await);
-    let patient = Timeouts { wait: LONG, ..soon };
+    setnx_expire
+        .assert_held(&item, "its holder died before it gave the lock a lease")
+        .await;
+    let patient = Timeouts {
+        wait: PATIENT.wait,
+        ..soon
+    };
     let token_watch = guard(&instance, "token-watch", patient).await;
-    assert!(is_let_in(token_watch.as_ref(), &item).await);
+    token_watch
+        .assert_free(&item, "it gives a lock without a lease one, and that has ended")
+        .await;
 }
 
 #[tokio::test]
@@ -101,8 +108,8 @@ async fn a_blind_del_deletes_a_lock_that_has_another_owner() {
         let (item, key) = an_item();
         let guard = guard(&instance, mechanism, LASTING).await;
         let late = outlived("del", &instance.redis);
-        let held = guard.lock(&item, &late).await.unwrap().unwrap();
-        assert_eq!(held.release(&late).await.unwrap(), Released::InTime, "{mechanism}");
+        let held = guard.take(&item, &late).await;
+        held.release(&late, Released::InTime).await;
         assert_eq!(owner(&instance, &key).await, None, "{mechanism}");
     }
 }
@@ -112,10 +119,6 @@ async fn set_px_and_token_count_give_up_after_ten_tries_however_long_the_shop_ma
     let instance = Instance::lab().await;
     let (item, key) = an_item();
     let _: () = instance.redis.clone().set(&key, "another").await.unwrap();
-    let patient = Timeouts {
-        wait: LONG,
-        lease: LONG,
-    };
     for (mechanism, step) in [("set-px", "set-nx"), ("token-count", "get")] {
         let tries = Arc::new(Before {
             step,
@@ -123,8 +126,11 @@ async fn set_px_and_token_count_give_up_after_ten_tries_however_long_the_shop_ma
             deed: |_| -> BoxFuture<'static, ()> { Box::pin(async {}) },
         });
         let counted = probe_under(Observers::new(vec![tries.clone()]));
-        let guard = guard(&instance, mechanism, patient).await;
-        assert!(guard.lock(&item, &counted).await.unwrap().is_none(), "{mechanism}");
+        let guard = guard(&instance, mechanism, PATIENT).await;
+        assert!(
+            guard.lock(&item, &counted).await.is_none(),
+            "{mechanism}: the lock is held"
+        );
         assert_eq!(tries.passed.load(Ordering::SeqCst), 10, "{mechanism}");
     }
 }
@@ -141,10 +147,14 @@ async fn a_lock_that_changes_hands_between_get_and_del_is_deleted_and_under_watc
         let (item, key) = an_item();
         let guard = guard(&instance, mechanism, LASTING).await;
         let late = outlived(step, &instance.redis);
-        let held = guard.lock(&item, &late).await.unwrap().unwrap();
-        let released = held.release(&late).await.unwrap();
+        let held = guard.take(&item, &late).await;
+        let noticed = if left.is_some() {
+            Released::TooLate
+        } else {
+            Released::InTime
+        };
+        held.release(&late, noticed).await;
         assert_eq!(owner(&instance, &key).await.as_deref(), left, "{mechanism}");
-        assert_eq!(released == Released::TooLate, left.is_some(), "{mechanism}");
     }
 }
 
@@ -160,8 +170,8 @@ async fn locks_that_compare_before_they_delete_leave_one_that_has_another_owner_
         let (item, key) = an_item();
         let guard = guard(&instance, mechanism, LASTING).await;
         let late = outlived(step, &instance.redis);
-        let held = guard.lock(&item, &late).await.unwrap().unwrap();
-        assert_eq!(held.release(&late).await.unwrap(), Released::TooLate, "{mechanism}");
+        let held = guard.take(&item, &late).await;
+        held.release(&late, Released::TooLate).await;
         assert_eq!(owner(&instance, &key).await.as_deref(), Some("another"), "{mechanism}");
     }
 }
@@ -172,37 +182,39 @@ async fn token_count_counts_the_entries_of_two_items_as_one_and_opens_a_lock_tha
     let guard = guard(&instance, "token-count", LASTING).await;
     let ((one, _), (other, _)) = (an_item(), an_item());
     let purchase = probe();
-    let outer = guard.lock(&one, &purchase).await.unwrap().unwrap();
-    let inner = guard.lock(&one, &purchase).await.unwrap().unwrap();
-    assert!(!is_let_in(guard.as_ref(), &one).await);
-    let elsewhere = guard.lock(&other, &probe()).await.unwrap().unwrap();
-    assert_eq!(inner.release(&purchase).await.unwrap(), Released::InTime);
-    assert!(is_let_in(guard.as_ref(), &one).await, "while the outer one holds it");
+    let outer = guard.take(&one, &purchase).await;
+    let inner = guard.take_when(&one, &purchase, "the same purchase holds it").await;
+    guard.assert_held(&one, "a purchase has entered twice").await;
+    let elsewhere = guard.take(&other, &probe()).await;
+    inner.release(&purchase, Released::InTime).await;
+    guard
+        .assert_free(
+            &one,
+            "the count of two items is one, and the purchase inside does not know",
+        )
+        .await;
     drop((outer, elsewhere));
 }
 
 #[tokio::test]
-async fn getset_time_lets_everybody_in_after_one_take_over() {
+async fn getset_time_lets_every_purchase_in_after_one_take_over() {
     let instance = Instance::lab().await;
     let (item, key) = an_item();
     let (one, two) = (
         guard(&instance, "getset-time", LASTING).await,
         guard(&instance, "getset-time", LASTING).await,
     );
-    let live = one.lock(&item, &probe()).await.unwrap();
-    assert!(
-        !is_let_in(two.as_ref(), &item).await,
-        "the time in the value is to come"
-    );
+    let live = one.lock(&item, &probe()).await;
+    two.assert_held(&item, "the time in the value is to come").await;
     drop(live);
-    // As the clock of another instance sees it that is ahead, or anybody's when the holder has died.
+    // As another instance sees it whose clock is ahead, or as every instance does when the holder has died.
     let _: () = instance.redis.clone().set(&key, 1).await.unwrap();
-    let taken_over = one.lock(&item, &probe()).await.unwrap();
+    let taken_over = one.lock(&item, &probe()).await;
     assert!(taken_over.is_some());
     let left_ms: i64 = instance.redis.clone().pttl(&key).await.unwrap();
-    let lease_us = LONG.as_micros().to_string();
+    let lease_us = LASTING.lease.as_micros().to_string();
     assert_eq!((owner(&instance, &key).await, left_ms), (Some(lease_us), -1));
-    let second = two.lock(&item, &probe()).await.unwrap();
+    let second = two.lock(&item, &probe()).await;
     assert!(second.is_some() && taken_over.is_some(), "both are inside");
 }
 
@@ -212,21 +224,21 @@ async fn expiry_value_lets_two_take_over_the_same_dead_lock() {
     let (item, key) = an_item();
     let _: () = instance.redis.clone().set(&key, "dead,1").await.unwrap();
     let (one, two) = (
-        guard(&instance, "expiry-value", LASTING).await,
-        guard(&instance, "expiry-value", LASTING).await,
+        guard(&instance, "expiry-value", PATIENT).await,
+        guard(&instance, "expiry-value", PATIENT).await,
     );
-    let faster: Arc<Mutex<Option<Box<dyn Held>>>> = Arc::default();
+    let faster: Arc<Mutex<Option<Lock>>> = Arc::default();
     let (slot, rival) = (faster.clone(), item.clone());
     let slower = interrupted("del", move |_| {
         let (slot, two, rival) = (slot.clone(), two.clone(), rival.clone());
         Box::pin(async move {
-            let held = two.lock(&rival, &probe()).await.unwrap();
+            let held = two.lock(&rival, &probe()).await;
             *slot.lock().unwrap() = held;
         })
     });
-    let held = one.lock(&item, &slower).await.unwrap();
+    let held = one.lock(&item, &slower).await;
     let faster = faster.lock().unwrap().take();
     assert!(held.is_some() && faster.is_some(), "both are inside");
-    assert_eq!(faster.unwrap().release(&probe()).await.unwrap(), Released::TooLate);
-    assert_eq!(held.unwrap().release(&probe()).await.unwrap(), Released::InTime);
+    faster.unwrap().release(&probe(), Released::TooLate).await;
+    held.unwrap().release(&probe(), Released::InTime).await;
 }

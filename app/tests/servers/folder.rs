@@ -1,4 +1,4 @@
-//! Folder and list agree: a file that nobody listed is a strategy that nobody can choose.
+//! Folder and list agree: a strategy in a file that is not listed cannot be chosen.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,15 +1,17 @@
-//! What the tests share: real stores, instances on them, requests to an instance, and the ledger read behind its back.
+//! The parts that all tests share: real stores, instances on them, requests to an instance, and waits for an event.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use app::domain::Name;
+use app::domain::{Error, Name};
 use app::instance::{Settings, Shop};
+use app::probe::Observers;
 use app::services::Services;
 use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
+use app::world::World;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -18,12 +20,16 @@ use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 use sqlx::MySqlPool;
 use stack::{Parts, Stores};
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "the-admin-token-of-the-tests";
 
-/// Long enough for any machine; nothing waits so long unless something is broken.
-pub const LONG: Duration = Duration::from_secs(20);
+/// The limit of every wait, on any machine under any load: a test comes to it only when something is broken.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// A wait for a lock that another purchase keeps: it ends in busy, however long or short it is.
+pub const SHORT: Duration = Duration::from_millis(50);
 
 /// Times that no test waits out.
 pub const PATIENT: Timeouts = Timeouts {
@@ -39,33 +45,73 @@ pub fn stores() -> Arc<Stores> {
     if let Some(stores) = shared.upgrade() {
         return stores;
     }
-    let stores = stores_of_its_own();
+    let stores = services_of_its_own();
     *shared = Arc::downgrade(&stores);
     stores
 }
 
-/// Stores for a test that breaks them.
+/// Redis and both MariaDB servers, for a test that breaks them or that no other test may disturb.
 pub fn stores_of_its_own() -> Arc<Stores> {
+    started(&[SECOND_SQL])
+}
+
+/// The same with every service that a strategy needs.
+pub fn services_of_its_own() -> Arc<Stores> {
+    let entries = Entry::all();
+    let needs = entries.iter().flat_map(|entry| entry.needs.iter().copied());
+    let further = needs.filter(|need| app::stores::ALL.iter().all(|store| store.name != *need));
+    started(&further.collect::<Vec<_>>())
+}
+
+fn started(further: &[&str]) -> Arc<Stores> {
+    // The shop says in its log which store failed; the test runner shows it when the test fails.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_test_writer()
+        .try_init();
     let stores = Stores::start(&Parts {
         redis_url: None,
         sql_url: None,
         fetch: true,
     });
-    let mut stores = stores.unwrap();
-    for need in Entry::all().iter().flat_map(|entry| &entry.needs) {
-        if !app::stores::ALL.iter().any(|store| store.name == *need) {
-            // Where it cannot be had the rest is tested; that it can be had is a test of the stack.
-            if let Err(error) = stores.start_service(need, true) {
-                eprintln!("without {need}: {error:#}");
-            }
+    let mut stores = stores.unwrap_or_else(|error| panic!("the stores do not start: {error:#}"));
+    for service in further {
+        // The tests of the stack say whether a service can be had. Here the rest is tested without it.
+        if let Err(error) = stores.start_service(service, true) {
+            eprintln!("without {service}: {error:#}");
         }
     }
     Arc::new(stores)
 }
 
-/// Whether a strategy locks the rows of all items: on the stores of other tests it would wait for these, and they for it.
-pub fn locks_all_rows(strategy: &str) -> bool {
-    strategy.contains("unindexed")
+/// Shows the state of each server and the end of its log, of one that has ended more than of one that runs.
+fn show_logs(stores: &Stores) {
+    let further = stores.services().flat_map(|(name, _)| stores.processes(name));
+    for server in stores.redis().into_iter().chain(stores.mariadb()).chain(further) {
+        let (state, most) = if server.has_exited() {
+            ("has ended", 20)
+        } else {
+            ("runs", 3)
+        };
+        let tail = server.log().tail;
+        let lines: Vec<_> = tail.lines().rev().take(most).collect();
+        eprintln!("{} {state}; the end of its log:", server.name());
+        lines.iter().rev().for_each(|line| eprintln!("    {line:.300}"));
+    }
+}
+
+/// A world on these services. Under load a store may accept a connection too late: then it is opened again.
+pub async fn world(services: &Services, instance: &str, timeouts: Timeouts, observers: Observers) -> World {
+    let opening = async {
+        loop {
+            match World::open(services.clone(), name(instance), timeouts, observers.clone()).await {
+                Ok(world) => return world,
+                Err(error) => tracing::warn!(%error, "the world of {instance} does not open"),
+            }
+        }
+    };
+    let opened = timeout(LONG, opening).await;
+    opened.unwrap_or_else(|_| panic!("the world of {instance} does not open within {LONG:?}"))
 }
 
 /// Where the stores are, for an instance.
@@ -79,7 +125,12 @@ pub fn services(stores: &Stores) -> Services {
     })
 }
 
-/// Whether what iterates over the catalogue comes to this mechanism: `.ci/mutations` asks for one at a time.
+/// Whether a strategy locks the rows of all items: on the stores of other tests it would wait for these, and they for it.
+pub fn locks_all_items(entry: &Entry) -> bool {
+    entry.steps.iter().any(|step| step.locks_all_items)
+}
+
+/// Whether a test of all mechanisms tries this one: `.ci/mutations` asks for one at a time.
 pub fn is_tried(mechanism: &str) -> bool {
     std::env::var("OVERSELL_TEST_MECHANISM").map_or(true, |only| only == mechanism)
 }
@@ -129,7 +180,11 @@ impl Instance {
             traces: None,
         };
         change(&mut settings);
-        let shop = Arc::new(Shop::open(settings).await.unwrap());
+        let opened = Shop::open(settings).await;
+        let shop = Arc::new(opened.unwrap_or_else(|error| {
+            show_logs(&stores);
+            panic!("the instance does not open: {error}")
+        }));
         let redis = redis::Client::open(stores.redis_url()).unwrap();
         let (public, admin) = app::http::routers(shop.clone());
         Self {
@@ -153,18 +208,63 @@ impl Instance {
         &self.stores
     }
 
-    /// Opens a sale of a new item, and names it.
+    /// Opens a sale of a new item, and names it. Every strategy that may keep something of the item is opened by that, with
+    /// its reconciler.
     pub async fn sale(&self, stock: i64) -> String {
         let item = fresh("sku");
-        let body = json!({ "stock": stock }).to_string();
-        let token = [("authorization", format!("Bearer {TOKEN}"))];
-        let answer = ask(&self.admin, "PUT", &format!("/sales/{item}"), &token, &body).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
+        opened(&item, async || self.shop.open_sale(&name(&item), stock).await).await;
+        item
+    }
+
+    /// Opens a sale of a new item in the stores alone: no strategy is opened, and no reconciler starts.
+    pub async fn quiet_sale(&self, stock: i64) -> String {
+        let item = fresh("sku");
+        for (_, store) in self.shop.world.all_stores().await {
+            opened(&item, async || store.open(&name(&item), stock).await).await;
+        }
         item
     }
 
     pub async fn buy(&self, request: &PurchaseRequest) -> Answer {
         ask(&self.public, "POST", "/purchases", &request.headers, &request.body()).await
+    }
+
+    /// Sends the purchase again as long as the shop is busy. An instance with a short wait is busy, too, when a connection to
+    /// a store takes long.
+    pub async fn buy_until_served(&self, request: &PurchaseRequest) -> Answer {
+        let served = async {
+            loop {
+                let answer = self.buy(request).await;
+                if answer.status != 503 {
+                    return answer;
+                }
+            }
+        };
+        timeout(LONG, served).await.expect("the shop is busy for ever")
+    }
+}
+
+/// Opens a sale, and fails with the error, which names the store. Under load a connection may come too late: then it is opened
+/// again.
+async fn opened(item: &str, mut open: impl AsyncFnMut() -> Result<(), Error>) {
+    let opening = async {
+        loop {
+            match open().await {
+                Err(error) if error.changed_nothing() => {}
+                Err(error) => panic!("the sale of {item} does not open: {error}"),
+                Ok(()) => return,
+            }
+        }
+    };
+    let opened = timeout(LONG, opening).await;
+    opened.unwrap_or_else(|_| panic!("the sale of {item} does not open within {LONG:?}"));
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            show_logs(&self.stores);
+        }
     }
 }
 
@@ -229,7 +329,7 @@ impl PurchaseRequest {
     }
 }
 
-/// What was answered.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -283,13 +383,13 @@ pub async fn ask(
     }
 }
 
-/// Looks again and again until `condition` is true.
-pub async fn until<F: Future<Output = bool>>(what: &str, mut condition: impl FnMut() -> F) {
+/// Asks again and again until `condition` is true.
+pub async fn until<F: Future<Output = bool>>(event: &str, mut condition: impl FnMut() -> F) {
     let looking = async {
         while !condition().await {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    let seen = tokio::time::timeout(LONG, looking).await;
-    assert!(seen.is_ok(), "{what}: not after {LONG:?}");
+    let seen = timeout(LONG, looking).await;
+    assert!(seen.is_ok(), "not after {LONG:?}: {event}");
 }

@@ -13,15 +13,15 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::harness::{LONG, name, services};
+use crate::harness::{LONG, name, services, world};
 
-/// One buyer who is held up before each of the steps of that name.
+/// One buyer that is held up before each of the steps of that name.
 pub struct Hold {
     buyer: &'static str,
     step: &'static str,
     reached: Semaphore,
     go: Semaphore,
-    /// What its reads said.
+    /// The results of its reads.
     read: Mutex<Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ impl Hold {
         self.go.add_permits(1);
     }
 
-    /// Lets the buyer go on, and holds nobody up any more.
+    /// Lets the buyer go on, and never holds it up again.
     pub fn let_go(&self) {
         self.go.add_permits(Semaphore::MAX_PERMITS / 2);
     }
@@ -94,12 +94,11 @@ impl Stage {
         Self::under(stores, timeouts, holds.collect()).await
     }
 
-    /// The same with anybody at the seam.
+    /// The same with any observers at the seam.
     pub async fn under(stores: Arc<Stores>, timeouts: Timeouts, observers: Vec<Arc<dyn Observer>>) -> Self {
         let observers = Observers::new(observers);
-        let world = World::open(services(&stores), name("app-1"), timeouts, observers).await;
         Self {
-            world: world.unwrap(),
+            world: world(&services(&stores), "app-1", timeouts, observers).await,
             catalogue: Catalogue::new(),
             _stores: stores,
         }
@@ -137,7 +136,7 @@ impl Stage {
     }
 }
 
-/// What came of a purchase that was begun.
+/// Waits for the outcome of a purchase that was begun.
 pub async fn ended(begun: JoinHandle<Result<Outcome, Error>>) -> Outcome {
     timeout(LONG, begun).await.expect("it never ends").unwrap().unwrap()
 }

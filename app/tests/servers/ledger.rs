@@ -7,7 +7,7 @@ use sqlx::{MySqlPool, Row};
 use crate::harness::Instance;
 
 impl Instance {
-    /// What a store says of a sale; of two stores the first one of the counter, the second one of the orders.
+    /// Counter and orders of a sale in a store; of two stores the first one has the counter, the second one the orders.
     pub async fn ledger(&self, store: &str, item: &str) -> Ledger {
         match store {
             "redis" => self.redis_ledger(item).await,
@@ -69,7 +69,7 @@ impl Ledger {
         Self { left, orders }
     }
 
-    /// Counter and units sold: what most tests are about.
+    /// Counter and units sold.
     pub fn left_and_sold(&self) -> (i64, i64) {
         (self.left, self.orders.iter().map(|(_, quantity)| quantity).sum())
     }

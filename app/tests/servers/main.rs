@@ -1,4 +1,4 @@
-//! The shop on real servers. A second instance is a second `Shop` on the same stores: what it keeps in memory is its own.
+//! The shop on real servers. A second instance is a second `Shop` on the same stores: each keeps its own memory.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 // An instance that connects to every store is a deep future, and each test is laid out around one.
 #![recursion_limit = "256"]
@@ -24,6 +24,7 @@ mod interval;
 mod lab;
 mod ledger;
 mod lock_table;
+mod locks;
 mod native_flaws;
 mod noop;
 mod observed;

@@ -17,7 +17,7 @@ fn sold(remaining: i64) -> Outcome {
     Outcome::Sold { remaining }
 }
 
-/// A is held up before a step, B buys one, A goes on: what A is told, and what the store then holds. One unit is for sale.
+/// A is held up before a step, B buys one, A goes on. Returns the outcome of A, and the ledger then. One unit is for sale.
 async fn overtaken(strategy: &str, step: &'static str, store: &str) -> (Outcome, (i64, i64)) {
     let instance = Instance::lab().await;
     let item = instance.sale(1).await;
@@ -38,7 +38,7 @@ async fn a_plain_update_is_lost_and_with_snapshot_isolation_it_is_refused() {
 }
 
 #[tokio::test]
-async fn an_update_of_no_rows_is_taken_for_a_sale_where_nobody_counts_them() {
+async fn an_update_of_no_rows_is_taken_for_a_sale_where_the_rows_are_not_counted() {
     let ignored = overtaken("ignored-result@sql", "compare-set", "sql").await;
     assert_eq!(ignored, (sold(0), (0, 2)));
     for (strategy, step, store) in [
@@ -53,7 +53,7 @@ async fn an_update_of_no_rows_is_taken_for_a_sale_where_nobody_counts_them() {
 
 /// B gets the lock and reads when A has given it back, and A's commit is still to come.
 #[tokio::test]
-async fn a_lock_that_is_released_before_the_commit_lets_the_next_one_read_what_was_before() {
+async fn a_lock_that_is_released_before_the_commit_lets_the_next_purchase_read_the_old_stock() {
     for (strategy, second) in [
         ("unlock-before-commit@sql", (sold(0), (0, 2))),
         ("unlock-before-commit-snapshot@sql", (Outcome::Busy, (0, 1))),
@@ -122,7 +122,7 @@ async fn a_check_that_is_older_than_the_watch_sells_below_zero() {
     assert_eq!(checked, (Outcome::SoldOut, (0, 1)));
 }
 
-/// B buys another item than A, who is about to write.
+/// B buys another item than A, which is about to write.
 #[tokio::test]
 async fn a_sale_of_one_item_spoils_the_sale_of_another_where_all_items_are_one_key() {
     for (strategy, is_spoilt) in [("watch-hot-hash@redis", true), ("watch-multi@redis", false)] {
@@ -143,7 +143,7 @@ async fn a_sale_of_one_item_spoils_the_sale_of_another_where_all_items_are_one_k
 }
 
 #[tokio::test]
-async fn while_units_are_on_their_way_back_a_buyer_is_refused_who_could_have_had_them() {
+async fn a_buyer_is_refused_while_the_units_that_it_could_have_are_on_their_way_back() {
     let instance = Instance::lab().await;
     let item = instance.sale(3).await;
     let a = Hold::before("undo", "a");

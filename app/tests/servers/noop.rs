@@ -35,7 +35,7 @@ async fn a_no_op_is_answered_as_a_sale_and_changes_no_ledger() {
 }
 
 #[tokio::test]
-async fn a_no_op_refuses_what_a_purchase_refuses() {
+async fn a_no_op_refuses_the_same_requests_as_a_purchase() {
     let instance = Instance::lab().await;
     let purchase = |quantity: Value, buyer: &str| json!({ "item": "sku", "quantity": quantity, "buyer": buyer });
     let bodies = [

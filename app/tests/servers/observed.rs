@@ -1,4 +1,4 @@
-//! A whole catalogue under observation: what passes the seam, and what the stores say that they received.
+//! A whole catalogue under observation: the steps at the seam, and the commands that the stores received.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use app::world::World;
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-use crate::harness::{fresh, is_tried, name, services, stores_of_its_own};
+use crate::harness::{fresh, is_tried, name, services, services_of_its_own, world};
 use crate::received::Received;
 
 /// The most commands of workers that are on their way at a time.
 const WORKERS: u32 = 1_000;
 
-/// Writes down what passes.
+/// Writes down each step at the seam.
 struct Seen {
     passed: Mutex<Vec<Seeing>>,
     /// A command of a worker needs one of these: with all of them, none is on its way.
@@ -29,9 +29,9 @@ struct Seen {
 pub struct Seeing {
     pub step: Step,
     pub key: String,
-    /// Whether a purchase took it, or what renews its lease; otherwise a worker did.
+    /// Whether a purchase or the renewal of its lease took it; otherwise a worker did.
     pub by_purchase: bool,
-    /// What came back; none while it is on its way.
+    /// The result; none while it is on its way.
     pub said: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Seen {
     }
 }
 
-/// Whether it is a worker who sends something.
+/// Whether a worker sends something.
 fn is_workers_command(passing: &StepContext<'_>) -> bool {
     let is_sent = !passing.step.sends.is_empty() || passing.step.name == CONNECT.name;
     is_sent && matches!(passing.actor, Actor::Worker(_))
@@ -78,11 +78,11 @@ impl Observer for Seen {
     }
 }
 
-/// A whole catalogue under observation, and what the stores say.
+/// A whole catalogue under observation, and the logs of the stores.
 pub struct Observed {
     world: World,
     seen: Arc<Seen>,
-    // Open to the end: what works beside the purchases is never stopped in the middle of a command.
+    // Open to the end: no worker is ever stopped in the middle of a command.
     catalogue: Catalogue,
     received: Received,
     // Dropped last.
@@ -91,15 +91,14 @@ pub struct Observed {
 
 impl Observed {
     pub async fn start(timeouts: Timeouts) -> Self {
-        let servers = stores_of_its_own();
+        let servers = services_of_its_own();
         let seen = Arc::new(Seen {
             passed: Mutex::default(),
             workers: Semaphore::new(WORKERS as usize),
         });
         let observers = Observers::new(vec![seen.clone()]);
-        let world = World::open(services(&servers), name("app-1"), timeouts, observers).await;
         Self {
-            world: world.unwrap(),
+            world: world(&services(&servers), "app-1", timeouts, observers).await,
             received: Received::start(&services(&servers)).await,
             seen,
             catalogue: Catalogue::new(),
@@ -138,7 +137,7 @@ impl Observed {
         }
     }
 
-    /// What was seen and what was received since the last call.
+    /// The steps and the received commands since the last call.
     pub async fn since(&mut self) -> (Vec<Seeing>, (Vec<String>, Vec<String>)) {
         let _all = self.seen.workers.acquire_many(WORKERS).await.unwrap();
         let received = self.received.since().await;

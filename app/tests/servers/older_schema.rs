@@ -29,7 +29,7 @@ insert into orders (id, item, quantity, buyer, idempotency_key, instance)
     values ('01234567-89ab-4cde-8f01-23456789abcd', 'old', 3, 'b-1', 'k-1', 'app-1');
 ";
 
-/// What tables there are and what each column of them is, as `show create table` says it.
+/// All tables with their columns, as `show create table` describes them.
 async fn tables(sql: &MySqlPool) -> Vec<String> {
     let mut said = Vec::new();
     for row in sql.fetch_all("show tables").await.unwrap() {

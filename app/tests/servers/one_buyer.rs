@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_rows, stores_of_its_own};
+use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_items, stores_of_its_own};
 
 /// Name and store of every strategy that can be used here, and an instance to try it at.
 async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
@@ -11,7 +11,7 @@ async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
     for listed in shared.shop.catalogue.iter() {
         let entry = &listed.entry;
         if entry.missing(&shared.shop.world.services).is_none() {
-            let instance = match locks_all_rows(&entry.name) {
+            let instance = match locks_all_items(entry) {
                 true => Arc::new(Instance::on(stores_of_its_own(), |_| {}).await),
                 false => shared.clone(),
             };
@@ -28,7 +28,7 @@ fn sold_out() -> (u16, String) {
 #[tokio::test]
 async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
     for (strategy, store, instance) in all().await {
-        let item = instance.sale(3).await;
+        let item = instance.quiet_sale(3).await;
         let request = PurchaseRequest::of(&item).by(&strategy);
         let mut told = Vec::new();
         for left in [2, 1, 0] {
@@ -50,7 +50,7 @@ async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
 #[tokio::test]
 async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
     for (strategy, store, instance) in all().await {
-        let item = instance.sale(7).await;
+        let item = instance.quiet_sale(7).await;
         let request = PurchaseRequest::of(&item).by(&strategy).quantity(3);
         for left in [4, 1] {
             let answer = instance.buy(&request.clone().buyer(format!("b-{left}"))).await;
@@ -74,7 +74,7 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
 #[tokio::test]
 async fn every_strategy_answers_a_repeated_key_with_the_same_order_even_when_nothing_is_left() {
     for (strategy, store, instance) in all().await {
-        let item = instance.sale(2).await;
+        let item = instance.quiet_sale(2).await;
         let request = PurchaseRequest::of(&item).by(&strategy).quantity(2).key("again");
         let first = instance.buy(&request).await;
         assert_eq!(
@@ -100,7 +100,7 @@ async fn every_strategy_answers_a_repeated_key_with_the_same_order_even_when_not
 async fn every_strategy_refuses_a_key_that_bought_something_else() {
     let reused = (422, "key-reused".to_owned());
     for (strategy, store, instance) in all().await {
-        let item = instance.sale(7).await;
+        let item = instance.quiet_sale(7).await;
         let request = PurchaseRequest::of(&item).by(&strategy).key("mine");
         assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
         let more = request.clone().quantity(2);
@@ -118,7 +118,7 @@ async fn every_strategy_refuses_a_key_that_bought_something_else() {
 #[tokio::test]
 async fn every_strategy_takes_one_key_on_two_items_for_two_purchases() {
     for (strategy, store, instance) in all().await {
-        let items = [instance.sale(1).await, instance.sale(1).await];
+        let items = [instance.quiet_sale(1).await, instance.quiet_sale(1).await];
         for item in &items {
             let request = PurchaseRequest::of(item).by(&strategy).key("mine");
             assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");

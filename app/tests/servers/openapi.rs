@@ -23,7 +23,7 @@ fn operations() -> Vec<(&'static str, &'static str, &'static str)> {
     all.collect()
 }
 
-/// A node, or what it refers to.
+/// A node, or the one that it refers to.
 fn resolved(node: &'static Value) -> &'static Value {
     match node["$ref"].as_str() {
         Some(reference) => DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap(),

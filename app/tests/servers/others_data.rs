@@ -1,4 +1,4 @@
-//! Stores that hold what another program wrote, or want another key: an instance does not open on them, says why, and leaves
+//! Stores that hold data of another program, or want another key: an instance does not open on them, says why, and leaves
 //! them alone.
 
 use app::domain::Error;
@@ -15,7 +15,7 @@ async fn opens<S: Store>(url: &str) -> Result<S, Error> {
 }
 
 #[tokio::test]
-async fn tables_that_somebody_else_made_are_refused_and_left_alone() {
+async fn tables_of_another_program_are_refused_and_left_alone() {
     let stores = stores_of_its_own();
     drop(Instance::on(stores.clone(), |_| {}).await);
     let sql = MySqlPool::connect(stores.sql_url()).await.unwrap();
@@ -54,7 +54,7 @@ async fn tables_that_somebody_else_made_are_refused_and_left_alone() {
     }
 }
 
-/// What is a newer program's own is not in the way of an older one.
+/// A column of a newer program is not in the way of an older one.
 #[tokio::test]
 async fn a_column_that_wants_no_value_is_none_of_our_business() {
     let stores = stores_of_its_own();

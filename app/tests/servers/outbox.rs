@@ -1,4 +1,4 @@
-//! What becomes of the messages of an outbox: nobody is there to read them, and they come twice.
+//! Messages of an outbox that no consumer reads in time, or that come twice.
 
 use std::time::Duration;
 
@@ -6,19 +6,16 @@ use app::domain::Outcome;
 use sqlx::query;
 
 use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own, until};
-use crate::reconciled::{LEASE, ended, settled};
+use crate::reconciled::{LEASE, alone, ended, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
 const OUTBOX: &str = "outbox@redis+sql";
 
-async fn alone() -> Instance {
-    Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_whose_buyer_is_gone_is_entered_and_its_message_taken_out() {
-    let instance = alone().await;
-    let item = instance.sale(2).await;
+    let alone = alone().await;
+    let item = alone.quiet_sale(2).await;
+    let instance = reconciling(&alone).await;
     crash(instance.stores(), OUTBOX, LEASE, (&item, "k"), At::Named("take+")).await;
     settled(&instance, &item).await;
     assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (1, 1));
@@ -30,7 +27,7 @@ async fn an_order_whose_buyer_is_gone_is_entered_and_its_message_taken_out() {
 /// A consumer that received a message and died: the message is claimed once it has lain there for a lease.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_a_dead_consumer_received_is_claimed_and_counted() {
-    let instance = alone().await;
+    let instance = reconciling(&alone().await).await;
     let item = instance.sale(1).await;
     leave_message(&instance, &item, "5b0e9a07-2c2f-5b0e-9a07-2f2b6f4f7c11", true).await;
     let ended = ended(&instance, &item).await;
@@ -44,7 +41,7 @@ async fn a_message_that_a_dead_consumer_received_is_claimed_and_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_comes_twice_makes_one_order() {
-    let instance = alone().await;
+    let instance = reconciling(&alone().await).await;
     let item = instance.sale(1).await;
     let order = "6a3bf0d6-2c2f-5b0e-9a07-2f2b6f4f7c11";
     for _ in 0..2 {
@@ -66,7 +63,7 @@ async fn leave_message(instance: &Instance, item: &str, order: &str, is_received
     let entry = r#"{"quantity":1,"buyer":"b-1","idempotency_key":null,"instance":"gone"}"#;
     let mut leave = redis::pipe();
     leave.atomic();
-    // Before anybody else can see it.
+    // Before any consumer can see it.
     let fields = ["item", item, "order", order, "entry", entry];
     leave.cmd("XADD").arg("outbox").arg("*").arg(&fields).ignore();
     if is_received {
@@ -78,7 +75,7 @@ async fn leave_message(instance: &Instance, item: &str, order: &str, is_received
 
 /// The buyer hears nothing before the order is in the ledger, and nothing at all when it does not come there in time.
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_ledger_takes_no_orders_a_buyer_is_told_that_nobody_knows_and_later_that_it_is_sold() {
+async fn a_buyer_is_told_unknown_while_the_ledger_takes_no_orders_and_sold_later() {
     let stores = stores_of_its_own();
     let instance = Instance::on(stores, |settings| {
         settings.timeouts.lease = LEASE;
@@ -93,15 +90,15 @@ async fn while_the_ledger_takes_no_orders_a_buyer_is_told_that_nobody_knows_and_
     assert_eq!(answer.problem(), (500, "store-failed".to_owned()), "{}", answer.text);
     query("unlock tables").execute(&mut *lock).await.unwrap();
     settled(&instance, &item).await;
-    let again = instance.buy(&request).await;
+    let again = instance.buy_until_served(&request).await;
     assert_eq!((again.status, again.header("idempotent-replayed")), (201, "true"));
     assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (0, 1));
 }
 
-/// Its own consumer finds nothing then.
+/// The consumer of its own instance finds nothing then.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_buyer_whose_message_another_instance_received_finds_the_order_in_the_ledger() {
-    let instance = alone().await;
+    let instance = reconciling(&alone().await).await;
     let item = instance.sale(1).await;
     let elsewhere = Elsewhere::open(instance.stores(), OUTBOX, LONG, At::Named("take+")).await;
     let received = async {

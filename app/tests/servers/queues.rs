@@ -1,4 +1,4 @@
-//! ZooKeeper and etcd let in one after the other: who comes next, who wakes up, and who has lost the place.
+//! ZooKeeper and etcd let in one purchase after the other, in a queue in which a waiter can lose its place.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +14,8 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use zookeeper_client::Client;
 
-use crate::guards::{guard, probe};
-use crate::harness::{Instance, LONG, PurchaseRequest, fresh, name, stores_of_its_own, until};
-
-const PATIENT: Timeouts = Timeouts {
-    wait: LONG,
-    lease: LONG,
-};
+use crate::harness::{Instance, LONG, PATIENT, PurchaseRequest, fresh, name, services_of_its_own, until};
+use crate::locks::{guard, probe};
 
 /// Counts the waits that began and those that ended.
 #[derive(Default)]
@@ -54,7 +49,7 @@ impl Observer for Waits {
 }
 
 #[tokio::test]
-async fn those_who_wait_are_let_in_in_the_order_in_which_they_came_and_only_the_next_one_wakes_up() {
+async fn waiters_are_let_in_in_the_order_in_which_they_came_and_only_the_next_one_wakes_up() {
     let instance = Instance::lab().await;
     for mechanism in ["zookeeper", "etcd"] {
         if instance.shop.world.services.url(mechanism).is_err() {
@@ -62,22 +57,22 @@ async fn those_who_wait_are_let_in_in_the_order_in_which_they_came_and_only_the_
         }
         let (item, waits) = (name(&fresh("sku")), Arc::<Waits>::default());
         let guard = guard(&instance, mechanism, PATIENT).await;
-        let first = guard.lock(&item, &probe()).await.unwrap().unwrap();
+        let first = guard.take(&item, &probe()).await;
         let order = Arc::<Mutex<Vec<usize>>>::default();
         let mut waiting = Vec::new();
         for number in 1..=3 {
             let (guard, item, order, waits) = (guard.clone(), item.clone(), order.clone(), waits.clone());
             let begun = waits.clone();
             waiting.push(tokio::spawn(async move {
-                let held = guard.lock(&item, &waits.probe()).await.unwrap().unwrap();
-                // Nobody after this one has been woken yet.
+                let held = guard.take_when(&item, &waits.probe(), "its turn has come").await;
+                // No waiter after this one has been woken yet.
                 assert_eq!(waits.ended.load(Ordering::SeqCst), number, "{mechanism}");
                 order.lock().await.push(number);
-                assert_eq!(held.release(&probe()).await.unwrap(), Released::InTime);
+                held.release(&probe(), Released::InTime).await;
             }));
             until("it waits", async || begun.begun.load(Ordering::SeqCst) == number).await;
         }
-        first.release(&probe()).await.unwrap();
+        first.release(&probe(), Released::InTime).await;
         for waited in waiting {
             waited.await.unwrap();
         }
@@ -116,31 +111,30 @@ impl Etcd {
 }
 
 #[tokio::test]
-async fn who_lost_its_lease_while_it_waited_is_not_let_in_by_etcd() {
-    let instance = Instance::on(stores_of_its_own(), |_| {}).await;
+async fn a_waiter_that_lost_its_lease_is_not_let_in_by_etcd() {
+    let instance = Instance::on(services_of_its_own(), |_| {}).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = name(&fresh("sku"));
     let guard = guard(&instance, "etcd", PATIENT).await;
-    let held = guard.lock(&item, &probe()).await.unwrap().unwrap();
+    let held = guard.take(&item, &probe()).await;
     let waits = Arc::<Waits>::default();
     let waiting = waits.probe();
     let robbed = async {
         until("the second one waits", async || waits.begun.load(Ordering::SeqCst) == 1).await;
         etcd.revoke(&etcd.leases().await[1]).await;
-        held.release(&probe()).await.unwrap()
+        held.release(&probe(), Released::InTime).await;
     };
-    let (second, released) = tokio::join!(guard.lock(&item, &waiting), robbed);
-    assert!(second.unwrap().is_none(), "it has no key any more");
-    assert_eq!(released, Released::InTime);
+    let (second, ()) = tokio::join!(guard.lock(&item, &waiting), robbed);
+    assert!(second.is_none(), "etcd let a purchase in whose key is gone");
 }
 
 #[tokio::test]
 async fn an_etcd_holder_whose_lease_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut app::instance::Settings| settings.timeouts.lease = Duration::from_secs(1);
-    let instance = Instance::on(stores_of_its_own(), hasty).await;
+    let hasty = |settings: &mut app::instance::Settings| settings.timeouts.lease = Duration::from_secs(3);
+    let instance = Instance::on(services_of_its_own(), hasty).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = instance.sale(1).await;
-    let request = PurchaseRequest::of(&item).by("etcd@redis").work_ms(1_500);
+    let request = PurchaseRequest::of(&item).by("etcd@redis").work_ms(4_500);
     let robbed = async {
         until("the lease is there", async || !etcd.leases().await.is_empty()).await;
         etcd.revoke(&etcd.leases().await[0]).await;
@@ -151,7 +145,7 @@ async fn an_etcd_holder_whose_lease_is_gone_before_the_write_writes_nothing_and_
 }
 
 #[tokio::test]
-async fn who_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() {
+async fn a_waiter_that_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() {
     let instance = Instance::lab().await;
     let Ok(url) = instance.shop.world.services.url("zookeeper") else {
         return;
@@ -161,7 +155,7 @@ async fn who_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() {
         .unwrap();
     let item = name(&fresh("sku"));
     let guard = guard(&instance, "zookeeper", PATIENT).await;
-    let held = guard.lock(&item, &probe()).await.unwrap().unwrap();
+    let held = guard.take(&item, &probe()).await;
     let waits = Arc::<Waits>::default();
     let waiting = waits.probe();
     let robbed = async {
@@ -170,31 +164,30 @@ async fn who_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() {
         let mut nodes = client.list_children(&queue).await.unwrap();
         nodes.sort_by_key(|node| node.rsplit_once('-').unwrap().1.to_owned());
         client.delete(&format!("{queue}/{}", nodes[1]), None).await.unwrap();
-        held.release(&probe()).await.unwrap()
+        held.release(&probe(), Released::InTime).await;
     };
-    let (second, released) = tokio::join!(guard.lock(&item, &waiting), robbed);
-    assert!(second.unwrap().is_none(), "it has no node any more");
-    assert_eq!(released, Released::InTime);
+    let (second, ()) = tokio::join!(guard.lock(&item, &waiting), robbed);
+    assert!(second.is_none(), "zookeeper let a purchase in whose node is gone");
 }
 
 #[tokio::test]
 async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_next_one_is_let_in_when_it_is_back() {
-    let stores = stores_of_its_own();
+    let stores = services_of_its_own();
     let Some(zookeeper) = stores.processes("zookeeper").first() else {
         return;
     };
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let hasty = Timeouts {
         wait: LONG,
-        lease: Duration::from_secs(1),
+        lease: Duration::from_secs(4),
     };
     let item = name(&fresh("sku"));
     let guard = guard(&instance, "zookeeper", hasty).await;
-    let mut held = guard.lock(&item, &probe()).await.unwrap().unwrap();
-    assert!(held.before_write(&probe()).await.unwrap());
+    let mut held = guard.take(&item, &probe()).await;
+    assert!(held.may_write().await);
     zookeeper.kill().unwrap();
     let told = async {
-        while held.before_write(&probe()).await.unwrap() {
+        while held.may_write().await {
             tokio::task::yield_now().await;
         }
     };
@@ -203,7 +196,7 @@ async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_ne
     zookeeper.wait_ready(LONG).unwrap();
     drop(held);
     until("the next one is let in", async || {
-        matches!(guard.lock(&item, &probe()).await, Ok(Some(_)))
+        matches!(guard.try_lock(&item, &probe()).await, Ok(Some(_)))
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! What the stores received, by their own account: MONITOR of Redis, the general log of MariaDB, counters of the rest.
+//! The commands that the stores received: from MONITOR of Redis, the general log of MariaDB, and counters of the rest.
 
 use std::pin::Pin;
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::counters::Counters;
 use crate::harness::{LONG, fresh};
 
-/// A data folder that nobody has initialised lacks the table of the log. No other layout is taken.
+/// A data folder that was not initialised lacks the table of the log. No other layout is taken.
 const LOG_TABLE: &str = "
 create database if not exists mysql;
 create table if not exists mysql.general_log (
@@ -59,7 +59,7 @@ impl Received {
     }
 
     /// The commands that arrived since the last call, in order: those of all Redis servers in capitals, the statements of
-    /// MariaDB by their first word. What is only counted comes last, sorted.
+    /// MariaDB by their first word. Calls that are only counted come last, sorted.
     pub async fn since(&mut self) -> (Vec<String>, Vec<String>) {
         let mut received = Vec::new();
         for redis in &mut self.redis {
@@ -96,7 +96,7 @@ impl Logged {
     }
 
     /// Reads the log and empties it: each statement with the time at which it came, in microseconds, and its place in the
-    /// log. What this connection asks is in it too, and left out.
+    /// log. The statements of this connection are in it too, and left out.
     async fn since(&mut self) -> Vec<((i64, usize), String)> {
         let select = "select convert(command_type using utf8mb4), convert(argument using utf8mb4), \
                       cast(unix_timestamp(event_time) * 1000000 as signed) from mysql.general_log \
@@ -149,7 +149,7 @@ impl Monitored {
             if line.contains(&mark) {
                 return commands;
             }
-            // What a script calls is part of the script: its source is named `lua` instead of an address.
+            // A command inside a script is part of the script: its source is named `lua` instead of an address.
             if !line.contains("lua] ") {
                 let at = line.split(' ').next().unwrap().parse().unwrap();
                 commands.push((at, line.split('"').nth(1).unwrap().to_uppercase()));

@@ -1,4 +1,4 @@
-//! Wherever a purchase is stopped that takes several steps, another instance finishes or undoes it.
+//! Wherever a purchase of several steps is stopped, another instance finishes or undoes it.
 
 use std::time::Duration;
 
@@ -6,16 +6,24 @@ use app::mechanism::Family;
 use app::strategies::Entry;
 use serde_json::{Value, json};
 
-use crate::harness::{Instance, PurchaseRequest, TOKEN, ask, is_tried, until};
+use crate::harness::{Instance, PurchaseRequest, TOKEN, ask, is_tried, stores_of_its_own, until};
 use crate::stopped::{At, crash};
 
-pub const LEASE: Duration = Duration::from_millis(60);
+/// The lease of purchases that are stopped. It decides nothing: a reconciler starts only when the purchase is stopped.
+pub const LEASE: Duration = Duration::from_millis(50);
 
-pub async fn hasty() -> Instance {
-    Instance::open(|settings| settings.timeouts.lease = LEASE).await
+/// An instance on stores of its own. While its sales are quiet ones, no reconciler works on these stores.
+pub async fn alone() -> Instance {
+    Instance::on(stores_of_its_own(), |_| {}).await
 }
 
-/// What `GET /sales/{item}` says of purchases that are neither done nor undone.
+/// Another instance on the stores of `alone`, whose reconcilers end what was left. They start with the first question for
+/// what is pending.
+pub async fn reconciling(alone: &Instance) -> Instance {
+    Instance::on(alone.stores().clone(), |settings| settings.timeouts.lease = LEASE).await
+}
+
+/// The answer of `GET /sales/{item}` about purchases that are neither done nor undone.
 pub async fn pending(instance: &Instance, item: &str) -> Value {
     let token = [("authorization", format!("Bearer {TOKEN}"))];
     let looked = ask(&instance.admin, "GET", &format!("/sales/{item}"), &token, "").await;
@@ -31,7 +39,7 @@ pub async fn settled(instance: &Instance, item: &str) -> Value {
     pending(instance, item).await
 }
 
-/// Waits until a purchase that hung was ended by this instance. What is pending then.
+/// Waits until this instance has ended a purchase that hung. Answers what is pending then.
 pub async fn ended(instance: &Instance, item: &str) -> Value {
     until("one was ended", async || {
         let pending = pending(instance, item).await;
@@ -41,12 +49,12 @@ pub async fn ended(instance: &Instance, item: &str) -> Value {
     pending(instance, item).await
 }
 
-/// Those that promise to survive a crash although a sale takes several steps at two stores.
+/// The strategies that claim to survive a crash although a sale takes several steps at two stores.
 fn over_two_stores(instance: &Instance) -> Vec<Entry> {
     let several = [Family::TwoStores, Family::DistributedTransaction];
     let all = Entry::all().into_iter().filter(|entry| {
         let about = &entry.mechanism;
-        is_tried(about.name) && several.contains(&about.family) && about.survives().contains(&"crashed-holder")
+        is_tried(about.name) && several.contains(&about.family) && entry.claims().contains(&"crashed-holder")
     });
     all.filter(|entry| entry.missing(&instance.shop.world.services).is_none())
         .collect()
@@ -54,26 +62,35 @@ fn over_two_stores(instance: &Instance) -> Vec<Entry> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wherever_a_purchase_is_stopped_the_books_agree_in_the_end_and_its_key_buys_once() {
-    let instance = hasty().await;
+    let instance = alone().await;
     for entry in over_two_stores(&instance) {
-        let buyer = format!("{}: ", entry.name);
-        let item = instance.sale(2).await;
-        let places = crash(instance.stores(), &entry.name, LEASE, (&item, "k"), At::Nowhere).await;
-        assert!(places.len() >= 2, "{buyer}{places:?}");
+        let stop = async |at| {
+            let item = instance.quiet_sale(2).await;
+            let passed = crash(instance.stores(), &entry.name, LEASE, (&item, "k"), at).await;
+            (item, passed)
+        };
+        let (_, places) = stop(At::Nowhere).await;
+        assert!(places.len() >= 2, "{}: {places:?}", entry.name);
+        let mut stopped = Vec::new();
         for at in 0..places.len() {
-            let item = instance.sale(2).await;
-            let passed = crash(instance.stores(), &entry.name, LEASE, (&item, "k"), At::Number(at)).await;
-            let what = format!("{buyer}stopped at {:?}", passed.last());
-            settled(&instance, &item).await;
-            let ledger = instance.ledger(entry.store, &item).await;
+            let (item, passed) = stop(At::Number(at)).await;
+            stopped.push((item, format!("{}: stopped at {:?}", entry.name, passed.last())));
+        }
+        let reconciling = reconciling(&instance).await;
+        for (item, what) in &stopped {
+            settled(&reconciling, item).await;
+            let ledger = instance.ledger(entry.store, item).await;
             assert!(matches!(ledger.left_and_sold(), (2, 0) | (1, 1)), "{what}: {ledger:?}");
-            let request = PurchaseRequest::of(&item).by(&entry.name).key("k");
+        }
+        drop(reconciling);
+        for (item, what) in &stopped {
+            let was_sold = instance.ledger(entry.store, item).await.left == 1;
+            let request = PurchaseRequest::of(item).by(&entry.name).key("k");
             let answer = instance.buy(&request).await;
             assert_eq!(answer.status, 201, "{what}: {}", answer.text);
-            let was_sold = ledger.left == 1;
             assert_eq!(answer.header("idempotent-replayed") == "true", was_sold, "{what}");
             let order = (answer.order(), 1);
-            let ledger = instance.ledger(entry.store, &item).await;
+            let ledger = instance.ledger(entry.store, item).await;
             assert_eq!((ledger.left, ledger.orders), (1, vec![order]), "{what}");
         }
     }

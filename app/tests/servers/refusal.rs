@@ -1,4 +1,4 @@
-//! What every refusal must look like, and that nothing was sold by it.
+//! The form of every refusal, and that it sells nothing.
 
 use axum::Router;
 
@@ -47,7 +47,7 @@ impl Case {
     }
 }
 
-/// Checks each case, and after each that both stores hold what they held.
+/// Checks each case, and after each that both stores are unchanged.
 pub async fn none_sells(instance: &Instance, router: &Router, item: &str, cases: &[Case]) {
     let before = both(instance, item).await;
     for case in cases {

@@ -1,10 +1,10 @@
-//! What a saga gives back, and what comes too late for it.
+//! The units that a saga gives back, and steps that come too late for it.
 
 use app::domain::Outcome;
 use sqlx::raw_sql;
 
 use crate::harness::{Instance, PurchaseRequest, stores_of_its_own};
-use crate::reconciled::{LEASE, ended, hasty, pending, settled};
+use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
 const SAGA: &str = "saga@redis+sql";
@@ -33,12 +33,11 @@ async fn units_whose_order_the_ledger_refuses_are_given_back_at_once_and_the_buy
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_saga_that_hung_is_undone_before_its_order_is_there_and_finished_after_that() {
-    // No other test's instance comes first.
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await;
+    let instance = alone().await;
     for (place, finished, undone) in [("record", 0, 1), ("settle", 1, 0), ("end-saga", 1, 0)] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         crash(instance.stores(), SAGA, LEASE, (&item, "k"), At::Named(place)).await;
-        let ended = ended(&instance, &item).await;
+        let ended = ended(&reconciling(&instance).await, &item).await;
         let counted = (&ended["finished"], &ended["undone"]);
         assert_eq!(counted, (&finished.into(), &undone.into()), "{place}");
         assert!(
@@ -49,18 +48,18 @@ async fn a_saga_that_hung_is_undone_before_its_order_is_there_and_finished_after
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_saga_does_after_it_was_compensated_is_refused() {
-    let instance = hasty().await;
+async fn a_late_step_of_a_compensated_saga_is_refused() {
+    let instance = alone().await;
     for (place, told, ledger) in [
         // Another saga takes the unit once, and not a second time.
         ("take", Outcome::Sold { remaining: 0 }, (0, 1)),
         ("record", Outcome::Busy, (1, 0)),
     ] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         let elsewhere = Elsewhere::open(instance.stores(), SAGA, LEASE, At::Named(place)).await;
         let compensated = async {
             elsewhere.stopped().await;
-            settled(&instance, &item).await;
+            settled(&reconciling(&instance).await, &item).await;
             elsewhere.release();
         };
         let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), compensated);

@@ -1,5 +1,5 @@
-//! Nothing passes beside the seam, and nothing is claimed there that was not sent: what was seen is held against what
-//! the stores say that they received.
+//! Every command passes the seam, and every step at the seam is sent: the tests compare the steps with the commands that the
+//! stores received.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use futures_util::future::join_all;
 use crate::harness::PATIENT;
 use crate::observed::{Observed, Seeing};
 
-/// The commands of Redis, and the statements of MariaDB, its pings after them, and last what other services only count.
+/// The commands of Redis; then the statements of MariaDB, its pings, and the calls that other services only count.
 type Commands = (Vec<String>, Vec<String>);
 
-/// The commands that the steps in `seen` declare, those of purchases or those of workers.
+/// The commands that the steps in `seen` declare, of purchases or of workers.
 fn declared(seen: &[Seeing], by_purchase: bool) -> Commands {
     let sent = seen.iter().filter(|seeing| seeing.by_purchase == by_purchase);
     let sent = sent.flat_map(|seeing| match (seeing.said.as_deref(), &*seeing.key) {
@@ -50,7 +50,7 @@ fn without_introductions(commands: Vec<String>) -> Vec<String> {
     known
 }
 
-/// Whether `received` is what purchases and workers sent, each in its order.
+/// Whether `received` are the commands of purchases and workers, each in its order.
 fn is_made_of(received: Commands, purchases: Commands, workers: Commands) -> bool {
     let known = |commands| {
         let known = without_introductions(commands).into_iter();
@@ -73,11 +73,11 @@ fn is_merged(whole: &[String], one: &[String], other: &[String]) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_sale_a_repeat_a_refusal_and_an_unknown_item_send_is_what_passes_the_seam_in_the_same_order() {
+async fn the_commands_of_a_sale_a_repeat_a_refusal_and_an_unknown_item_are_the_steps_at_the_seam_in_the_same_order() {
     let mut observed = Observed::start(PATIENT).await;
     for listed in observed.usable() {
         let called = &listed.entry.name;
-        // Connections, prepared statements and scripts are made by the first ones who need them.
+        // The first purchases make the connections, prepared statements and scripts.
         for measured in [false, true] {
             let item = observed.sale(1).await;
             observed.since().await;
@@ -123,10 +123,10 @@ fn assert_declared(entry: &Entry, seen: &[Seeing]) {
     }
 }
 
-/// Waits, lost attempts, rollbacks, renewals and wake-ups: nobody can say how many, but both sides count the same.
+/// The number of waits, lost attempts, rollbacks, renewals and wake-ups differs each time, but both sides count the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
-    // Leases have to be renewed, and who would try again as long as it may gives up soon.
+    // Leases have to be renewed, and a purchase that tries again as long as it may gives up soon.
     let timeouts = Timeouts {
         wait: Duration::from_secs(1),
         lease: Duration::from_millis(60),
@@ -143,15 +143,15 @@ async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
             let (seen, received) = observed.since().await;
             if measured {
                 let workers = declared(&seen, false);
-                let both = [without_what_was_never_carried_out(&seen), workers];
+                let both = [without_refused_transactions(&seen), workers];
                 assert_eq!(counted(both), counted([received]), "{called}");
             }
         }
     }
 }
 
-/// MONITOR shows what MULTI has queued when EXEC carries it out, and never where EXEC refuses.
-fn without_what_was_never_carried_out(seen: &[Seeing]) -> Commands {
+/// MONITOR shows the commands that MULTI has queued when EXEC carries them out, and never when EXEC refuses.
+fn without_refused_transactions(seen: &[Seeing]) -> Commands {
     let (mut redis, sql) = declared(seen, true);
     let refused = seen
         .iter()

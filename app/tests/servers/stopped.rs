@@ -1,5 +1,7 @@
 //! A purchase that is stopped at a step, at an instance of its own: for a while, as by a pause, or for ever, as by a crash.
+//! No reconciler works at that instance.
 
+use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,8 +13,9 @@ use app::world::World;
 use async_trait::async_trait;
 use stack::Stores;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
-use crate::harness::{LONG, fresh, name, services};
+use crate::harness::{LONG, fresh, name, services, world};
 
 /// Where a purchase is stopped. Each step is two places, before it and after it, and the second one is called `step+`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub enum At {
     Named(&'static str),
 }
 
-/// Sees the places that purchases pass, and stops the first that comes to one.
+/// Sees the places that purchases pass, and stops the first that comes to one. Holds up the reconciler for ever.
 struct Stop {
     at: At,
     passed: Mutex<Vec<String>>,
@@ -58,16 +61,23 @@ impl Stop {
 #[async_trait]
 impl Observer for Stop {
     fn observes(&self, actor: &Actor) -> bool {
-        matches!(actor, Actor::Purchase(_))
+        matches!(actor, Actor::Purchase(_)) || is_reconciler(actor)
     }
 
     async fn before(&self, passing: &StepContext<'_>) {
+        if is_reconciler(passing.actor) {
+            pending::<()>().await;
+        }
         self.pass(passing, passing.step.name.to_owned()).await;
     }
 
     async fn after(&self, passing: &StepContext<'_>, _said: &str) {
         self.pass(passing, format!("{}+", passing.step.name)).await;
     }
+}
+
+fn is_reconciler(actor: &Actor) -> bool {
+    matches!(actor, Actor::Worker(worker) if worker.name == "reconciler")
 }
 
 /// An instance with one strategy, whose purchases are stopped at one place.
@@ -89,10 +99,9 @@ impl Elsewhere {
         });
         let observers = Observers::new(vec![stop.clone()]);
         let timeouts = Timeouts { wait: LONG, lease };
-        let world = World::open(services(stores), name(&fresh("elsewhere")), timeouts, observers.clone());
         Self {
-            world: world.await.unwrap(),
-            strategy: Catalogue::new().find(strategy).unwrap().clone(),
+            world: world(&services(stores), &fresh("elsewhere"), timeouts, observers.clone()).await,
+            strategy: Catalogue::new().find(strategy).expect(strategy).clone(),
             observers,
             stop,
         }
@@ -106,9 +115,11 @@ impl Elsewhere {
         strategy.buy(&purchase, &probe).await
     }
 
-    /// Waits until a purchase is stopped, and answers what its step is about.
+    /// Waits until a purchase is stopped. Returns the key of its step.
     pub async fn stopped(&self) -> String {
-        self.stop.reached.notified().await;
+        let reached = timeout(LONG, self.stop.reached.notified()).await;
+        let passed = locked(&self.stop.passed).clone();
+        assert!(reached.is_ok(), "never at {:?}, only at {passed:?}", self.stop.at);
         locked(&self.stop.key).clone()
     }
 
@@ -123,7 +134,10 @@ impl Elsewhere {
 pub async fn crash(stores: &Stores, strategy: &str, lease: Duration, (item, key): (&str, &str), at: At) -> Vec<String> {
     let elsewhere = Elsewhere::open(stores, strategy, lease, at).await;
     tokio::select! {
-        outcome = elsewhere.buy(item, key) => drop(outcome.unwrap()),
+        outcome = elsewhere.buy(item, key) => {
+            assert!(matches!(at, At::Nowhere), "{strategy}: never at {at:?}: {outcome:?}");
+            outcome.unwrap();
+        }
         _ = elsewhere.stopped() => {}
     }
     locked(&elsewhere.stop.passed).clone()

@@ -1,4 +1,4 @@
-//! A store that is gone: what still sells, and what a buyer is told.
+//! A store that is gone: the strategies that still sell, and the answers of the others.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 use stack::{Folder, Relay};
 use tokio::time::timeout;
 
-use crate::guards::probe;
-use crate::harness::{Answer, Instance, LONG, PurchaseRequest, ask, stores, stores_of_its_own, until};
+use crate::harness::{Answer, Instance, LONG, PurchaseRequest, SHORT, ask, stores, stores_of_its_own, until};
+use crate::locks::probe;
 
 /// How long a store may take to answer: a buyer must not wait longer for one that is gone.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -32,7 +32,7 @@ async fn without_redis_the_shop_is_not_ready_admits_that_it_does_not_know_and_co
     redis.kill().unwrap();
     assert_eq!(ready(&instance).await.problem(), (503, "not-ready".to_owned()));
     let failed = (500, "store-failed");
-    // Who does not get the lock has sold nothing, and knows it.
+    // A purchase without the lock has sold nothing, and knows it.
     for (strategy, expected) in [
         ("lua@redis", failed),
         ("watch-multi@redis", failed),
@@ -109,7 +109,7 @@ async fn a_mariadb_that_hangs_up_costs_one_purchase_its_answer_however_many_conn
 #[tokio::test]
 async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
     let stores = stores_of_its_own();
-    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = SHORT;
     let instance = Instance::on(stores.clone(), hasty).await;
     let item = instance.sale(2).await;
     stores.mariadb().unwrap().kill().unwrap();
@@ -130,7 +130,7 @@ async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_
         panic!("{SECOND_SQL} is one server")
     };
     let needs_it = "two-phase@sql+sql";
-    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = SHORT;
     second.kill().unwrap();
     let opened_without = Instance::on(stores.clone(), hasty).await;
     second.restart().unwrap();
@@ -159,7 +159,7 @@ async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_
 
 #[tokio::test]
 async fn a_second_mariadb_whose_connections_are_all_lent_still_takes_part_in_a_sale() {
-    let hasty = |settings: &mut Settings| settings.timeouts.wait = Duration::from_millis(50);
+    let hasty = |settings: &mut Settings| settings.timeouts.wait = SHORT;
     let instance = Instance::open(hasty).await;
     let world = &instance.shop.world;
     let second = world.second_sql().await.unwrap();
@@ -172,7 +172,7 @@ async fn a_second_mariadb_whose_connections_are_all_lent_still_takes_part_in_a_s
 }
 
 const HASTY: Timeouts = Timeouts {
-    wait: Duration::from_millis(50),
+    wait: SHORT,
     lease: LONG,
 };
 

@@ -1,24 +1,28 @@
-//! What tcc does when something comes too early, too late, or never.
+//! Steps of tcc that come too early, too late, or never.
 
 use std::time::Duration;
 
 use app::domain::Outcome;
 use redis::Script;
 
-use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own};
-use crate::reconciled::{LEASE, ended, hasty, pending, settled};
+use crate::harness::{Instance, LONG, PurchaseRequest, SHORT};
+use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
 const TCC: &str = "tcc@redis+sql";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn units_on_reserve_are_busy_for_others_and_for_a_copy_and_once_confirmed_they_are_sold_out() {
-    let instance = Instance::open(|settings| settings.timeouts.wait = Duration::from_millis(50)).await;
+    let instance = Instance::open(|settings| settings.timeouts.wait = SHORT).await;
     for (step, others) in [("confirm", (503, "busy")), ("record", (409, "sold-out"))] {
         let item = instance.sale(1).await;
         crash(instance.stores(), TCC, LONG, (&item, "stopped"), At::Named(step)).await;
         let request = PurchaseRequest::of(&item).by(TCC);
-        let (status, kind) = instance.buy(&request).await.problem();
+        let answer = match step {
+            "confirm" => instance.buy(&request).await,
+            _ => instance.buy_until_served(&request).await,
+        };
+        let (status, kind) = answer.problem();
         assert_eq!((status, kind.as_str()), others, "{step}");
         let copy = instance.buy(&request.key("stopped")).await;
         assert_eq!(copy.problem(), (503, "busy".to_owned()), "{step}");
@@ -30,12 +34,11 @@ async fn units_on_reserve_are_busy_for_others_and_for_a_copy_and_once_confirmed_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_that_hung_is_counted_with_how_it_ended_and_how_long_it_hung() {
-    // No other test's instance comes first.
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await;
+    let instance = alone().await;
     for (step, finished, undone) in [("confirm", 0, 1), ("record", 1, 0)] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         crash(instance.stores(), TCC, LEASE, (&item, "k"), At::Named(step)).await;
-        let ended = ended(&instance, &item).await;
+        let ended = ended(&reconciling(&instance).await, &item).await;
         let counted = (&ended["finished"], &ended["undone"]);
         assert_eq!(counted, (&finished.into(), &undone.into()), "{step}");
         let hung = Duration::from_millis(ended["longest_ms"].as_u64().unwrap());
@@ -45,12 +48,12 @@ async fn a_purchase_that_hung_is_counted_with_how_it_ended_and_how_long_it_hung(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_confirm_that_comes_after_the_reservation_was_cancelled_is_refused() {
-    let instance = hasty().await;
-    let item = instance.sale(1).await;
+    let instance = alone().await;
+    let item = instance.quiet_sale(1).await;
     let elsewhere = Elsewhere::open(instance.stores(), TCC, LEASE, At::Named("confirm")).await;
     let cancelled = async {
         elsewhere.stopped().await;
-        settled(&instance, &item).await;
+        settled(&reconciling(&instance).await, &item).await;
         elsewhere.release();
     };
     let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), cancelled);
@@ -58,7 +61,7 @@ async fn a_confirm_that_comes_after_the_reservation_was_cancelled_is_refused() {
     assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (1, 0));
 }
 
-/// Whoever gets no answer to a try cancels it, and it may come to Redis after that.
+/// A purchase that gets no answer to its try cancels it, and the try may come to Redis after that.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancel_that_comes_before_its_try_frees_nothing_and_the_late_try_is_refused() {
     let instance = Instance::lab().await;

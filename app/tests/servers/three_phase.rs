@@ -1,9 +1,9 @@
-//! What participants of a three-phase commit do when they hear no more, each for itself.
+//! Participants of a three-phase commit that hear no more decide each for itself.
 
 use crate::harness::PurchaseRequest;
-use crate::reconciled::{LEASE, ended, settled};
+use crate::reconciled::{LEASE, alone, ended, reconciling, settled};
 use crate::stopped::{At, crash};
-use crate::two_phase::{alone, prepared};
+use crate::two_phase::prepared;
 
 const THREE_PHASE: &str = "three-phase@sql+sql";
 
@@ -11,9 +11,9 @@ const THREE_PHASE: &str = "three-phase@sql+sql";
 async fn participants_that_have_heard_the_same_agree_without_their_coordinator() {
     let instance = alone().await;
     for (place, ledger) in [("pre-commit", (1, 0)), ("do-commit", (0, 1)), ("do-commit+", (0, 1))] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         crash(instance.stores(), THREE_PHASE, LEASE, (&item, "k"), At::Named(place)).await;
-        settled(&instance, &item).await;
+        settled(&reconciling(&instance).await, &item).await;
         let found = instance.ledger("sql+sql", &item).await;
         assert_eq!(found.left_and_sold(), ledger, "{place}");
         assert_eq!(prepared(&instance).await, [0, 0], "{place}");
@@ -23,7 +23,7 @@ async fn participants_that_have_heard_the_same_agree_without_their_coordinator()
 #[tokio::test(flavor = "multi_thread")]
 async fn where_one_has_heard_of_the_pre_commit_and_the_other_has_not_the_unit_is_sold_twice() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     crash(
         instance.stores(),
         THREE_PHASE,
@@ -32,7 +32,8 @@ async fn where_one_has_heard_of_the_pre_commit_and_the_other_has_not_the_unit_is
         At::Named("pre-commit+"),
     )
     .await;
-    assert_eq!(ended(&instance, &item).await["finished"], 1);
+    let ended = ended(&reconciling(&instance).await, &item).await;
+    assert_eq!(ended["finished"], 1);
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 1));
     let next = instance.buy(&PurchaseRequest::of(&item).by(THREE_PHASE)).await;
     assert_eq!(next.status, 201, "{}", next.text);

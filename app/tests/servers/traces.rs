@@ -1,4 +1,4 @@
-//! The trace of a sale: what is in it, that another life of the instance still has it, and that it is bounded.
+//! The trace of a sale: its events, that another life of the instance still has it, and that it is bounded.
 
 use std::fs::File;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn events(trace: &Value) -> Vec<Event> {
 }
 
 #[tokio::test]
-async fn a_trace_tells_who_took_which_step_and_what_came_back_at_each_instance() {
+async fn a_trace_names_the_buyer_the_step_and_the_result_at_each_instance() {
     let folder = Folder::new().unwrap();
     let (one, two) = (traced(folder.path()).await, traced(folder.path()).await);
     let item = fresh("sku");
@@ -102,7 +102,7 @@ async fn a_trace_that_begins_after_the_sale_leaves_its_stock_and_orders_alone() 
 }
 
 #[tokio::test]
-async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_with() {
+async fn a_trace_that_one_life_of_an_instance_wrote_is_read_and_continued_by_the_next() {
     let folder = Folder::new().unwrap();
     let item = fresh("sku");
     let first = traced(folder.path()).await;
@@ -127,7 +127,7 @@ async fn what_one_life_of_an_instance_wrote_the_next_one_answers_and_goes_on_wit
 }
 
 #[tokio::test]
-async fn a_trace_that_is_full_counts_what_it_drops() {
+async fn a_trace_that_is_full_counts_the_events_that_it_drops() {
     let folder = Folder::new().unwrap();
     let item = fresh("sku");
     let full = File::create(folder.path().join(format!("{item}.trace"))).unwrap();
@@ -162,7 +162,7 @@ async fn a_sale_that_is_not_traced_has_no_trace_and_one_that_was_can_be_forgotte
 }
 
 #[tokio::test]
-async fn what_works_for_many_purchases_is_in_the_trace_of_the_item_that_it_is_about_and_in_no_other() {
+async fn a_worker_is_in_the_trace_of_the_item_that_it_works_for_and_in_no_other() {
     const STEP: Step = Step::local("put-through");
     let folder = Folder::new().unwrap();
     let tracer = Arc::new(Tracer::open(folder.path().join("traces")).unwrap());

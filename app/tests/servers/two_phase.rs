@@ -1,21 +1,16 @@
-//! Who decides of a two-phase commit, and that nothing stays in doubt.
+//! The decision of a two-phase commit, and that no branch stays in doubt.
 
 use std::fs;
 
 use app::domain::{Error, Outcome};
 use sqlx::{AssertSqlSafe, Row, query, raw_sql};
 
-use crate::harness::{Instance, LONG, stores_of_its_own, until};
-use crate::reconciled::{LEASE, ended, settled};
+use crate::harness::{Instance, LONG, until};
+use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 use crate::store_gone::socket;
 
 const TWO_PHASE: &str = "two-phase@sql+sql";
-
-/// No other test's instance comes first, and no other test's branches are seen.
-pub async fn alone() -> Instance {
-    Instance::on(stores_of_its_own(), |settings| settings.timeouts.lease = LEASE).await
-}
 
 /// How many branches are prepared at each server, whosever they are.
 pub async fn prepared(instance: &Instance) -> [usize; 2] {
@@ -26,7 +21,7 @@ pub async fn prepared(instance: &Instance) -> [usize; 2] {
     prepared
 }
 
-/// Closes those connections to the first server that no transaction needs: to the log, too.
+/// Closes the connections to the first server that no transaction needs: those to the log, too.
 async fn close_idle(instance: &Instance) {
     let idle = query(
         "select id from information_schema.processlist where id <> connection_id() and command = 'Sleep'
@@ -41,7 +36,7 @@ async fn close_idle(instance: &Instance) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_and_nothing_stays_in_doubt() {
+async fn a_prepared_branch_is_undone_before_the_decision_and_finished_after_it_and_none_stays_in_doubt() {
     let instance = alone().await;
     for (place, finished, undone) in [
         ("xa-prepare+", 0, 1),
@@ -49,9 +44,9 @@ async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_a
         ("decide+", 1, 0),
         ("xa-commit+", 1, 0),
     ] {
-        let item = instance.sale(1).await;
+        let item = instance.quiet_sale(1).await;
         crash(instance.stores(), TWO_PHASE, LEASE, (&item, "k"), At::Named(place)).await;
-        let ended = ended(&instance, &item).await;
+        let ended = ended(&reconciling(&instance).await, &item).await;
         let counted = (&ended["finished"], &ended["undone"], &ended["open"]);
         assert_eq!(counted, (&finished.into(), &undone.into(), &0.into()), "{place}");
         assert!(
@@ -67,11 +62,13 @@ async fn what_was_prepared_is_undone_before_the_decision_and_finished_after_it_a
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_carries_it_out() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LEASE, At::Named("decide")).await;
     let decided = async {
         elsewhere.stopped().await;
         assert_eq!(prepared(&instance).await, [1, 1]);
+        let reconciling = reconciling(&instance).await;
+        pending(&reconciling, &item).await;
         until("the reconciler has decided", async || {
             let rollbacks = query("select count(*) from two_phase where item = ? and decision = 'rollback'");
             let row = rollbacks.bind(&item).fetch_one(&instance.sql).await.unwrap();
@@ -82,12 +79,12 @@ async fn a_purchase_that_decides_after_the_reconciler_did_finds_a_rollback_and_c
     };
     let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), decided);
     assert!(matches!(late, Err(Error::GivenUp { .. })), "{late:?}");
-    settled(&instance, &item).await;
+    settled(&reconciling(&instance).await, &item).await;
     assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (1, 0));
     assert_eq!(prepared(&instance).await, [0, 0]);
 }
 
-/// What comes of a purchase whose connections are closed as it is about to decide, before whatever else is done to the server.
+/// The result of a purchase whose connections are closed when it is about to decide. `and_then` comes after that.
 async fn cut_off(instance: &Instance, item: &str, and_then: impl FnOnce()) -> Result<Outcome, Error> {
     let elsewhere = Elsewhere::open(instance.stores(), TWO_PHASE, LONG, At::Named("decide")).await;
     let cut = async {
@@ -100,9 +97,9 @@ async fn cut_off(instance: &Instance, item: &str, and_then: impl FnOnce()) -> Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
+async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_the_decision() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     let bought = cut_off(&instance, &item, || {}).await;
     // Its decision never arrived, so there was none, and now there is another one.
     assert!(matches!(bought, Err(Error::GivenUp { .. })), "{bought:?}");
@@ -113,8 +110,8 @@ async fn a_purchase_whose_way_to_the_log_is_cut_finds_out_what_was_decided() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_does_not_know() {
     let instance = alone().await;
-    let item = instance.sale(1).await;
-    // Nobody finds the server then; those who are connected still are.
+    let item = instance.quiet_sale(1).await;
+    // No new connection finds the server then; those that are open stay open.
     let socket = socket(instance.stores().sql_url());
     let hide = || fs::rename(&socket, socket.with_extension("moved")).unwrap();
     let bought = cut_off(&instance, &item, hide).await;
@@ -123,15 +120,15 @@ async fn a_purchase_that_cannot_ask_the_log_for_its_own_decision_admits_that_it_
 
 /// `xa recover` shows them all.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_prepared_branch_that_somebody_else_began_is_left_alone() {
+async fn a_prepared_branch_of_another_program_is_left_alone() {
     let instance = alone().await;
     let mut somebody = instance.sql.acquire().await.unwrap().detach();
     let prepare = "create table if not exists theirs (id int primary key);
          xa start 'theirs', 'sku', 7; insert into theirs values (1); xa end 'theirs', 'sku', 7; xa prepare 'theirs', 'sku', 7";
     raw_sql(prepare).execute(&mut somebody).await.unwrap();
     drop(somebody);
-    let item = instance.sale(1).await;
+    let item = instance.quiet_sale(1).await;
     crash(instance.stores(), TWO_PHASE, LEASE, (&item, "k"), At::Named("decide")).await;
-    ended(&instance, &item).await;
+    ended(&reconciling(&instance).await, &item).await;
     assert_eq!(prepared(&instance).await, [1, 0]);
 }

@@ -6,8 +6,8 @@ use futures_util::FutureExt;
 use sqlx::query;
 use stack::Stores;
 
-use crate::guards::probe;
 use crate::harness::{LONG, fresh, name, stores};
+use crate::locks::probe;
 
 async fn connected(stores: &Stores) -> Sql {
     let instance = name("app-1");

@@ -1,125 +1,127 @@
-//! Waiting is bounded, and who waits is woken.
+//! A wait is bounded, and a purchase that waits is woken.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use app::guards::Released;
+use app::mechanism::Family;
+use app::probe::{Role, Step};
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
-use baton::Baton;
-use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use redis::AsyncCommands;
+use sqlx::query;
+use stack::Stores;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, PurchaseRequest, locks_all_rows, stores_of_its_own, until};
+use crate::harness::{
+    Instance, LONG, PATIENT, PurchaseRequest, SHORT, is_tried, locks_all_items, name, services_of_its_own,
+    stores_of_its_own, until,
+};
+use crate::locks::{Lock, guard, probe};
 
-const SHORT: Duration = Duration::from_millis(50);
+/// How many strategies are tried at once: fewer than an instance has connections.
+const AT_ONCE: usize = 8;
 
-async fn impatient() -> Instance {
-    Instance::open(|settings| settings.timeouts.wait = SHORT).await
+/// Two instances on the same stores.
+struct Shops {
+    patient: Instance,
+    /// Here a purchase gives up its wait soon.
+    hasty: Instance,
 }
 
-fn busy() -> (u16, String) {
-    (503, "busy".to_owned())
+impl Shops {
+    async fn open(stores: Arc<Stores>, short: Duration) -> Self {
+        let hasty = Instance::on(stores.clone(), |settings| settings.timeouts.wait = short);
+        Self {
+            hasty: hasty.await,
+            patient: Instance::on(stores, |_| {}).await,
+        }
+    }
+
+    fn usable(&self) -> impl Iterator<Item = Entry> {
+        let services = &self.patient.shop.world.services;
+        let all = Entry::all().into_iter();
+        all.filter(|entry| is_tried(entry.mechanism.name) && entry.missing(services).is_none())
+    }
+
+    /// Sells one of two units, has `lock` lock something, and fails unless another buyer is then told busy and the first one,
+    /// whose answer may have been lost, learns of its order; and unless the second unit is sold after the `unlock`.
+    async fn assert_busy<L>(&self, entry: &Entry, lock: impl AsyncFnOnce(&str) -> L, unlock: impl AsyncFnOnce(L)) {
+        let strategy = &entry.name;
+        let item = self.patient.quiet_sale(2).await;
+        let request = PurchaseRequest::of(&item).by(strategy);
+        let first = request.clone().key("sold");
+        let sold = self.patient.buy(&first).await;
+        assert_eq!(sold.status, 201, "{strategy}: {}", sold.text);
+        let locked = lock(&item).await;
+        // One buyer may have only one of them.
+        let answer = self.hasty.buy(&request.clone().buyer("b-2")).await;
+        let told = (answer.problem(), answer.header("retry-after"));
+        let busy = (503, "busy".to_owned());
+        assert_eq!(told, (busy, "1"), "{strategy}: {}", answer.text);
+        let again = self.hasty.buy_until_served(&first).await;
+        assert_eq!(again.order(), sold.order(), "{strategy}: {}", again.text);
+        unlock(locked).await;
+        let ledger = self.patient.ledger(entry.store, &item).await;
+        assert_eq!(ledger.left_and_sold(), (1, 1), "{strategy}");
+        // Nothing is left of the purchase that was told busy, but that its buyer came once.
+        let next = self.patient.buy_until_served(&request.buyer("b-3")).await;
+        assert_eq!(next.status, 201, "{strategy}: {}", next.text);
+    }
+
+    /// Another transaction locks the row of the item.
+    async fn assert_row_makes_busy(&self, entry: &Entry) {
+        let lock = async |item: &str| {
+            let mut other = self.patient.sql.begin().await.unwrap();
+            let select = query("select num from store where id = ? for update").bind(item.to_owned());
+            select.execute(&mut *other).await.unwrap();
+            other
+        };
+        self.assert_busy(entry, lock, async |other| other.rollback().await.unwrap())
+            .await;
+    }
+
+    /// Another instance holds the lock of the item.
+    async fn assert_lock_makes_busy(&self, entry: &Entry) {
+        let holders = guard(&self.patient, entry.mechanism.name, PATIENT).await;
+        let lock = async |item: &str| holders.take(&name(item), &probe()).await;
+        self.assert_busy(entry, lock, async |held: Lock| {
+            held.release(&probe(), Released::InTime).await
+        })
+        .await;
+    }
+}
+
+/// Whether a strategy asks a service for the lock of an item. A lock of a buyer does not keep another buyer out.
+fn has_lock_of_item(entry: &Entry) -> bool {
+    let asks = |step: &Step| step.role == Some(Role::Lock) && !step.sends.is_empty();
+    entry.is_guarded() && entry.mechanism.family != Family::BuyerLimit && entry.steps.iter().any(asks)
 }
 
 #[tokio::test]
-async fn a_lock_that_is_held_makes_every_redis_lock_busy_and_no_longer_than_it_is_held() {
-    let instance = impatient().await;
-    let mut redis = instance.redis.clone();
-    let hashes = ["lease-no-watchdog", "watchdog"];
-    let strings = [
-        "setnx",
-        "setnx-expire",
-        "set-px",
-        "token",
-        "token-get-del",
-        "token-watch",
-        "spin",
-        "unlock-before-write",
-        "fair",
-        "fenced",
-        "baton",
-    ];
-    for entry in Entry::all() {
-        let (strategy, about, store) = (entry.name, entry.mechanism, entry.store);
-        let item = instance.sale(2).await;
-        let sold = PurchaseRequest::of(&item).by(&strategy).key("sold");
-        let order = instance.buy(&sold).await.order();
-        let [handed_on, ..] = Baton::keys(&item);
-        let key = match about.name {
-            "baton" => handed_on,
-            _ => format!("lock:{{{item}}}"),
-        };
-        let _: () = match about.name {
-            hash if hashes.contains(&hash) => redis.hset(&key, "another", 1).await.unwrap(),
-            string if strings.contains(&string) => redis.set(&key, "another").await.unwrap(),
-            _ => continue,
-        };
-        let request = PurchaseRequest::of(&item).by(&strategy);
-        let answer = instance.buy(&request).await;
-        assert_eq!(
-            (answer.problem(), answer.header("retry-after")),
-            (busy(), "1"),
-            "{strategy}"
-        );
-        assert_eq!(
-            instance.ledger(store, &item).await.left_and_sold(),
-            (1, 1),
-            "{strategy}"
-        );
-        // Its answer may have been lost.
-        assert_eq!(instance.buy(&sold).await.order(), order, "{strategy}");
-        let _: () = redis.del(&key).await.unwrap();
-        assert_eq!(instance.buy(&request).await.status, 201, "{strategy}");
-    }
+async fn a_lock_that_is_held_makes_every_purchase_busy_and_no_longer_than_it_is_held() {
+    let shops = Shops::open(services_of_its_own(), SHORT).await;
+    let locking = stream::iter(shops.usable().filter(has_lock_of_item));
+    locking
+        .for_each_concurrent(AT_ONCE, async |entry| shops.assert_lock_makes_busy(&entry).await)
+        .await;
 }
 
 #[tokio::test]
 async fn a_row_that_is_locked_makes_every_sql_strategy_busy_and_no_longer_than_it_is_locked() {
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = SHORT).await;
-    let on_sql = Entry::all().into_iter().filter(|entry| entry.store == "sql");
-    let on_sql: Vec<_> = on_sql.map(|entry| entry.name).collect();
-    assert!(!on_sql.is_empty());
-    let (alone, together): (Vec<_>, Vec<_>) = on_sql.iter().partition(|strategy| locks_all_rows(strategy));
-    let together = together.into_iter();
-    join_all(together.map(|strategy| assert_row_makes_busy(&instance, strategy))).await;
-    for strategy in alone {
-        assert_row_makes_busy(&instance, strategy).await;
+    let shops = Shops::open(services_of_its_own(), SHORT).await;
+    let on_sql = shops.usable().filter(|entry| entry.store == "sql");
+    let (alone, together): (Vec<_>, Vec<_>) = on_sql.partition(locks_all_items);
+    stream::iter(together)
+        .for_each_concurrent(AT_ONCE, async |entry| shops.assert_row_makes_busy(&entry).await)
+        .await;
+    for entry in alone {
+        shops.assert_row_makes_busy(&entry).await;
     }
 }
 
-async fn assert_row_makes_busy(instance: &Instance, strategy: &str) {
-    let item = instance.sale(2).await;
-    let request = PurchaseRequest::of(&item).by(strategy);
-    let sold = request.clone().key("sold");
-    let order = instance.buy(&sold).await.order();
-    // One buyer may have only one of them.
-    let request = request.buyer("b-2");
-    let mut other = instance.sql.begin().await.unwrap();
-    sqlx::query("select num from store where id = ? for update")
-        .bind(&item)
-        .execute(&mut *other)
-        .await
-        .unwrap();
-    let answer = instance.buy(&request).await;
-    assert_eq!(
-        (answer.problem(), answer.header("retry-after")),
-        (busy(), "1"),
-        "{strategy}"
-    );
-    // Its answer may have been lost.
-    assert_eq!(instance.buy(&sold).await.order(), order, "{strategy}");
-    other.rollback().await.unwrap();
-    assert_eq!(
-        instance.ledger("sql", &item).await.left_and_sold(),
-        (1, 1),
-        "{strategy}"
-    );
-    // Nothing is left of the purchase that was told busy, but that its buyer came once.
-    let next = instance.buy(&request.buyer("b-3")).await;
-    assert_eq!(next.status, 201, "{strategy}");
-}
-
-/// Were the message lost, the waiter would wait for the end of a timeouts and of a lease that the test does not have.
+/// If the message were lost, the waiter would wait for the end of its wait or of a lease: the test is over before both.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_at_another() {
     let patient = || {
@@ -134,7 +136,7 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
     for waits_at in [&one, &two] {
         let item = one.sale(2).await;
         let request = PurchaseRequest::of(&item).by("watchdog@redis");
-        let holder = request.clone().work_ms(300);
+        let holder = request.clone().work_ms(2_000);
         let second = async {
             let exists = || async {
                 let mut redis = one.redis.clone();
@@ -149,18 +151,18 @@ async fn a_watchdog_that_waits_is_woken_by_the_release_at_its_own_instance_and_a
     }
 }
 
-/// The same work under a lease that nobody renews shows that the second buyer would have got in.
+/// The same work under a lease without renewal shows that the second buyer would have got in.
 #[tokio::test(flavor = "multi_thread")]
-async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_what_nobody_renews_is_not() {
-    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_millis(400));
+async fn watchdog_is_exact_when_the_work_outlasts_the_lease_and_a_lock_without_renewal_is_not() {
+    let hasty = || Instance::open(|settings| settings.timeouts.lease = Duration::from_millis(1_500));
     let (one, two) = (hasty().await, hasty().await);
     for (strategy, sold) in [
         ("watchdog@redis", 1),
         ("lease-no-watchdog@redis", 2),
         ("token@redis", 2),
     ] {
-        let item = one.sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(1_200);
+        let item = one.quiet_sale(1).await;
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(4_000);
         let answers = tokio::join!(one.buy(&request), two.buy(&request));
         let told = [answers.0.status, answers.1.status].map(|status| i64::from(status == 201));
         assert_eq!(told.iter().sum::<i64>(), sold, "{strategy}: {answers:?}");
@@ -177,14 +179,17 @@ async fn an_instance_opens_however_short_its_patience() {
     let hasty = Instance::open(|settings| settings.timeouts.wait = Duration::from_micros(1)).await;
     let item = hasty.sale(1).await;
     let request = PurchaseRequest::of(&item).by("conditional@sql");
-    assert_eq!(hasty.buy(&request).await.status, 201);
+    assert_eq!(hasty.buy_until_served(&request).await.status, 201);
 }
 
-/// A statement is ended after some seconds, whatever it does. A wait for a row has to end before that, or nobody could say
-/// whether anything was written.
+/// A statement is ended after some seconds, whatever it does. A wait for a row has to end before that, or the shop
+/// could not say whether anything was written.
 #[tokio::test]
 async fn a_wait_for_a_row_that_may_last_longer_than_a_statement_otherwise_may_ends_in_busy() {
-    let patient = Duration::from_secs(6);
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = patient).await;
-    assert_row_makes_busy(&instance, "conditional@sql").await;
+    let shops = Shops::open(stores_of_its_own(), Duration::from_secs(6)).await;
+    let conditional = Entry::all()
+        .into_iter()
+        .find(|entry| entry.name == "conditional@sql")
+        .unwrap();
+    shops.assert_row_makes_busy(&conditional).await;
 }

@@ -1,4 +1,4 @@
-//! Over real sockets: bytes that are no request, buyers who hang up, and a shop that closes.
+//! Over real sockets: bytes that are no request, buyers that hang up, and a shop that closes.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -105,7 +105,7 @@ async fn bytes_that_would_smuggle_a_header_are_no_request_and_sell_nothing() {
 async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() {
     let served = Served::lab().await;
     let item = served.instance.sale(1).await;
-    let answer = served.talk(PurchaseRequest::of(&item).by("watchdog@redis").work_ms(300).bytes());
+    let answer = served.talk(PurchaseRequest::of(&item).by("watchdog@redis").work_ms(2_000).bytes());
     served.until_in_progress().await;
     served.stop.send(()).unwrap();
     served.server.await.unwrap();
@@ -124,7 +124,7 @@ async fn a_purchase_in_progress_when_the_shop_closes_is_finished_and_answered() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_drains_sells_on_and_tells_everybody_to_come_no_more() {
+async fn a_shop_that_drains_sells_on_and_closes_every_connection() {
     let served = Served::draining(LONG).await;
     let item = served.instance.sale(1).await;
     served.stop.send(()).unwrap();
@@ -170,7 +170,7 @@ async fn half_a_request_does_not_hold_the_shop_open() {
             stream
         })
         .collect();
-    // Connections are taken in order: whoever is answered now was taken after those.
+    // Connections are taken in order: this request is answered after the others were taken.
     let whole = "GET /healthz HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n";
     for address in [served.public, served.admin] {
         let answer = Served::talk_to(address, whole).await.unwrap();
@@ -212,11 +212,11 @@ async fn the_65th_operator_is_served_when_another_one_leaves_and_buyers_do_not_n
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_buyer_who_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
+async fn a_buyer_that_hangs_up_leaves_neither_a_held_lock_nor_a_missing_order() {
     let served = Served::lab().await;
     for strategy in ["setnx@redis", "watchdog@redis"] {
         let item = served.instance.sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(300).bytes();
+        let request = PurchaseRequest::of(&item).by(strategy).work_ms(2_000).bytes();
         let mut stream = TcpStream::connect(served.public).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         served.until_in_progress().await;

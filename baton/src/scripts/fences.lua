@@ -1,13 +1,14 @@
--- One in so many fences says that queue and fences are in use.
-local SAID_EACH = 64
+-- The expiry of the queue and of the fences is renewed once in this many fences.
+local EXPIRE_EACH = 64
 
 local function now_us()
     local time = redis.call('time')
     return time[1] * 1000000 + time[2]
 end
 
--- Reserves so many fences, and says the first. The count begins with the server's time: were it lost with Redis' data, or not kept
--- because hardly anybody uses it, one from 1 would be refused for ever by a store that remembers a higher one.
+-- Reserves this many fences, and returns the first. The count begins with the server's time. Redis may lose the key, or
+-- expire it; a count from 1 would then stay below the fence that a store remembers, and the store would refuse every
+-- write.
 local function next_fence(fences)
     local last = redis.call('incrby', last_fence, fences)
     fences = tonumber(fences)
@@ -15,7 +16,7 @@ local function next_fence(fences)
     if is_first then
         last = redis.call('incrby', last_fence, string.format('%.0f', now_us()))
     end
-    if is_first or last % SAID_EACH < fences then
+    if is_first or last % EXPIRE_EACH < fences then
         redis.call('expire', queue, KEPT)
         redis.call('expire', last_fence, KEPT)
     end

@@ -1,4 +1,5 @@
--- Gives the lock back where nobody waits for it, or, without having it, the place in the queue up. Whether it was the lock.
+-- Releases the lock if nobody waits for it. A token that does not hold the lock leaves the queue. Returns 1 for the
+-- lock.
 if redis.call('get', owner) ~= token then
     redis.call('lrem', queue, 1, token)
     return 0

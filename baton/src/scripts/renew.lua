@@ -1,4 +1,5 @@
--- For each lock KEYS[i] that still belongs to ARGV[i + 1]: it lives for ARGV[1] ms from now. Which of them do.
+-- Extends each lock KEYS[i] that still belongs to ARGV[i + 1] to ARGV[1] ms from now. Returns 1 for each that it
+-- extended, else 0.
 local renewed = {}
 for i, owner in ipairs(KEYS) do
     if redis.call('get', owner) == ARGV[i + 1] then

@@ -1,4 +1,4 @@
-//! Many at once.
+//! Many holders and waiters at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use baton::Settings;
 use crate::world::{World, lock, patient};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_two_are_inside_at_once_and_fences_rise() {
+async fn no_two_holders_are_inside_at_once_and_fences_rise() {
     let mut world = World::start().await;
     for batch in [1, 4] {
         let inside = Arc::new(AtomicU64::new(0));
@@ -21,7 +21,7 @@ async fn no_two_are_inside_at_once_and_fences_rise() {
                 tasks.push(tokio::spawn(async move {
                     for _ in 0..40 {
                         let held = lock(&process).await;
-                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "another one is inside");
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "another holder is inside");
                         let before = highest.swap(held.fence(), Ordering::SeqCst);
                         assert!(held.fence() > before, "{} after {before}", held.fence());
                         tokio::task::yield_now().await;

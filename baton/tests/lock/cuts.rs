@@ -1,4 +1,4 @@
-//! Many at once, whose connections are cut again and again, and of whom many go while they wait.
+//! Many tasks at once. Their connections are cut again and again, and many tasks give up while they wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,28 +9,28 @@ use tokio::time::{sleep, timeout};
 
 use crate::world::{LOCK, LONG, World};
 
-/// How often each of them comes.
+/// How often each task asks for the lock.
 const TIMES: usize = 60;
 
-/// The longest time that is waited for the lock where it is not waited out.
+/// The longest wait of a task that gives up.
 const SOON_MS: u64 = 20;
 
-/// Waits for it in one of the ways that there are; none if it was not had.
-async fn had(process: &Baton) -> Option<Held> {
+/// Waits for the lock in one of three ways. None without the lock.
+async fn acquired(process: &Baton) -> Option<Held> {
     let soon = Duration::from_millis(rand::random_range(0..=SOON_MS));
-    // What a command was that was cut may stay unknown; who asked comes again.
+    // The result of a cut command may stay unknown. The task asks again.
     match rand::random_range(0..4) {
         0 => process.lock_within(LOCK, soon, None).await.ok().flatten(),
         1 => timeout(soon, process.lock(LOCK)).await.ok()?.ok(),
         _ => timeout(LONG, process.lock(LOCK))
             .await
-            .expect("the lock was not to be had")
+            .expect("the lock did not come")
             .ok(),
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nobody_comes_in_beside_a_holder_who_has_not_lost_the_lock_and_nobody_waits_for_ever() {
+async fn a_holder_that_has_not_lost_the_lock_is_alone_and_nobody_waits_for_ever() {
     let mut world = World::start().await;
     for batch in [1, 4] {
         let highest = Arc::new(AtomicU64::new(0));
@@ -45,7 +45,7 @@ async fn nobody_comes_in_beside_a_holder_who_has_not_lost_the_lock_and_nobody_wa
                 let (process, highest) = (process.clone(), highest.clone());
                 tasks.push(tokio::spawn(async move {
                     for _ in 0..TIMES {
-                        let Some(held) = had(&process).await else { continue };
+                        let Some(held) = acquired(&process).await else { continue };
                         let before = highest.fetch_max(held.fence(), Ordering::SeqCst);
                         assert!(
                             before < held.fence() || held.is_lost(),

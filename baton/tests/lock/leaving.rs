@@ -1,4 +1,4 @@
-//! Who goes away leaves nothing behind.
+//! A waiter that stops waiting, and a holder that drops the lock, leave nothing behind.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use redis::AsyncCommands;
 use crate::world::{LOCK, World, lock, patient, waiting};
 
 #[tokio::test]
-async fn who_stops_waiting_leaves_the_queue() {
+async fn a_waiter_that_stops_waiting_leaves_the_queue() {
     let mut world = World::start().await;
     let process = world.process(patient()).await;
     let held = lock(&process).await;
@@ -22,7 +22,7 @@ async fn who_stops_waiting_leaves_the_queue() {
 }
 
 #[tokio::test]
-async fn who_has_no_time_to_wait_has_a_lock_only_if_it_is_free() {
+async fn a_caller_without_time_gets_the_lock_only_if_it_is_free() {
     let mut world = World::start().await;
     for batch in [1, 8] {
         let settings = || Settings { batch, ..patient() };
@@ -38,7 +38,7 @@ async fn who_has_no_time_to_wait_has_a_lock_only_if_it_is_free() {
 }
 
 #[tokio::test]
-async fn a_lock_that_came_to_who_no_longer_waits_goes_to_the_next_one() {
+async fn a_lock_granted_to_a_waiter_that_is_gone_goes_to_the_next_one() {
     let mut world = World::start().await;
     let (process, other) = (world.process(patient()).await, world.process(patient()).await);
     let held = lock(&process).await;
@@ -50,7 +50,7 @@ async fn a_lock_that_came_to_who_no_longer_waits_goes_to_the_next_one() {
         .unwrap()
         == 0
     {
-        // Polled just until it stands in the queue.
+        // Polled only until it is in the queue.
         assert!(gone.as_mut().now_or_never().is_none());
         tokio::task::yield_now().await;
     }
@@ -62,7 +62,7 @@ async fn a_lock_that_came_to_who_no_longer_waits_goes_to_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_lock_that_is_dropped_is_given_back() {
+async fn a_dropped_lock_is_released() {
     let mut world = World::start().await;
     for batch in [1, 8] {
         let process = world.process(Settings { batch, ..patient() }).await;
@@ -77,7 +77,7 @@ async fn a_lock_that_is_dropped_is_given_back() {
 }
 
 #[tokio::test]
-async fn a_lock_that_was_left_to_a_waiter_here_who_went_is_given_back() {
+async fn a_lock_left_to_a_local_waiter_that_is_gone_is_released() {
     let mut world = World::start().await;
     let process = world.process(Settings { batch: 8, ..patient() }).await;
     let held = lock(&process).await;
@@ -89,7 +89,7 @@ async fn a_lock_that_was_left_to_a_waiter_here_who_went_is_given_back() {
 }
 
 #[tokio::test]
-async fn neighbours_who_went_before_their_turn_or_as_it_came_are_passed_over() {
+async fn neighbours_that_stop_waiting_before_or_at_their_handoff_are_passed_over() {
     let mut world = World::start().await;
     let (process, other) = (world.process(patient()).await, world.process(patient()).await);
     let held = lock(&other).await;
@@ -116,7 +116,7 @@ async fn neighbours_who_went_before_their_turn_or_as_it_came_are_passed_over() {
 }
 
 #[tokio::test]
-async fn what_a_lock_leaves_in_redis_is_not_kept_for_ever() {
+async fn every_key_of_a_lock_expires() {
     let mut world = World::start().await;
     let process = world.process(patient()).await;
     let held = lock(&process).await;

@@ -1,4 +1,4 @@
-//! What Redis or the network loses.
+//! Losses of Redis and of the network.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::world::{LOCK, LONG, World, lock, patient, waiting};
 
 #[tokio::test]
-async fn a_holder_whose_lock_is_gone_is_told() {
+async fn a_holder_learns_that_its_lock_is_gone() {
     let mut world = World::start().await;
     let grace = Duration::from_millis(60);
     let process = world.process(Settings { grace, ..patient() }).await;
@@ -21,7 +21,7 @@ async fn a_holder_whose_lock_is_gone_is_told() {
 }
 
 #[tokio::test]
-async fn a_holder_learns_by_its_own_clock_that_it_could_not_renew() {
+async fn a_holder_that_cannot_renew_learns_it_from_its_own_clock() {
     let world = World::start().await;
     let settings = Settings {
         lease: Duration::from_millis(60),
@@ -50,7 +50,7 @@ async fn a_held_lock_is_renewed_beyond_its_lease() {
 }
 
 #[tokio::test]
-async fn a_lock_whose_holder_died_goes_to_the_first_in_the_queue_as_its_lease_ends() {
+async fn the_lock_of_a_dead_holder_goes_to_the_first_in_the_queue_when_its_lease_ends() {
     let mut world = World::start().await;
     let process = world.process(patient()).await;
     let [owner, ..] = Baton::keys(LOCK);
@@ -60,20 +60,20 @@ async fn a_lock_whose_holder_died_goes_to_the_first_in_the_queue_as_its_lease_en
 }
 
 #[tokio::test]
-async fn a_waiter_that_could_not_be_told_comes_into_the_queue_again() {
+async fn a_waiter_that_missed_its_handoff_joins_the_queue_again() {
     let mut world = World::start().await;
     let (process, other) = (world.process(patient()).await, world.process(patient()).await);
     let held = lock(&process).await;
     let waiter = waiting(&other);
     world.queued(1).await;
     world.cut("pubsub").await;
-    // Whether its turn comes before it listens again, or after.
+    // The handoff may come before or after the process subscribes again.
     held.release().await.unwrap();
     assert!(!waiter.await.unwrap().is_lost());
 }
 
 #[tokio::test]
-async fn neighbours_whose_lock_is_gone_take_it_anew() {
+async fn neighbours_whose_lock_is_gone_take_it_again() {
     let mut world = World::start().await;
     let grace = Duration::from_millis(60);
     let settings = || Settings { grace, ..patient() };
@@ -94,7 +94,7 @@ async fn neighbours_whose_lock_is_gone_take_it_anew() {
 }
 
 #[tokio::test]
-async fn neighbours_whose_turn_was_not_heard_ask_for_it() {
+async fn neighbours_whose_handoff_was_not_received_ask_for_it() {
     let mut world = World::start().await;
     let (process, other) = (world.process(patient()).await, world.process(patient()).await);
     let held = lock(&other).await;
@@ -112,7 +112,7 @@ async fn neighbours_whose_turn_was_not_heard_ask_for_it() {
 }
 
 #[tokio::test]
-async fn who_holds_and_who_waits_outlive_connections_that_are_cut() {
+async fn a_holder_and_a_waiter_survive_cut_connections() {
     let mut world = World::start().await;
     let (process, other) = (world.process(patient()).await, world.process(patient()).await);
     let held = lock(&process).await;
@@ -127,7 +127,7 @@ async fn who_holds_and_who_waits_outlive_connections_that_are_cut() {
 }
 
 #[tokio::test]
-async fn a_queue_that_redis_lost_comes_into_being_again() {
+async fn a_queue_that_redis_lost_forms_again() {
     let mut world = World::start().await;
     let settings = Settings {
         grace: Duration::from_millis(60),
@@ -141,14 +141,14 @@ async fn a_queue_that_redis_lost_comes_into_being_again() {
     let _: () = redis::cmd("FLUSHALL").query_async(&mut world.redis).await.unwrap();
     for waiter in waiters {
         let held = waiter.await.unwrap();
-        assert!(held.fence() > before, "also the fences were lost");
+        assert!(held.fence() > before, "the fences rise although Redis lost them");
         held.release().await.unwrap();
     }
     drop(held);
 }
 
 #[tokio::test]
-async fn a_redis_that_was_restarted_is_used_again() {
+async fn a_restarted_redis_is_used_again() {
     let world = World::start().await;
     let process = world.process(patient()).await;
     lock(&process).await.release().await.unwrap();

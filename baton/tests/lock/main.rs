@@ -1,10 +1,10 @@
-//! The lock on a real Redis. Two processes are two `Baton`s: neither knows more of the other than Redis does.
+//! The lock on a real Redis. Each process is a `Baton` of its own: two of them meet only in Redis.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod around;
 mod crowd;
 mod cuts;
-mod hand_over;
+mod handoff;
+mod hook;
 mod leaving;
 mod losses;
 mod silence;

@@ -1,18 +1,18 @@
-//! A connection on which nothing comes any more, and which nobody closes.
+//! A connection that falls silent, and that nobody closes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton::{Act, Baton, Settings};
+use baton::{Baton, Operation, Settings};
 use redis::AsyncCommands;
 use stack::{Folder, Relay};
 use tokio::time::timeout;
 
-use crate::around::Seen;
+use crate::hook::Recorder;
 use crate::world::{LOCK, LONG, World, lock, patient, waiting};
 
-/// A process, and the way to Redis that it alone takes.
+/// A process with its own relay to Redis.
 struct Relayed {
     process: Arc<Baton>,
     relay: Relay,
@@ -34,7 +34,7 @@ impl Relayed {
     }
 }
 
-/// Nothing ends by itself while a test goes on, but for an answer that does not come.
+/// Nothing expires during a test, except the wait for an answer.
 fn endless() -> Settings {
     Settings {
         lease: 10 * LONG,
@@ -45,7 +45,7 @@ fn endless() -> Settings {
 }
 
 #[tokio::test]
-async fn a_redis_that_says_nothing_is_not_waited_for() {
+async fn connecting_to_a_silent_redis_fails_in_time() {
     let world = World::start().await;
     world.stores.redis().unwrap().pause().unwrap();
     let client = redis::Client::open(world.stores.redis_url()).unwrap();
@@ -55,7 +55,7 @@ async fn a_redis_that_says_nothing_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn what_is_given_back_on_a_dead_connection_is_given_back_on_the_next_one() {
+async fn a_release_over_a_dead_connection_is_repeated_over_a_new_one() {
     let mut world = World::start().await;
     for is_awaited in [true, false] {
         let Relayed {
@@ -97,9 +97,9 @@ async fn a_lock_is_renewed_although_the_connection_died() {
 #[tokio::test]
 async fn a_subscription_that_is_not_answered_is_tried_again() {
     let mut world = World::start().await;
-    let seen = Arc::new(Seen::default());
+    let recorder = Arc::new(Recorder::default());
     let settings = Settings {
-        around: Some(seen.clone()),
+        hook: Some(recorder.clone()),
         ..endless()
     };
     let Relayed {
@@ -109,14 +109,15 @@ async fn a_subscription_that_is_not_answered_is_tried_again() {
     } = Relayed::new(&world, settings).await;
     relay.silence();
     relay.cut();
-    let subscribed = || seen.acts().iter().filter(|act| **act == Act::Subscribe).count();
-    // The first one was before; each later one has failed.
+    let is_subscribe = |operation: &Operation| *operation == Operation::Subscribe;
+    let subscribed = || recorder.operations().into_iter().filter(is_subscribe).count();
+    // The first one succeeded before; the later ones fail.
     let trying = async {
         while subscribed() < 3 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    assert!(timeout(LONG, trying).await.is_ok(), "it waits for an answer");
+    assert!(timeout(LONG, trying).await.is_ok(), "it still waits for an answer");
     relay.pass();
     lock(&process).await.release().await.unwrap();
     let other = world.process(endless()).await;
@@ -128,7 +129,7 @@ async fn a_subscription_that_is_not_answered_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_question_that_comes_late_shortens_no_lease() {
+async fn a_delayed_question_shortens_no_lease() {
     let mut world = World::start().await;
     let process = world.process(endless()).await;
     let _held = lock(&process).await;
@@ -138,7 +139,7 @@ async fn a_question_that_comes_late_shortens_no_lease() {
         include_str!("../../src/scripts/keys.lua"),
         include_str!("../../src/scripts/fences.lua"),
         include_str!("../../src/scripts/take.lua"),
-        include_str!("../../src/scripts/hand_over.lua"),
+        include_str!("../../src/scripts/hand_off.lua"),
         include_str!("../../src/scripts/acquire.lua")
     ));
     let mut late = acquire.key(&keys);

@@ -1,4 +1,4 @@
-//! A Redis, processes on it, and what Redis holds, read behind their backs.
+//! A Redis, processes on it, and a separate view of the keys in Redis.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use stack::{Parts, Stores};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Longer than any machine needs.
+/// Longer than any step takes on any machine.
 pub const LONG: Duration = Duration::from_secs(30);
 
 pub const LOCK: &str = "sku-1";
 
-/// Times that no test waits out.
+/// Times longer than any test.
 pub fn patient() -> Settings {
     Settings {
         lease: LONG,
@@ -47,14 +47,14 @@ impl World {
         Arc::new(Baton::connect(client, settings).await.unwrap())
     }
 
-    /// Cuts every connection of this kind, `normal` or `pubsub`, but for the one that looks behind the backs.
+    /// Cuts every connection of this kind, `normal` or `pubsub`, except that of the test itself.
     pub async fn cut(&mut self, kind: &str) {
         let mut kill = redis::cmd("CLIENT");
         kill.arg(&["KILL", "TYPE", kind, "SKIPME", "yes"]);
         let _: usize = kill.query_async(&mut self.redis).await.unwrap();
     }
 
-    /// Comes back when so many stand in the queue.
+    /// Waits until the queue has this many waiters.
     pub async fn queued(&mut self, waiters: usize) {
         let [_, queue, _] = Baton::keys(LOCK);
         let looking = async {
@@ -64,17 +64,17 @@ impl World {
         };
         assert!(
             timeout(LONG, looking).await.is_ok(),
-            "there are not {waiters} in the queue"
+            "the queue never had {waiters} waiters"
         );
     }
 
-    /// Comes back when more of the lease is left than a moment ago.
+    /// Waits until a renewal extends the lease.
     pub async fn renewed(&mut self) {
         let [owner, ..] = Baton::keys(LOCK);
         let mut left: i64 = self.redis.pttl(&owner).await.unwrap();
         loop {
             let now: i64 = self.redis.pttl(&owner).await.unwrap();
-            assert!(now > 0, "it ended");
+            assert!(now > 0, "the lease ended");
             if now > left {
                 return;
             }
@@ -83,7 +83,7 @@ impl World {
         }
     }
 
-    /// Comes back when nobody holds the lock.
+    /// Waits until nobody holds the lock.
     pub async fn free(&mut self) {
         let [owner, ..] = Baton::keys(LOCK);
         let looking = async {
@@ -95,13 +95,13 @@ impl World {
     }
 }
 
-/// Has the lock, in time.
+/// Takes the lock, or fails after [`LONG`].
 pub async fn lock(baton: &Baton) -> Held {
     let held = timeout(LONG, baton.lock(LOCK)).await;
-    held.expect("the lock was not to be had").unwrap()
+    held.expect("the lock did not come").unwrap()
 }
 
-/// Waits for it in a task of its own.
+/// Waits for the lock in a separate task.
 pub fn waiting(baton: &Arc<Baton>) -> JoinHandle<Held> {
     let baton = baton.clone();
     tokio::spawn(async move { lock(&baton).await })

@@ -1,4 +1,4 @@
-//! Runs that alternate: what changes on the machine in between changes for all locks.
+//! Alternates the locks run by run, so that a change of the machine's speed affects all of them.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -7,31 +7,31 @@ use anyhow::{Context, Result};
 use redis::Client;
 
 use super::commands::CommandCounter;
-use super::contenders::Contender;
+use super::contender::Contender;
 use super::contention::Contention;
 use super::figures::Figures;
 use super::leftovers;
-use super::seen::Seen;
-use super::way::Way;
+use super::redis_route::RedisRoute;
+use super::sample::Sample;
 use crate::row::Row;
 use crate::setting::Setting;
 
-/// What locks are tried in.
+/// A situation in which locks are compared.
 pub trait Situation: Display + Sync {
-    /// As a result tells it.
+    /// The parameters in a result.
     type Parameters;
 
-    /// What is added to each round trip to Redis.
+    /// The delay that is added to each round trip to Redis.
     fn added(&self) -> Duration;
 
-    /// How hard, how long and for what is contended.
+    /// The shape of a run.
     fn contention(&self) -> Contention;
 
-    /// The same for a result, with the name of the lock.
+    /// The parameters for the result of a lock.
     fn parameters(&self, lock: &str) -> Self::Parameters;
 }
 
-/// Measures every contender in every situation, one after the other, and all of that as often as the setting says.
+/// Measures every contender in every situation, as often as the setting says.
 ///
 /// # Errors
 /// When Redis does not answer.
@@ -46,14 +46,14 @@ pub async fn alternate<S: Situation>(
     let mut done = 0;
     for repeat in 1..=setting.repeat {
         for (situation, runs) in situations.iter().zip(&mut runs) {
-            let way = Way::to(url, situation.added()).await?;
-            let round_trip = way.round_trip().await?;
+            let route = RedisRoute::to(url, situation.added()).await?;
+            let round_trip = route.round_trip().await?;
             let line = format!("repeat {repeat}: {situation}");
             for (contender, runs) in contenders.iter().zip(runs) {
                 let what = format!("{} ({situation})", contender.name());
-                (setting.begins)(done, all, &line, &what);
-                let seen = run(contender.as_ref(), situation.contention(), &way, url).await;
-                runs.push(seen.context(what)?.figures(round_trip));
+                (setting.progress)(done, all, &line, &what);
+                let sample = run(contender.as_ref(), situation.contention(), &route, url).await;
+                runs.push(sample.context(what)?.figures(round_trip));
                 done += 1;
             }
             leftovers::remove(url).await?;
@@ -72,7 +72,7 @@ pub async fn alternate<S: Situation>(
     Ok(rows)
 }
 
-async fn run(contender: &dyn Contender, contention: Contention, way: &Way, straight: &str) -> Result<Seen> {
-    let mut counter = CommandCounter::connect(&Client::open(straight)?, contender.sends()).await?;
-    contender.contend(contention, &way.url, &mut counter).await
+async fn run(contender: &dyn Contender, contention: Contention, route: &RedisRoute, direct: &str) -> Result<Sample> {
+    let mut counter = CommandCounter::connect(&Client::open(direct)?, contender.sends()).await?;
+    contender.contend(contention, &route.url, &mut counter).await
 }

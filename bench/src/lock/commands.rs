@@ -1,19 +1,19 @@
-//! How many commands Redis was sent.
+//! Counts the commands that Redis receives.
 
 use anyhow::{Context, Result};
 use redis::aio::MultiplexedConnection;
 use redis::{Client, InfoDict, Value, cmd};
 
-/// Counts by INFO commandstats. Redis counts there what a script calls just as what a client sends, and no other counter of
-/// it tells the two apart; so only the commands are counted that the contender says it sends, and it may name none that its
-/// scripts call, too. A test holds that against what MONITOR shows.
+/// Counts with INFO commandstats. That counter includes the commands that scripts call, and Redis has no other. So it
+/// counts only the commands that the contender declares as sent, and a contender must not declare a command that its
+/// scripts call. A test compares the count with MONITOR.
 pub struct CommandCounter {
     connection: MultiplexedConnection,
     sends: &'static [&'static str],
 }
 
 impl CommandCounter {
-    /// Connects past every relay. `sends` are commands in small letters.
+    /// Connects without a relay. `sends` are commands in lower case.
     ///
     /// # Errors
     /// When Redis does not answer.
@@ -24,10 +24,10 @@ impl CommandCounter {
         })
     }
 
-    /// How many of these there have been since Redis was started.
+    /// Returns the number of these commands since the start of Redis.
     ///
     /// # Errors
-    /// When Redis does not answer, or not in the way it is known to.
+    /// When Redis does not answer, or answers in an unknown form.
     pub async fn so_far(&mut self) -> Result<u64> {
         let statistics: InfoDict = cmd("INFO")
             .arg("commandstats")
@@ -35,16 +35,16 @@ impl CommandCounter {
             .await?;
         let mut all = 0;
         for name in self.sends {
-            // One that was never sent is not listed.
+            // A command that nobody sent is not listed.
             if let Some(Value::SimpleString(statistic)) = statistics.find(&&*format!("cmdstat_{name}")) {
-                all += calls(statistic).with_context(|| format!("no count of calls in {statistic:?}"))?;
+                all += calls(statistic).with_context(|| format!("{statistic:?} has no count of calls"))?;
             }
         }
         Ok(all)
     }
 }
 
-/// From `calls=12,usec=34,...`.
+/// Reads the count from `calls=12,usec=34,...`.
 fn calls(statistic: &str) -> Option<u64> {
     let mut fields = statistic.split(',');
     fields.find_map(|field| field.strip_prefix("calls="))?.parse().ok()

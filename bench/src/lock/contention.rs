@@ -1,4 +1,4 @@
-//! Many tasks contend for one lock, for some time.
+//! One run: many tasks contend for locks for some time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,36 +10,41 @@ use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::commands::CommandCounter;
-use super::contenders::{Held, Kind, Lock};
 use super::critical_section::CriticalSection;
 use super::leftovers;
-use super::seen::{Seen, TaskSeen};
+use super::lock_kind::{Held, Lock, LockKind};
+use super::sample::{Sample, TaskSample};
 
-/// How long whoever is asked to end may take: more than any lock takes to be released.
+/// How long the tasks may take to end: longer than any release.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
-/// How hard, how long and for what is contended.
+/// The shape of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Contention {
-    /// Instances, each with connections of its own.
+    /// The number of instances, each with its own connections.
     pub instances: usize,
-    /// Tasks of each instance.
+    /// The number of tasks of each instance.
     pub tasks: usize,
-    /// Items with a lock of their own, of which a task draws one each time; at least one.
+    /// The number of items, at least one. Each has its own lock, and a task draws one at random each time.
     pub items: usize,
-    /// How long a task stays away after each release.
+    /// The pause of a task after each release.
     pub think: Duration,
-    /// How long they come.
+    /// How long tasks ask for locks.
     pub lasts: Duration,
-    /// How long those may still be served who wait then. Whoever is sent away has cost commands and got nothing for them.
+    /// How long tasks that wait at the end may still get the lock. A task that gives up has sent commands for nothing.
     pub lingers: Duration,
 }
 
-/// Lets a lock be contended for at `url`. Commands are counted at `counter`, which is another way to the same Redis.
+/// Runs one contention at `url`. `counter` counts commands over another connection to the same Redis.
 ///
 /// # Errors
 /// When Redis does not answer.
-pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Seen> {
+pub async fn contend(
+    kind: &dyn LockKind,
+    contention: Contention,
+    url: &str,
+    counter: &mut CommandCounter,
+) -> Result<Sample> {
     let name = leftovers::new_name();
     let locks = try_join_all((0..contention.instances).map(|_| connect(kind, url))).await?;
     let items: Arc<[Item]> = (0..contention.items).map(|number| Item::new(&name, number)).collect();
@@ -62,10 +67,10 @@ pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter
     let before = counter.so_far().await?;
     start.wait().await;
     let ended = timeout(contention.lasts + contention.lingers + ENDS_WITHIN, tasks.join_all());
-    let tasks = ended.await.context("a lock did not come back")?;
+    let tasks = ended.await.context("a task did not end in time")?;
     let commands = counter.so_far().await? - before;
-    let tasks = tasks.into_iter().collect::<Result<Vec<TaskSeen>>>()?;
-    Ok(Seen {
+    let tasks = tasks.into_iter().collect::<Result<Vec<TaskSample>>>()?;
+    Ok(Sample {
         lasted: contention.lasts,
         tasks,
         handoffs: items.iter().flat_map(|item| item.section.handoffs()).collect(),
@@ -76,14 +81,14 @@ pub async fn contend(kind: &dyn Kind, contention: Contention, url: &str, counter
     })
 }
 
-/// An instance that has had a lock of its own: by that its connections are made, and scripts are loaded.
-async fn connect(kind: &dyn Kind, url: &str) -> Result<Arc<dyn Lock>> {
+/// Makes an instance and takes an unshared lock once: that opens its connections and loads the scripts.
+async fn connect(kind: &dyn LockKind, url: &str) -> Result<Arc<dyn Lock>> {
     let lock = kind.connect(url).await?;
     lock.lock(&leftovers::new_name()).await?.release().await?;
     Ok(lock)
 }
 
-/// What can be locked.
+/// An item with its own lock.
 struct Item {
     name: String,
     section: CriticalSection,
@@ -97,7 +102,7 @@ impl Item {
         }
     }
 
-    /// It gives way once, so that another one who is let in by mistake can be seen.
+    /// Enters and leaves the section. It yields in between, so that a second task that a broken lock lets in is seen.
     async fn inside(&self, held: &dyn Held) {
         self.section.enter(held.fence());
         yield_now().await;
@@ -105,7 +110,6 @@ impl Item {
     }
 }
 
-/// One of those who contend.
 struct Task {
     lock: Arc<dyn Lock>,
     items: Arc<[Item]>,
@@ -113,28 +117,28 @@ struct Task {
 }
 
 impl Task {
-    async fn contend(self) -> Result<TaskSeen> {
+    async fn contend(self) -> Result<TaskSample> {
         let ends = Instant::now() + self.contention.lasts;
-        let mut seen = TaskSeen::default();
+        let mut sample = TaskSample::default();
         while Instant::now() < ends {
             let item = &self.items[rand::random_range(0..self.items.len())];
-            let came = Instant::now();
+            let asked = Instant::now();
             let waiting = item.section.wait();
             let locked = timeout_at(ends + self.contention.lingers, self.lock.lock(&item.name)).await;
             drop(waiting);
             let now = Instant::now();
-            // Who was sent away has waited, too.
-            seen.longest_wait = seen.longest_wait.max(now - came);
+            // A wait that failed counts, too.
+            sample.longest_wait = sample.longest_wait.max(now - asked);
             let Ok(held) = locked else { break };
             let held = held?;
-            seen.acquisitions += 1;
-            seen.in_time += u64::from(now < ends);
+            sample.acquisitions += 1;
+            sample.in_time += u64::from(now < ends);
             item.inside(&*held).await;
             held.release().await?;
             if !self.contention.think.is_zero() {
                 sleep_until((Instant::now() + self.contention.think).min(ends)).await;
             }
         }
-        Ok(seen)
+        Ok(sample)
     }
 }

@@ -1,32 +1,32 @@
-//! What a lock is for: one inside at a time. It is watched here, and so is how long it takes until the next one is inside.
+//! The section that a lock protects. It counts violations, and measures how long each handoff takes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What all tasks of a run contend for.
+/// The section that the tasks of a run contend for.
 #[derive(Default)]
 pub struct CriticalSection {
     is_taken: AtomicBool,
     last_fence: AtomicU64,
     violations: AtomicU64,
     waiting: AtomicUsize,
-    /// When the last holder sent its release, if anybody waited then.
+    /// The time of the last release, if a task was waiting.
     released: Mutex<Option<Instant>>,
     handoffs: Mutex<Vec<Duration>>,
 }
 
-/// Somebody who waits to come in.
-pub struct Waiting<'a>(&'a CriticalSection);
+/// Counts a waiting task until it is dropped.
+pub struct WaitingTask<'a>(&'a CriticalSection);
 
 impl CriticalSection {
-    /// Somebody begins to wait, until this is dropped.
-    pub fn wait(&self) -> Waiting<'_> {
+    /// Counts a waiting task.
+    pub fn wait(&self) -> WaitingTask<'_> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        Waiting(self)
+        WaitingTask(self)
     }
 
-    /// Whoever is told that it has the lock comes in, with the fence that it was given.
+    /// Enters with the fence that the lock gave.
     pub fn enter(&self, fence: Option<u64>) {
         let now = Instant::now();
         if let Some(released) = self.released().take() {
@@ -39,20 +39,20 @@ impl CriticalSection {
             .fetch_add((was_taken || is_stale).into(), Ordering::SeqCst);
     }
 
-    /// Goes out, right before its release is sent.
+    /// Leaves, right before the release is sent.
     pub fn leave(&self) {
-        // In this order: a lock that is none lets the next one in before this one is out.
-        let has_heirs = self.waiting.load(Ordering::SeqCst) > 0;
-        *self.released() = has_heirs.then(Instant::now);
+        // In this order: a broken lock lets the next task in before this one is out.
+        let is_awaited = self.waiting.load(Ordering::SeqCst) > 0;
+        *self.released() = is_awaited.then(Instant::now);
         self.is_taken.store(false, Ordering::SeqCst);
     }
 
-    /// How often two were inside at once or a fence did not rise.
+    /// Returns how often two tasks were inside at once, or a fence did not rise.
     pub fn violations(&self) -> u64 {
         self.violations.load(Ordering::SeqCst)
     }
 
-    /// How long each hand-over took that somebody waited for.
+    /// Returns how long each handoff to a waiting task took.
     pub fn handoffs(&self) -> Vec<Duration> {
         self.handoffs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -62,7 +62,7 @@ impl CriticalSection {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingTask<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::SeqCst);
     }
@@ -73,7 +73,7 @@ mod tests {
     use super::CriticalSection;
 
     #[test]
-    fn two_inside_at_once_and_a_fence_that_does_not_rise_are_violations() {
+    fn two_tasks_inside_at_once_and_a_fence_that_does_not_rise_are_violations() {
         let section = CriticalSection::default();
         for (fence, leaves) in [(1, true), (2, true), (2, true), (5, false), (6, true)] {
             section.enter(Some(fence));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_waits_for_is_handed_over() {
+    fn only_a_release_that_a_task_waits_for_is_a_handoff() {
         let section = CriticalSection::default();
         section.enter(None);
         section.leave();

@@ -1,35 +1,34 @@
-//! What is measured.
+//! The figures of a lock.
 
 use serde::Serialize;
 
 use crate::row::median;
 
-/// What one run gives, and the medians of several.
+/// The figures of one run, or the medians of several.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// How often the lock was taken in a second, by all together.
+    /// Acquisitions per second, by all tasks together.
     pub acquisitions_per_s: f64,
-    /// From the moment at which a holder sends its release, while others wait, until the next one knows that it has the
-    /// lock, in measured round trips: the middle one. None where nothing was handed over.
+    /// The median time of a handoff, in measured round trips: from the moment when a holder sends its release while
+    /// others wait, to the moment when the next task knows that it has the lock. None without a handoff.
     pub handoff_rtt_p50: Option<f64>,
-    /// The same: that which one in a hundred exceeds.
+    /// The 99th percentile of the same.
     pub handoff_rtt_p99: Option<f64>,
-    /// The round trip as it was measured before the run, in ms.
+    /// The round trip that was measured before the run, in ms.
     pub measured_rtt_ms: f64,
-    /// Commands that Redis was sent for each time that the lock was taken, without those that scripts call. None where
-    /// it was never taken.
+    /// Commands that Redis received per acquisition, without those that scripts call. None without an acquisition.
     pub commands_per_acquisition: Option<f64>,
-    /// The longest that a task waited for the lock, also in vain, in ms.
+    /// The longest wait of a task, including waits that failed, in ms.
     pub longest_wait_ms: f64,
-    /// Jain's index of how often each task was served: 1 is all alike, 1 / tasks is one alone.
+    /// Jain's index of the acquisitions per task: 1 means equal shares, 1 / tasks means that one task had them all.
     pub jain: f64,
-    /// How often two were inside at once, or a fence did not rise; of several runs the sum, since no median may hide one.
-    /// None where nobody has anything to himself.
+    /// How often two tasks were inside at once, or a fence did not rise. Several runs have the sum, because a median
+    /// could hide one. None for a contender that is no lock.
     pub violations: Option<u64>,
 }
 
 impl Figures {
-    /// The medians of some runs; none of none.
+    /// Returns the medians of some runs, or None without runs.
     pub fn medians(runs: &[Figures]) -> Option<Figures> {
         let of = |figure: fn(&Figures) -> f64| median(runs.iter().map(figure));
         let of_some = |figure: fn(&Figures) -> Option<f64>| median(runs.iter().filter_map(figure));

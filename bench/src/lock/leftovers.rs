@@ -1,21 +1,21 @@
-//! What locks leave behind in Redis: counters, and owners of those who were sent away. The Redis may be somebody's.
+//! Removes the keys that locks leave in Redis, such as counters. The Redis may belong to the user.
 
 use anyhow::Result;
 use redis::{Client, cmd};
 use uuid::Uuid;
 
-/// What the names of all locks begin with that are measured.
+/// The prefix of the name of every measured lock.
 pub const PREFIX: &str = "oversell-bench-";
 
-/// Keys that are looked at in one step.
+/// Keys in one step of the scan.
 const STEP: usize = 1_000;
 
-/// A name that no lock has had.
+/// Returns a new name for a lock.
 pub fn new_name() -> String {
     format!("{PREFIX}{}", Uuid::new_v4().simple())
 }
 
-/// Removes every key with such a name in it.
+/// Removes every key that contains [`PREFIX`].
 ///
 /// # Errors
 /// When Redis does not answer.

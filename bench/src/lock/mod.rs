@@ -1,32 +1,35 @@
-//! `oversell bench lock`: locks, side by side, each contended for by 32 tasks.
+//! `oversell bench lock`: compares locks. 32 tasks contend for each.
 //!
-//! - `situation`: how hard, how far from Redis, and how long
-//! - [`contenders`]: the locks, one file each in one list
+//! - `situation`: how hard the tasks contend, how far they are from Redis, and how long
+//! - [`contender`]: a lock that can be measured; [`contenders`]: the locks, one file each in one list
 //! - [`mod@alternating`]: the runs, one lock after the other
-//! - [`contention`]: one run (`critical_section`: what is watched in it; [`commands`]: what Redis is sent meanwhile; [`way`]: how
-//!   Redis is reached; [`leftovers`]: what is left there)
-//! - `seen`, `figures`, `table`: what a run shows, what it comes to, how it is printed
+//! - [`contention`]: one run, with tasks of this process on a [`lock_kind`]; `critical_section` watches that each is
+//!   alone, [`commands`] counts the commands that Redis receives, [`redis_route`] leads to Redis, [`leftovers`] cleans
+//!   up
+//! - `sample`, `figures`, `table`: the observations of a run, their figures, and the printed table
 
 pub mod alternating;
 pub mod commands;
+pub mod contender;
 pub mod contenders;
 pub mod contention;
 mod critical_section;
 mod figures;
 pub mod leftovers;
-mod seen;
+pub mod lock_kind;
+pub mod redis_route;
+mod sample;
 mod situation;
 mod table;
-pub mod way;
 
 use anyhow::Result;
 
 use self::alternating::alternate;
 pub use self::figures::Figures;
-pub use self::seen::{Seen, TaskSeen};
+pub use self::sample::{Sample, TaskSample};
+use self::situation::LockSituation;
 pub use self::situation::Parameters;
-use self::situation::Situated;
-pub use self::table::{Tried, table};
+pub use self::table::{LockRow, table};
 use crate::row::Row;
 use crate::setting::Setting;
 
@@ -35,6 +38,6 @@ use crate::setting::Setting;
 /// # Errors
 /// When Redis does not answer.
 pub async fn measure(setting: &Setting) -> Result<Vec<Row<Parameters, Figures>>> {
-    let contenders = contenders::present(setting, contenders::all()).await;
-    alternate(setting, &contenders, &Situated::all()).await
+    let contenders = contenders::available(setting, contenders::all()).await;
+    alternate(setting, &contenders, &LockSituation::all()).await
 }

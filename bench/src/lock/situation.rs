@@ -1,4 +1,4 @@
-//! How hard locks are contended for, how far from Redis, and how long.
+//! How hard the tasks contend, how far they are from Redis, and how long.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,37 +7,37 @@ use serde::Serialize;
 
 use super::alternating::Situation;
 use super::contention::Contention;
-use super::table::Tried;
+use super::table::LockRow;
 
-/// Instances and tasks of each.
+/// Instances, and the tasks of each.
 const SHAPES: [(usize, usize); 2] = [(8, 4), (32, 1)];
 
-/// What is added to a round trip, in ms, and how long a run lasts then, in ms: long enough that each task is served some
-/// times, or chance decides how evenly.
+/// The delay that is added to a round trip, and the length of a run, in ms. A run is long enough that each task gets
+/// the lock several times: otherwise chance decides how even the shares are.
 const DISTANCES: [(u64, u64); 3] = [(0, 300), (1, 400), (10, 1_500)];
 
-/// How long a task stays away after each release, in ms.
+/// The pause of a task after each release, in ms.
 const THINKS: [u64; 2] = [40, 0];
 
-/// How long those may still be served who wait when time is up: enough for all but those who starve.
+/// How long tasks that wait at the end may still get the lock: enough for all tasks that do not starve.
 const LINGERS: Duration = Duration::from_secs(1);
 
-/// What was tried.
+/// The parameters of a row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Parameters {
-    /// Which lock.
+    /// The name of the lock.
     pub lock: String,
-    /// Instances, each with connections of its own.
+    /// The number of instances, each with its own connections.
     pub instances: usize,
-    /// Tasks of each instance.
+    /// The number of tasks of each instance.
     pub tasks: usize,
-    /// What is added to a round trip to Redis, in ms.
+    /// The delay that is added to a round trip to Redis, in ms.
     pub rtt_ms: u64,
-    /// How long a task stays away after each release, in ms.
+    /// The pause of a task after each release, in ms.
     pub think_ms: u64,
 }
 
-/// All but the lock.
+/// Shows all parameters but the lock.
 impl fmt::Display for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -49,20 +49,19 @@ impl fmt::Display for Parameters {
         } = self;
         write!(f, "{instances} x {tasks}, {rtt_ms} ms added")?;
         match think_ms {
-            0 => write!(f, ", hot"),
-            ms => write!(f, ", {ms} ms of thought"),
+            0 => write!(f, ", no pause"),
+            ms => write!(f, ", {ms} ms pause"),
         }
     }
 }
 
-impl Tried for Parameters {
+impl LockRow for Parameters {
     fn lock(&self) -> &str {
         &self.lock
     }
 }
 
-/// One of them.
-pub(super) struct Situated {
+pub(super) struct LockSituation {
     instances: usize,
     tasks: usize,
     rtt_ms: u64,
@@ -70,8 +69,8 @@ pub(super) struct Situated {
     lasts_ms: u64,
 }
 
-impl Situated {
-    /// Every one of them.
+impl LockSituation {
+    /// Returns all situations.
     pub(super) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (instances, tasks) in SHAPES {
@@ -89,7 +88,7 @@ impl Situated {
     }
 }
 
-impl Situation for Situated {
+impl Situation for LockSituation {
     type Parameters = Parameters;
 
     fn added(&self) -> Duration {
@@ -118,7 +117,7 @@ impl Situation for Situated {
     }
 }
 
-impl fmt::Display for Situated {
+impl fmt::Display for LockSituation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parameters("").fmt(f)
     }

@@ -1,50 +1,50 @@
-//! The medians, for a terminal: a table for each situation.
+//! The medians as tables for a terminal, one for each situation.
 
 use std::fmt::Display;
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Column, ContentArrangement, Table};
 
-use super::Figures;
+use super::figures::Figures;
 use crate::row::{Row, median};
 
-/// What the others are compared with.
+/// The lock that the others are compared with.
 const BASE: &str = "token";
 
 const HEADS: [&str; 9] = [
     "lock",
-    "taken/s",
+    "locks/s",
     "x token",
-    "hand-over p50, RTT",
+    "handoff p50, RTT",
     "p99, RTT",
-    "commands each",
+    "commands/lock",
     "longest wait, ms",
-    "Jain",
+    "Jain's index",
     "violations",
 ];
 
-/// What was tried; it shows all but the lock.
-pub trait Tried: Display {
-    /// Which lock.
+/// The parameters of a row. Displayed, they show all but the lock.
+pub trait LockRow: Display {
+    /// The name of the lock.
     fn lock(&self) -> &str;
 }
 
-/// The tables of all rows that belong together.
-pub fn table<P: Tried>(rows: &[Row<P, Figures>]) -> String {
+/// Formats one table for each situation.
+pub fn table<P: LockRow>(rows: &[Row<P, Figures>]) -> String {
     let tables = rows.chunk_by(|a, b| a.parameters.to_string() == b.parameters.to_string());
     let tables = tables.filter_map(|rows| {
         let first = rows.first()?;
         let round_trip = first.medians.measured_rtt_ms;
         Some(format!(
-            "{} (a round trip takes {round_trip:.2} ms)\n\n{}\n",
+            "{} (round trip {round_trip:.2} ms)\n\n{}\n",
             first.parameters,
-            one(rows)
+            table_of(rows)
         ))
     });
     tables.collect::<Vec<_>>().join("\n")
 }
 
-fn one<P: Tried>(rows: &[Row<P, Figures>]) -> Table {
+fn table_of<P: LockRow>(rows: &[Row<P, Figures>]) -> Table {
     let base = rows.iter().find(|row| row.parameters.lock() == BASE);
     let mut table = Table::new();
     table
@@ -58,7 +58,7 @@ fn one<P: Tried>(rows: &[Row<P, Figures>]) -> Table {
     table
 }
 
-fn cells<P: Tried>(row: &Row<P, Figures>, base: Option<&Row<P, Figures>>) -> Vec<String> {
+fn cells<P: LockRow>(row: &Row<P, Figures>, base: Option<&Row<P, Figures>>) -> Vec<String> {
     let figures = &row.medians;
     let some = |figure: Option<f64>, digits| figure.map_or("-".to_owned(), |figure| format!("{figure:.digits$}"));
     vec![
@@ -76,7 +76,7 @@ fn cells<P: Tried>(row: &Row<P, Figures>, base: Option<&Row<P, Figures>>) -> Vec
     ]
 }
 
-/// The median of the ratios of runs that followed each other.
+/// The median of the ratios of paired runs, not the ratio of the medians.
 fn ratio<P>(row: &Row<P, Figures>, base: &Row<P, Figures>) -> Option<f64> {
     let runs = row.runs.iter().zip(&base.runs);
     median(runs.map(|(run, base)| run.acquisitions_per_s / base.acquisitions_per_s))

@@ -1,51 +1,51 @@
-//! How buyers were answered, counted.
+//! Counts answers by status.
 
 use std::collections::BTreeMap;
 use std::ops::Sub;
 
-/// Answers, by status.
+/// The number of answers of each status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answered(BTreeMap<u16, u64>);
 
 /// The status of a sale.
 const SOLD: u16 = 201;
 
-/// The status of a purchase that waited too long for its turn.
+/// The status of a purchase that waited too long for a guard.
 const BUSY: u16 = 503;
 
 impl Answered {
-    /// One more.
+    /// Adds one answer.
     pub fn add(&mut self, status: u16) {
         *self.0.entry(status).or_default() += 1;
     }
 
-    /// How many had this status.
+    /// Returns the number of answers with this status.
     pub fn count(&self, status: u16) -> u64 {
         self.0.get(&status).copied().unwrap_or_default()
     }
 
-    /// Sales.
+    /// Returns the number of sales.
     pub fn sold(&self) -> u64 {
         self.count(SOLD)
     }
 
-    /// Purchases that were told to come again.
+    /// Returns the number of purchases that were busy.
     pub fn busy(&self) -> u64 {
         self.count(BUSY)
     }
 
-    /// What else there was, in words; nothing where all were sold or told busy.
+    /// Describes all other answers. None if every answer was sold or busy.
     pub fn others(&self) -> Option<String> {
         let others = self.0.iter().filter(|(status, _)| ![SOLD, BUSY].contains(status));
-        let told: Vec<String> = others.map(|(status, count)| format!("{count} of {status}")).collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        let counts: Vec<String> = others.map(|(status, count)| format!("{count} of {status}")).collect();
+        (!counts.is_empty()).then(|| counts.join(", "))
     }
 }
 
 impl Sub<&Answered> for &Answered {
     type Output = Answered;
 
-    /// Those that came after `earlier`.
+    /// Counts the answers that came after `earlier`.
     fn sub(self, earlier: &Answered) -> Answered {
         let since = self
             .0
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_before_is_not_counted_again_and_what_is_neither_sold_nor_busy_is_told() {
+    fn earlier_answers_are_subtracted_and_other_statuses_are_described() {
         let mut answered = Answered::default();
         let mut add = |statuses: &[u16]| {
             statuses.iter().for_each(|status| answered.add(*status));

@@ -1,4 +1,4 @@
-//! What processes use of the processors.
+//! Processor time of processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,33 +6,32 @@ use std::fs;
 use anyhow::{Context, Result};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// The fields of /proc/PID/stat that are read, counted from the one behind the name of the program.
+/// Fields of /proc/PID/stat, counted from the one after the name of the program.
 const GROUP: usize = 2;
 const USER: usize = 11;
 const SYSTEM: usize = 12;
 
-/// Microseconds of processor time by name, threads and kernel included.
+/// Processor time in microseconds by name. It includes threads and the kernel.
 pub type CpuUs = BTreeMap<&'static str, f64>;
 
-/// The processes that are measured: names, and the leader of a process group for each. A name may stand for several.
+/// The measured processes: a name and the leader of a process group for each. A name may have several groups.
 #[derive(Clone)]
 pub struct Processes(Vec<(&'static str, u32)>);
 
 impl Processes {
-    /// Those that these lead.
     pub fn new(leaders: Vec<(&'static str, u32)>) -> Self {
         Self(leaders)
     }
 
-    /// What each of them has used since it was started.
+    /// Returns the time that each process has used since its start.
     ///
     /// # Errors
-    /// Where the system does not tell.
+    /// When /proc is not readable.
     pub fn used(&self) -> Result<CpuUs> {
         let mut used: CpuUs = self.0.iter().map(|(name, _)| (*name, 0.0)).collect();
         let ticks = ticks_per_s()?;
         for process in fs::read_dir("/proc").context("processor time is read from /proc")? {
-            // Whoever has ended meanwhile is none of ours: those stay.
+            // A process that ended meanwhile is not one of the measured processes: those keep running.
             let Ok(text) = fs::read_to_string(process?.path().join("stat")) else {
                 continue;
             };
@@ -47,19 +46,19 @@ impl Processes {
     }
 }
 
-/// What this thread has used, in microseconds.
+/// Returns the time that this thread has used, in microseconds.
 ///
 /// # Errors
-/// Where the system does not tell.
+/// When /proc is not readable.
 pub fn of_this_thread() -> Result<f64> {
     let text = fs::read_to_string("/proc/thread-self/stat").context("processor time is read from /proc")?;
-    let stat = Stat::parse(&text).context("/proc/thread-self/stat has another form")?;
+    let stat = Stat::parse(&text).context("/proc/thread-self/stat has an unknown form")?;
     Ok(stat.ticks / ticks_per_s()? * 1e6)
 }
 
 fn ticks_per_s() -> Result<f64> {
     let ticks = sysconf(SysconfVar::CLK_TCK)?;
-    Ok(ticks.context("the system does not say how long a tick is")? as f64)
+    Ok(ticks.context("the system does not report the length of a tick")? as f64)
 }
 
 struct Stat {
@@ -69,7 +68,7 @@ struct Stat {
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // A program's name may have spaces and brackets in it.
+        // The name of a program may contain spaces and brackets.
         let (_, rest) = text.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
         let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn group_and_time_are_found_behind_a_name_with_spaces_and_brackets() {
+    fn group_and_time_are_found_after_a_name_with_spaces_and_brackets() {
         let text = "42 (a ) b) S 1 77 42 0 -1 4194560 2098 0 0 0 150 25 0 0 20 0 8 0 1234 0 0\n";
         let stat = Stat::parse(text).unwrap();
         assert_eq!((stat.group, stat.ticks), (77, 175.0));
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn time_that_a_process_uses_is_counted_for_its_group_alone() {
+    fn the_time_of_a_process_counts_for_its_group_only() {
         let group = nix::unistd::getpgrp().as_raw().try_into().unwrap();
         let processes = Processes::new(vec![("here", group), ("nobody", u32::MAX)]);
         let before = processes.used().unwrap();

@@ -1,4 +1,4 @@
-//! What is said of each strategy on each way to it.
+//! The figures of a strategy on a route.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use super::cpu::CpuUs;
 use super::measure::Measurement;
 use crate::row::median;
 
-/// What one measurement says, or the medians of several.
+/// The figures of one measurement, or the medians of several.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Sales in a second.
+    /// Sales per second.
     pub sales_per_s: f64,
-    /// The ratio of that to the no-op by the same way, measured right before.
+    /// Sales per second, divided by those of the no-op on the same route, measured right before.
     pub ratio_to_noop: f64,
-    /// Purchases in a second that were told to come again, and did so at once.
+    /// Busy answers per second. A busy buyer asks again at once.
     pub busy_per_s: f64,
-    /// Processor time of the shop and its servers for each sale, in microseconds; none where nothing was sold.
+    /// Processor time of the shop and its servers per sale, in microseconds. None without a sale.
     pub cpu_us_per_sale: Option<CpuUs>,
-    /// Processor time of the generator for each sale, in microseconds; none where nothing was sold.
+    /// Processor time of the generator per sale, in microseconds. None without a sale.
     pub generator_us_per_sale: Option<f64>,
 }
 
 impl Figures {
-    /// What a measurement says beside that of the no-op.
+    /// Computes the figures of a measurement and of its no-op.
     pub(super) fn of(measurement: &Measurement, noop: &Measurement) -> Self {
         let sold = measurement.sold as f64;
         let per_sale = |us: f64| (sold > 0.0).then(|| us / sold);
@@ -41,7 +41,7 @@ impl Figures {
         }
     }
 
-    /// The median of each figure.
+    /// Returns the median of each figure.
     pub(super) fn medians(runs: &[Self]) -> Self {
         let of = |figure: fn(&Self) -> f64| median(runs.iter().map(figure)).unwrap_or_default();
         let cpu = || runs.iter().filter_map(|run| run.cpu_us_per_sale.as_ref());
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_by_second_by_sale_and_by_the_no_op() {
+    fn figures_are_per_second_per_sale_and_relative_to_the_no_op() {
         let figures = Figures::of(&measurement(100, 900.0), &measurement(400, 0.0));
         assert_eq!(
             (figures.sales_per_s, figures.ratio_to_noop, figures.busy_per_s),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_a_sale_has_no_cost_and_does_not_hide_that_of_the_others() {
+    fn a_run_without_a_sale_has_no_cost_and_does_not_hide_the_cost_of_the_others() {
         let noop = measurement(400, 0.0);
         let nothing = Figures::of(&measurement(0, 900.0), &noop);
         assert!(nothing.cpu_us_per_sale.is_none() && nothing.generator_us_per_sale.is_none());

@@ -1,7 +1,7 @@
-//! The load: few connections that are kept, on each of them one purchase after the other, as bytes that were made before.
+//! The load: a few permanent connections, each with one purchase after the other, sent as prepared bytes.
 //!
-//! One thread, so that what it uses of the processors can be told from what the shop uses. It waits for no clock and keeps no
-//! times: the next request is sent as soon as the last one is answered.
+//! It runs on one thread, so that its processor time can be told from that of the shop. It keeps no schedule and no
+//! latencies: each connection sends the next request as soon as the last one is answered.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,74 +19,76 @@ use super::answered::Answered;
 use super::cpu;
 use super::incoming::Incoming;
 
-/// Connections, and so purchases on their way at once.
+/// The number of connections, and so of concurrent purchases.
 pub const CONNECTIONS: usize = 32;
 
-/// How long the last answers may take. Longer than a proxy waits for an instance.
+/// How long the last answers may take: longer than a proxy waits for an instance.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
-/// What is sent, and for how long.
+/// The request, and how long to send it.
 #[derive(Clone)]
 pub struct Load {
-    /// Where to.
+    /// The address of the shop.
     pub at: SocketAddr,
-    /// The request, again and again.
+    /// The bytes of the request.
     pub request: Arc<[u8]>,
-    /// How long it is sent before anything is measured: connections are made then, and caches filled.
+    /// How long to send before the measurement, which opens connections and fills caches.
     pub warm: Duration,
-    /// How long it is measured.
+    /// How long to measure.
     pub measured: Duration,
 }
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Attack<T> {
-    /// The answers of the time that was measured.
-    pub answered: Answered,
-    /// All answers.
-    pub answered_in_all: Answered,
-    /// How long it was measured, in seconds.
+    /// The answers during the measurement.
+    pub answers: Answered,
+    /// All answers, including those before and after the measurement.
+    pub all_answers: Answered,
+    /// The length of the measurement, in seconds.
     pub seconds: f64,
-    /// What the generator itself used of a processor in that time, in microseconds.
+    /// Processor time of the generator in the measurement, in microseconds.
     pub generator_us: f64,
-    /// What was looked at when it began and when it ended.
-    pub looks: [T; 2],
+    /// The snapshots at its begin and at its end.
+    pub snapshots: [T; 2],
 }
 
-/// What the connections share.
+/// The state that the connections share.
 #[derive(Default)]
-struct Shared {
+struct LoadState {
     answered: Mutex<Answered>,
     is_over: AtomicBool,
 }
 
-impl Shared {
+impl LoadState {
     fn answered(&self) -> Answered {
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Sends the load from this thread, and calls `look` when measuring begins and when it ends.
+/// Sends the load from this thread, and calls `snapshot` at the begin and at the end of the measurement.
 ///
 /// # Errors
-/// When a connection cannot be made or breaks, an answer is none or does not come, or `look` fails.
-pub fn attack<T>(load: &Load, look: impl Fn() -> Result<T>) -> Result<Attack<T>> {
+/// When a connection fails, an answer is malformed or missing, or `snapshot` fails.
+pub fn attack<T>(load: &Load, snapshot: impl Fn() -> Result<T>) -> Result<Attack<T>> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.context("no runtime for the load")?.block_on(send(load, look))
+    runtime
+        .context("the runtime of the load did not start")?
+        .block_on(send(load, snapshot))
 }
 
-async fn send<T>(load: &Load, look: impl Fn() -> Result<T>) -> Result<Attack<T>> {
-    let shared = Arc::new(Shared::default());
+async fn send<T>(load: &Load, snapshot: impl Fn() -> Result<T>) -> Result<Attack<T>> {
+    let shared = Arc::new(LoadState::default());
     let mut buyers = JoinSet::new();
     for _ in 0..CONNECTIONS {
         buyers.spawn(buy(load.at, load.request.clone(), shared.clone()));
     }
     let measured = tokio::select! {
-        measured = measure(load, &shared, look) => measured?,
-        // Until it is over they end by an error alone.
+        measured = measure(load, &shared, snapshot) => measured?,
+        // Before the end a connection ends only with an error.
         Some(ended) = buyers.join_next() => {
             ended??;
-            bail!("a buyer left before the time was over");
+            bail!("a connection ended before the measurement");
         }
     };
     shared.is_over.store(true, Ordering::Relaxed);
@@ -98,34 +100,33 @@ async fn send<T>(load: &Load, look: impl Fn() -> Result<T>) -> Result<Attack<T>>
     };
     let ended = timeout(ANSWER_WITHIN, rest).await;
     ended.with_context(|| format!("an answer did not come within {ANSWER_WITHIN:?}"))??;
-    let answered_in_all = shared.answered();
+    let all_answers = shared.answered();
     Ok(Attack {
-        answered_in_all,
+        all_answers,
         ..measured
     })
 }
 
-async fn measure<T>(load: &Load, shared: &Shared, look: impl Fn() -> Result<T>) -> Result<Attack<T>> {
+async fn measure<T>(load: &Load, shared: &LoadState, snapshot: impl Fn() -> Result<T>) -> Result<Attack<T>> {
     sleep(load.warm).await;
-    let before = look()?;
+    let before = snapshot()?;
     let (answered, own, begun) = (shared.answered(), cpu::of_this_thread()?, Instant::now());
     sleep(load.measured).await;
     let seconds = begun.elapsed().as_secs_f64();
     let generator_us = cpu::of_this_thread()? - own;
-    let answered = &shared.answered() - &answered;
     Ok(Attack {
-        answered,
-        answered_in_all: Answered::default(),
+        answers: &shared.answered() - &answered,
+        all_answers: Answered::default(),
         seconds,
         generator_us,
-        looks: [before, look()?],
+        snapshots: [before, snapshot()?],
     })
 }
 
-/// One connection: asks, waits for the answer, asks again.
-async fn buy(at: SocketAddr, request: Arc<[u8]>, shared: Arc<Shared>) -> Result<()> {
+/// Runs one connection: sends a request, waits for the answer, and repeats.
+async fn buy(at: SocketAddr, request: Arc<[u8]>, shared: Arc<LoadState>) -> Result<()> {
     let stream = TcpStream::connect(at).await;
-    let mut stream = stream.with_context(|| format!("nobody listens on {at}"))?;
+    let mut stream = stream.with_context(|| format!("nothing listens on {at}"))?;
     stream.set_nodelay(true)?;
     let mut incoming = Incoming::default();
     while !shared.is_over.load(Ordering::Relaxed) {

@@ -1,42 +1,45 @@
-//! Answers as they come in: of each only where it ends and its status is read, so that reading costs next to nothing.
+//! Reads answers as they arrive: only the status and the length of each, so that reading costs next to nothing.
 
 use anyhow::{Context, Result, ensure};
 
-/// The longest answer, in bytes; a shop's has a few hundred.
+/// The longest answer, in bytes. Answers of a shop have a few hundred.
 const MAX_ANSWER: usize = 64 * 1024;
 
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 const VERSION: &[u8] = b"HTTP/1.1 ";
 const LENGTH: &[u8] = b"content-length:";
 
-/// What has come of the answer to the one request that is on its way.
+/// The part of an answer that has arrived so far.
 #[derive(Default)]
 pub struct Incoming {
-    /// Where the next bytes go.
+    /// The buffer for the next bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Incoming {
-    /// The status, once the whole answer is there; it is then forgotten.
+    /// Takes a complete answer out of the buffer and returns its status. None while it is incomplete.
     ///
     /// # Errors
-    /// When it is no answer of HTTP/1.1 with a length, is too long, or more came than was asked for.
+    /// When the bytes are not one HTTP/1.1 answer with a length, or are too many.
     pub fn take(&mut self) -> Result<Option<u16>> {
-        ensure!(self.bytes.len() <= MAX_ANSWER, "an answer is over {MAX_ANSWER} bytes");
+        ensure!(
+            self.bytes.len() <= MAX_ANSWER,
+            "an answer is longer than {MAX_ANSWER} bytes"
+        );
         let end = self
             .bytes
             .windows(END_OF_HEAD.len())
             .position(|bytes| bytes == END_OF_HEAD);
         let Some(end) = end else { return Ok(None) };
         let head = &self.bytes[..end];
-        let status =
-            status(head).with_context(|| format!("no answer: {}", self.bytes[..end.min(80)].escape_ascii()))?;
-        let length = length(head).context("an answer without a length")?;
+        let status = status(head)
+            .with_context(|| format!("not an HTTP/1.1 answer: {}", self.bytes[..end.min(80)].escape_ascii()))?;
+        let length = length(head).context("an answer has no Content-Length")?;
         let whole = end + END_OF_HEAD.len() + length.min(MAX_ANSWER);
         if self.bytes.len() < whole {
             return Ok(None);
         }
-        ensure!(self.bytes.len() == whole, "an answer that was not asked for");
+        ensure!(self.bytes.len() == whole, "more bytes than one answer arrived");
         self.bytes.clear();
         Ok(Some(status))
     }
@@ -83,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_refused() {
+    fn bytes_that_are_not_one_answer_are_refused() {
         let endless = [&SOLD[..20], &vec![b'a'; MAX_ANSWER]].concat();
         for wrong in [
             b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n".as_slice(),

@@ -1,4 +1,4 @@
-//! One measurement: a sale that nobody can buy empty, and a crowd that buys from it for a while.
+//! One measurement: a sale that cannot sell out, and buyers that buy from it for a while.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,38 +14,38 @@ use tokio::task::spawn_blocking;
 use super::cpu::{CpuUs, Processes};
 use super::generator::{Attack, Load, attack};
 
-/// Units of a sale: more than can be sold.
+/// The stock of a sale: more than the buyers can buy.
 pub const STOCK: i64 = 1_000_000_000;
 
-/// How long is bought before anything is measured.
+/// How long the buyers buy before the measurement.
 const WARM: Duration = Duration::from_millis(200);
 
-/// How long each measurement takes.
+/// The length of a measurement.
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// Which way a purchase takes.
+/// The route of a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Route {
     /// Through the proxy, to all instances.
     Nginx,
-    /// Straight to one of them.
+    /// Directly to one instance.
     Direct,
 }
 
-/// All ways.
+/// All routes.
 pub const ROUTES: [Route; 2] = [Route::Nginx, Route::Direct];
 
-/// What is asked for at the end of the way.
+/// The endpoint of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ShopEndpoint {
     /// A purchase.
     Purchase,
-    /// The same without the sale.
+    /// The same request without a sale.
     Noop,
 }
 
-impl Asked {
+impl ShopEndpoint {
     fn path(self) -> &'static str {
         match self {
             Self::Purchase => "/purchases",
@@ -54,35 +54,33 @@ impl Asked {
     }
 }
 
-/// What was measured.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// Sales.
     pub sold: u64,
-    /// Purchases that were told to come again.
+    /// The number of purchases that were busy.
     pub busy: u64,
-    /// How long, in seconds.
+    /// The length in seconds.
     pub seconds: f64,
     /// Processor time of the generator, in microseconds.
     pub generator_us: f64,
-    /// Processor time of the shop and of each server.
+    /// Processor time of the shop and of each server, in microseconds.
     pub cpu_us: CpuUs,
 }
 
 impl Measurement {
-    /// Sales in a second.
+    /// Returns the sales per second.
     pub fn sales_per_s(&self) -> f64 {
         self.sold as f64 / self.seconds
     }
 
     fn of(attack: &Attack<CpuUs>) -> Self {
-        let [before, after] = &attack.looks;
+        let [before, after] = &attack.snapshots;
         let used = after
             .iter()
             .map(|(name, us)| (*name, us - before.get(name).copied().unwrap_or_default()));
         Self {
-            sold: attack.answered.sold(),
-            busy: attack.answered.busy(),
+            sold: attack.answers.sold(),
+            busy: attack.answers.busy(),
             seconds: attack.seconds,
             generator_us: attack.generator_us,
             cpu_us: used.collect(),
@@ -90,7 +88,7 @@ impl Measurement {
     }
 }
 
-/// A shop that was started here, with the ways to it and the processes that it is made of.
+/// A shop that this process started, with its routes and its processes.
 pub struct Shop {
     client: ShopClient,
     nginx: SocketAddr,
@@ -99,14 +97,14 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// The shop that runs there.
+    /// Wraps a running shop.
     ///
     /// # Errors
-    /// When it was not started here.
+    /// When this process did not start the shop.
     pub fn of(running: &RunningShop) -> Result<Self> {
         let ours = running
             .local_processes()
-            .context("the processes of a shop that runs elsewhere cannot be measured")?;
+            .context("the processes of a remote shop cannot be measured")?;
         let (shop, stores) = (&ours.shop, &ours.stores);
         let instances = shop.instances().iter().map(|instance| ("app", instance.pid()));
         let servers = [
@@ -119,7 +117,7 @@ impl Shop {
             .filter_map(|(name, server)| Some((name, server?.pid())));
         let further = stores.services().map(|(name, _)| name);
         let further = further.flat_map(|name| stores.processes(name).iter().map(move |process| (name, process.pid())));
-        let direct = shop.publics().into_iter().next().context("a shop without instances")?;
+        let direct = shop.publics().into_iter().next().context("the shop has no instances")?;
         Ok(Self {
             client: running.client.clone(),
             nginx: address(&shop.host())?,
@@ -136,7 +134,7 @@ impl Shop {
         self.client.open_sale(item, stock).await
     }
 
-    /// Forgets a sale.
+    /// Closes a sale.
     ///
     /// # Errors
     /// As [`Shop::open_sale`].
@@ -144,18 +142,24 @@ impl Shop {
         self.client.close_sale(item).await
     }
 
-    /// Buys `item` by `strategy` for a while.
+    /// Buys `item` with `strategy` for a while.
     ///
     /// # Errors
     /// When the shop cannot be reached or its processes cannot be measured.
-    pub async fn attack(&self, route: Route, asked: Asked, strategy: &str, item: &str) -> Result<Attack<CpuUs>> {
+    pub async fn attack(
+        &self,
+        route: Route,
+        endpoint: ShopEndpoint,
+        strategy: &str,
+        item: &str,
+    ) -> Result<Attack<CpuUs>> {
         let at = match route {
             Route::Nginx => self.nginx,
             Route::Direct => self.direct,
         };
         let load = Load {
             at,
-            request: request(asked, strategy, item),
+            request: request(endpoint, strategy, item),
             warm: WARM,
             measured: MEASURED,
         };
@@ -163,27 +167,33 @@ impl Shop {
         spawn_blocking(move || attack(&load, || processes.used())).await?
     }
 
-    /// Buys `item` by `strategy` for a while, and says what that cost.
+    /// Buys `item` with `strategy` for a while, and returns what that cost.
     ///
     /// # Errors
-    /// As [`Shop::attack`], and when an answer is neither a sale nor busy.
-    pub async fn measure(&self, route: Route, asked: Asked, strategy: &str, item: &str) -> Result<Measurement> {
-        let attack = self.attack(route, asked, strategy, item).await?;
-        if let Some(others) = attack.answered_in_all.others() {
-            let sold = attack.answered_in_all.sold();
+    /// As [`Shop::attack`], and when an answer is neither sold nor busy.
+    pub async fn measure(
+        &self,
+        route: Route,
+        endpoint: ShopEndpoint,
+        strategy: &str,
+        item: &str,
+    ) -> Result<Measurement> {
+        let attack = self.attack(route, endpoint, strategy, item).await?;
+        if let Some(others) = attack.all_answers.others() {
+            let sold = attack.all_answers.sold();
             bail!(
-                "{} answers beside {sold} sales have other statuses: {others}",
-                asked.path()
+                "{}: beside {sold} sales there were other answers: {others}",
+                endpoint.path()
             );
         }
         Ok(Measurement::of(&attack))
     }
 }
 
-/// One request as bytes. The no-op is asked for in the same words as the purchase.
-pub fn request(asked: Asked, strategy: &str, item: &str) -> Arc<[u8]> {
+/// Returns one request as bytes. The no-op differs from the purchase only in its path.
+pub fn request(endpoint: ShopEndpoint, strategy: &str, item: &str) -> Arc<[u8]> {
     let body = json!({ "item": item, "quantity": 1, "buyer": "b-1" }).to_string();
-    let (path, length) = (asked.path(), body.len());
+    let (path, length) = (endpoint.path(), body.len());
     let text = format!(
         "POST {path} HTTP/1.1\r\nHost: shop\r\nX-Strategy: {strategy}\r\nContent-Type: application/json\r\n\
          Content-Length: {length}\r\n\r\n{body}"
@@ -192,8 +202,8 @@ pub fn request(asked: Asked, strategy: &str, item: &str) -> Arc<[u8]> {
 }
 
 fn address(url: &str) -> Result<SocketAddr> {
-    let place = url.strip_prefix("http://").unwrap_or(url);
-    place
+    let address = url.strip_prefix("http://").unwrap_or(url);
+    address
         .parse()
-        .with_context(|| format!("{url} is no address of a shop that was started here"))
+        .with_context(|| format!("{url} is not the address of a local shop"))
 }

@@ -1,20 +1,22 @@
-//! What is shown of it on a screen.
+//! The medians as a table for a terminal.
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Column, ContentArrangement, Table};
 
-use super::{Client, Figures, Parameters, Route};
+use super::figures::Figures;
+use super::measure::Route;
+use super::parameters::{Client, Parameters};
 use crate::row::Row;
 
-/// The processes that have a column of their own; further services share one.
+/// The processes with a column of their own. All other services share one.
 const SERVERS: [&str; 4] = ["app", "nginx", "redis", "sql"];
 
 const HEADS: [&str; 6] = ["strategy", "route", "client", "sales/s", "of no-op", "us"];
 
-/// Those of them that are no numbers.
+/// The number of columns with text.
 const NAMES: usize = 3;
 
-/// The rows as a table: sales, the ratio to the no-op, and microseconds of processor time for each sale.
+/// Formats the rows: sales, the ratio to the no-op, and processor time per sale.
 pub fn table(rows: &[Row<Parameters, Figures>]) -> String {
     let mut table = Table::new();
     table
@@ -25,7 +27,7 @@ pub fn table(rows: &[Row<Parameters, Figures>]) -> String {
     for column in table.column_iter_mut().skip(NAMES) {
         Column::set_cell_alignment(column, CellAlignment::Right);
     }
-    format!("{table}\n\nus: microseconds of processor time for each sale, all together and by each\n")
+    format!("{table}\n\nus: microseconds of processor time per sale, of all processes and of each\n")
 }
 
 fn cells(

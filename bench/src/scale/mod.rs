@@ -1,4 +1,4 @@
-//! `oversell bench scale`: how locks bear more waiters, more instances and more items, close to Redis and without a pause.
+//! `oversell bench scale`: compares locks as waiters, instances and items grow, close to Redis and without a pause.
 
 mod size;
 
@@ -11,7 +11,7 @@ use crate::lock::{Figures, contenders};
 use crate::row::Row;
 use crate::setting::Setting;
 
-/// The locks that are worth the time: one of each way to wait, and the ceiling.
+/// The measured locks: one for each way to wait, and the upper bound.
 const LOCKS: [&str; 5] = ["no-lock", "token", "watchdog", "baton K=1", "baton K=8"];
 
 /// Measures each lock in each size.
@@ -21,6 +21,6 @@ const LOCKS: [&str; 5] = ["no-lock", "token", "watchdog", "baton K=1", "baton K=
 pub async fn measure(setting: &Setting) -> Result<Vec<Row<Parameters, Figures>>> {
     let mut contenders = contenders::all();
     contenders.retain(|contender| LOCKS.contains(&contender.name()));
-    let contenders = contenders::present(setting, contenders).await;
+    let contenders = contenders::available(setting, contenders).await;
     alternate(setting, &contenders, &Size::all()).await
 }

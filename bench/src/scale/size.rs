@@ -1,60 +1,60 @@
-//! How many there are of each.
+//! The sizes: waiters, instances and items.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::lock::Tried;
+use crate::lock::LockRow;
 use crate::lock::alternating::Situation;
 use crate::lock::contention::Contention;
 
-/// Tasks that want one lock, on as many instances as there may be.
+/// Numbers of tasks that contend for one lock, on as many instances as [`SIZE`] allows.
 const WAITERS: [usize; 5] = [1, 8, 64, 256, 1_024];
 
-/// Instances for as many waiters as in [`SIZE`].
+/// Numbers of instances, with the waiters of [`SIZE`].
 const INSTANCES: [usize; 3] = [1, 2, 4];
 
-/// Items, each with a lock of its own, for as many waiters.
+/// Numbers of items with their own locks, with the waiters of [`SIZE`].
 const ITEMS: [usize; 4] = [10, 100, 1_000, 10_000];
 
-/// What grows in one direction stays at this in the others.
+/// The base size: one number grows at a time, and the others stay at this.
 const SIZE: Size = Size {
     waiters: 64,
     instances: 8,
     items: 1,
 };
 
-/// How long they come: without a pause, each is served often in that, and what it costs that all of them ask at one moment in
-/// the beginning is a small part of it.
+/// How long the tasks ask for locks. Without a pause each task gets the lock often in that time, and the burst at the
+/// start is a small part of it.
 const LASTS: Duration = Duration::from_secs(1);
 
-/// How long those may still be served who wait then.
+/// How long tasks that wait at the end may still get the lock.
 const LINGERS: Duration = Duration::from_secs(1);
 
-/// What was tried.
+/// The parameters of a row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Parameters {
-    /// Which lock.
+    /// The name of the lock.
     pub lock: String,
-    /// How many it is.
+    /// The size.
     #[serde(flatten)]
     pub size: Size,
 }
 
-/// How many there are of each.
+/// Numbers of waiters, instances and items.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Size {
-    /// Tasks, over all instances.
+    /// The number of tasks on all instances.
     pub waiters: usize,
-    /// Instances, each with connections of its own.
+    /// The number of instances, each with its own connections.
     pub instances: usize,
-    /// Items, of which a task draws one each time.
+    /// The number of items. A task draws one at random each time.
     pub items: usize,
 }
 
 impl Size {
-    /// Every one of them: one grows at a time.
+    /// Returns all sizes. One number grows at a time.
     pub(super) fn all() -> Vec<Self> {
         let waiters = WAITERS.map(|waiters| Self {
             waiters,
@@ -85,7 +85,7 @@ impl fmt::Display for Parameters {
     }
 }
 
-impl Tried for Parameters {
+impl LockRow for Parameters {
     fn lock(&self) -> &str {
         &self.lock
     }

@@ -1,4 +1,4 @@
-//! What to measure, and how often.
+//! The options of `bench`.
 
 use std::path::PathBuf;
 
@@ -7,32 +7,32 @@ use clap::{Args, Subcommand};
 use super::shop::StackOptions;
 use crate::values::between;
 
-/// What to measure.
+/// The benchmark to run.
 #[derive(Args)]
 pub struct BenchOptions {
     #[command(subcommand)]
     pub what: What,
 }
 
-/// What can be measured.
+/// The benchmarks.
 #[derive(Subcommand)]
 pub enum What {
-    /// How fast and how fairly locks change hands, and what that costs
+    /// Measure how fast and how fairly locks change hands, and at what cost
     Lock(MeasureOptions),
-    /// How locks bear more waiters, more instances and more items
+    /// Compare locks as waiters, instances and items grow
     Scale(MeasureOptions),
-    /// What a sale costs through nginx and straight at an instance, beside a no-op that goes the same way
+    /// Measure what a sale costs through nginx and directly at an instance, beside a no-op on the same route
     ///
-    /// Each repeat takes four seconds for each strategy, two of them for the no-op. All strategies that claim to survive a
-    /// crowd at two instances take about half an hour.
+    /// Each repeat takes four seconds per strategy, two of them for the no-op. All strategies that claim to survive
+    /// crowd and second-instance take about half an hour.
     Path(PathOptions),
 }
 
 /// Which strategies to measure.
 #[derive(Args)]
 pub struct PathOptions {
-    /// Only these strategies, such as lua@redis or *@sql (may be repeated, or separated by commas) [default: all that claim
-    /// to survive crowd and second-instance]
+    /// Only these strategies, such as lua@redis or *@sql (may be repeated, or separated by commas) [default: all that
+    /// claim to survive crowd and second-instance]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
     #[command(flatten)]
@@ -42,13 +42,13 @@ pub struct PathOptions {
 /// How to measure.
 #[derive(Args)]
 pub struct MeasureOptions {
-    /// How often each figure is measured, one lock after the other; the median counts
+    /// Number of runs behind each median
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: u32,
-    /// Where results are written, in a folder of their own
+    /// Folder for results; each run makes its own folder in it
     #[arg(long, value_name = "DIR", default_value = "results/bench")]
     pub results: PathBuf,
-    /// Say nothing on stderr while it goes on
+    /// Print no progress on stderr
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]

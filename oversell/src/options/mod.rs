@@ -1,7 +1,10 @@
 //! The command line.
 
+#[cfg(feature = "bench")]
 mod bench;
 mod choose;
+#[cfg(not(feature = "bench"))]
+mod no_bench;
 mod results;
 mod run;
 mod serve;
@@ -9,8 +12,11 @@ mod shop;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "bench")]
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
+#[cfg(not(feature = "bench"))]
+pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
@@ -52,6 +58,8 @@ pub enum Command {
     /// Answer from a saved result which strategy to use, and what it costs: 0 at least one holds, 1 none
     Choose(ChooseOptions),
     /// Measure what locks and strategies cost, side by side
+    #[cfg_attr(not(feature = "bench"), command(disable_help_flag = true))]
+    #[cfg_attr(not(feature = "bench"), command(after_help = no_bench::HELP))]
     Bench(BenchOptions),
     /// List the strategies, or say how one of them works and what breaks it
     Strategies(StrategiesOptions),

@@ -1,29 +1,29 @@
-//! `bench path`: its load is counted as the shop answers it, and its result has a row for each way.
+//! `bench path`: its counts agree with the answers of the shop, and its result has a row for each route.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use bench::path::generator::{Load, attack};
-use bench::path::{Answered, Asked, request};
+use bench::path::{Answered, ShopEndpoint, request};
 use loadtest::shop::{Address, ShopClient};
 use serde_json::Value;
 
 use crate::harness::{interrupt, output, stderr, stdout, up};
 
-/// Buys an item for a moment, and says how everybody was answered.
-fn bought(host: &str, asked: Asked, item: &str) -> Answered {
+/// Buys an item for a moment, and counts the answers.
+fn bought(host: &str, endpoint: ShopEndpoint, item: &str) -> Answered {
     let load = Load {
         at: host.trim_start_matches("http://").parse().unwrap(),
-        request: request(asked, "lua@redis", item),
+        request: request(endpoint, "lua@redis", item),
         warm: Duration::ZERO,
         measured: Duration::from_millis(100),
     };
-    attack(&load, || Ok(())).unwrap().answered_in_all
+    attack(&load, || Ok(())).unwrap().all_answers
 }
 
 #[tokio::test]
-async fn the_generator_counts_as_many_sales_as_there_are_units_and_no_no_op_takes_one() {
+async fn the_generator_counts_as_many_sales_as_there_are_units_and_a_no_op_sells_none() {
     let (mut shop, said) = up(&[]);
     let word = |name: &str| {
         let mut lines = said.iter().filter_map(|line| line.split_once(char::is_whitespace));
@@ -41,13 +41,13 @@ async fn the_generator_counts_as_many_sales_as_there_are_units_and_no_no_op_take
     };
     let client = ShopClient::new(at.clone()).unwrap();
     client.open_sale("three", 3).await.unwrap();
-    let buy = |asked| {
+    let buy = |endpoint| {
         let host = at.host.clone();
-        tokio::task::spawn_blocking(move || bought(&host, asked, "three"))
+        tokio::task::spawn_blocking(move || bought(&host, endpoint, "three"))
     };
-    let noop = buy(Asked::Noop).await.unwrap();
+    let noop = buy(ShopEndpoint::Noop).await.unwrap();
     assert!(noop.sold() > 3 && noop.others().is_none(), "{noop:?}");
-    let bought = buy(Asked::Purchase).await.unwrap();
+    let bought = buy(ShopEndpoint::Purchase).await.unwrap();
     assert_eq!(bought.sold(), 3, "{bought:?}");
     assert_eq!(bought.others(), Some(format!("{} of 409", bought.count(409))));
     interrupt(&shop);
@@ -60,7 +60,7 @@ fn path_json(results: &Path) -> Value {
 }
 
 #[test]
-fn every_strategy_has_a_row_for_each_way_with_the_no_op_before_them() {
+fn every_strategy_has_a_row_for_each_route_with_the_no_op_before_them() {
     let results = tempfile::tempdir().unwrap();
     let folder = results.path().to_str().unwrap();
     let output = output(&[

@@ -58,6 +58,8 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
         options: MySqlConnectOptions::from_str(url)?,
         // Whole seconds are all that InnoDB takes.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
+        // A buyer that may wait for minutes need not be told busy after a second.
+        connect_within: (wait / 8).clamp(CONNECT_WITHIN, ANSWER_WITHIN),
         snapshot_isolation: false,
         lost: Arc::default(),
     };
@@ -88,6 +90,7 @@ fn pool(manager: Manager, wait: Duration) -> Result<Connections, Error> {
 pub(super) struct Manager {
     options: MySqlConnectOptions,
     row_wait: Duration,
+    connect_within: Duration,
     snapshot_isolation: bool,
     lost: Arc<AtomicU64>,
 }
@@ -126,7 +129,7 @@ impl managed::Manager for Manager {
             self.pin_snapshot_isolation(&mut connection).await?;
             Ok(connection)
         };
-        let connected: sqlx::Result<_> = timeout(CONNECT_WITHIN, connecting)
+        let connected: sqlx::Result<_> = timeout(self.connect_within, connecting)
             .await
             .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
         Ok(Link::new(connected?, statement + CONNECT_WITHIN, self.lost.clone()))

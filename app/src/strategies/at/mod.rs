@@ -182,7 +182,7 @@ impl Coordinator {
     }
 
     /// One try. The ledger is asked for an earlier order before the global lock is given back: one that is found without it may
-    /// still be taken back.
+    /// still be taken back, and so may the last unit. A purchase that lost the lock meanwhile does not know whether it was sold.
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Tried, Error> {
         // Both before anything is locked: who waits in vain for one must not keep the lock from others.
         let (mut stock, mut orders) = self.databases.connected(probe).await?;
@@ -194,8 +194,14 @@ impl Coordinator {
             nothing @ (Ok(None) | Err(Error::GivenUp { .. })) => {
                 self.databases.stock.roll_back(purchase, probe, &mut stock).await?;
                 let order = self.databases.orders.find(purchase, probe, &mut orders).await?;
-                transaction.end(probe, &mut stock).await?;
-                return nothing.map(|_| Tried::Refused(order));
+                let had_the_lock = transaction.end(probe, &mut stock).await?;
+                return nothing.and_then(|_| {
+                    if had_the_lock {
+                        Ok(Tried::Refused(order))
+                    } else {
+                        Err(undone())
+                    }
+                });
             }
             Err(unknown) => return Err(unknown),
         };
@@ -204,9 +210,10 @@ impl Coordinator {
             nothing @ (Ok(false) | Err(Error::GivenUp { .. })) => {
                 self.databases.orders.roll_back(purchase, probe, &mut orders).await?;
                 let order = self.databases.orders.find(purchase, probe, &mut orders).await?;
-                if transaction.decide(Decided::RollingBack, probe, &mut stock).await? {
-                    roll_back(&transaction, probe, &mut stock, None).await?;
+                if !transaction.decide(Decided::RollingBack, probe, &mut stock).await? {
+                    return Err(undone());
                 }
+                roll_back(&transaction, probe, &mut stock, None).await?;
                 return nothing.map(|_| Tried::Refused(order));
             }
             Err(unknown) => return Err(unknown),

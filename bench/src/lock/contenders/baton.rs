@@ -1,4 +1,5 @@
-//! `baton`, our own: its holder hands it to the next waiter, inside an instance up to a batch.
+//! The crate `baton` of this workspace: the holder hands the lock to the next waiter. An instance keeps it for up to a
+//! batch.
 
 use std::sync::Arc;
 
@@ -7,16 +8,15 @@ use async_trait::async_trait;
 use baton::{Baton, Settings};
 use redis::Client;
 
-use super::{Held, Kind, Lock};
+use super::super::lock_kind::{Held, Lock, LockKind};
 
-/// With that batch.
-pub struct Handed {
+pub struct BatonLock {
     name: String,
     batch: u32,
 }
 
-impl Handed {
-    /// Gives the lock to another instance after `batch` in a row.
+impl BatonLock {
+    /// Hands the lock to another instance after `batch` holders in a row.
     pub fn in_batches_of(batch: u32) -> Self {
         let name = format!("baton K={batch}");
         Self { name, batch }
@@ -28,7 +28,7 @@ struct Instance(Baton);
 struct Holder(baton::Held);
 
 #[async_trait]
-impl Kind for Handed {
+impl LockKind for BatonLock {
     fn name(&self) -> &str {
         &self.name
     }

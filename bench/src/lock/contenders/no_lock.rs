@@ -1,4 +1,4 @@
-//! No lock at all: a script takes one away, which is what most locks are there for. No lock can be faster.
+//! No lock: one script decrements a counter, the work that most locks protect. No lock can be faster.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use redis::aio::MultiplexedConnection;
 use redis::{Client, Script};
 
-use super::{Held, Kind, Lock};
+use super::super::lock_kind::{Held, Lock, LockKind};
 
-/// Takes one away if there is one; at 0 it begins anew, so that each call does the same work.
+/// Decrements the counter. At 0 it starts again, so that each call does the same work.
 const TAKE: &str = r"
 local left = tonumber(redis.call('get', KEYS[1]) or '0')
 if left <= 0 then
@@ -19,7 +19,6 @@ redis.call('set', KEYS[1], left - 1)
 return left
 ";
 
-/// The ceiling.
 pub struct NoLock;
 
 struct Counter {
@@ -30,7 +29,7 @@ struct Counter {
 struct Nothing;
 
 #[async_trait]
-impl Kind for NoLock {
+impl LockKind for NoLock {
     fn name(&self) -> &str {
         "no-lock"
     }

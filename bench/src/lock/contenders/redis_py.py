@@ -1,6 +1,6 @@
-"""Contends for redis-py's lock with its defaults: a client for each instance, a thread for each task.
+"""Contends for the lock of redis-py with its defaults: a client for each instance, a thread for each task.
 
-Says "ready" when all have connected, begins when it is sent a line, and says what it saw as JSON.
+Prints "ready" when all clients have connected, starts when it reads a line, and prints its report as JSON.
 """
 
 import json
@@ -11,33 +11,33 @@ import uuid
 
 import redis
 
-told = json.loads(sys.argv[1])
+arguments = json.loads(sys.argv[1])
 name = f"oversell-bench-{uuid.uuid4().hex}"
 inside = threading.Lock()
-begin = threading.Barrier(told["instances"] * told["tasks"] + 1)
-# Changed by one operation each, or by the holder alone.
+begin = threading.Barrier(arguments["instances"] * arguments["tasks"] + 1)
+# Changed by one operation each, or by the holder only.
 waiting, released_at, handoffs, violations, tasks = [], [], [], [], []
 
 
 def contend(client):
-    seen = {"acquisitions": 0, "in_time": 0, "longest_wait_s": 0.0}
-    # A lock of its own: the connection is made by that, and the scripts are loaded.
+    sample = {"acquisitions": 0, "in_time": 0, "longest_wait_s": 0.0}
+    # An unshared lock: taking it opens the connection and loads the scripts.
     with client.lock(f"oversell-bench-{uuid.uuid4().hex}"):
         pass
     begin.wait()
     begin.wait()
-    ends = time.perf_counter() + told["lasts_s"]
-    while (came := time.perf_counter()) < ends:
+    ends = time.perf_counter() + arguments["lasts_s"]
+    while (asked := time.perf_counter()) < ends:
         lock = client.lock(name)
         waiting.append(None)
-        had = lock.acquire(blocking_timeout=ends + told["lingers_s"] - came)
+        is_held = lock.acquire(blocking_timeout=ends + arguments["lingers_s"] - asked)
         waiting.pop()
         now = time.perf_counter()
-        seen["longest_wait_s"] = max(seen["longest_wait_s"], now - came)
-        if not had:
+        sample["longest_wait_s"] = max(sample["longest_wait_s"], now - asked)
+        if not is_held:
             break
-        seen["acquisitions"] += 1
-        seen["in_time"] += now < ends
+        sample["acquisitions"] += 1
+        sample["in_time"] += now < ends
         if released_at:
             handoffs.append(now - released_at.pop())
         if not inside.acquire(blocking=False):
@@ -48,15 +48,15 @@ def contend(client):
         if waiting:
             released_at[:] = [time.perf_counter()]
         lock.release()
-        time.sleep(max(0.0, min(told["think_s"], ends - time.perf_counter())))
-    tasks.append(seen)
+        time.sleep(max(0.0, min(arguments["think_s"], ends - time.perf_counter())))
+    tasks.append(sample)
 
 
-clients = [redis.Redis.from_url(told["url"]) for _ in range(told["instances"])]
+clients = [redis.Redis.from_url(arguments["url"]) for _ in range(arguments["instances"])]
 threads = [
     threading.Thread(target=contend, args=[client], daemon=True)
     for client in clients
-    for _ in range(told["tasks"])
+    for _ in range(arguments["tasks"])
 ]
 for thread in threads:
     thread.start()

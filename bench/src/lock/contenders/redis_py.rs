@@ -1,4 +1,4 @@
-//! redis-py's `Lock` with its defaults, in a Python of its own: asks every 100 ms.
+//! The `Lock` of redis-py with its defaults, in a Python process: it polls every 100 ms.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,39 +14,37 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::super::commands::CommandCounter;
+use super::super::contender::Contender;
 use super::super::contention::Contention;
-use super::super::seen::{Seen, TaskSeen};
-use super::Contender;
+use super::super::sample::{Sample, TaskSample};
 
 const PROGRAM: &str = include_str!("redis_py.py");
 
-/// What is fetched where it is not there.
+/// The package to download if Python lacks it.
 const PACKAGE: &str = "redis==8.1.0";
 
-/// How long Python may take to connect, and to end when it is over.
+/// How long Python may take to connect, and to end after the run.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 
-/// The lock, once a Python is found that has it.
+/// The lock, and the Python that runs it once it is found.
 #[derive(Default)]
 pub struct RedisPy(OnceCell<Python>);
 
-/// A Python that has redis-py.
 struct Python {
     program: std::path::PathBuf,
-    /// Where it was fetched to; it goes with it.
+    /// The folder of the download, removed on drop.
     _folder: Option<Folder>,
 }
 
-/// What the program says at the end.
 #[derive(Deserialize)]
-struct Said {
-    tasks: Vec<SaidOfTask>,
+struct PythonReport {
+    tasks: Vec<TaskReport>,
     handoffs_s: Vec<f64>,
     violations: u64,
 }
 
 #[derive(Deserialize)]
-struct SaidOfTask {
+struct TaskReport {
     acquisitions: u64,
     in_time: u64,
     longest_wait_s: f64,
@@ -67,10 +65,10 @@ impl Contender for RedisPy {
         Ok(())
     }
 
-    async fn contend(&self, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Seen> {
-        let python = self.0.get().context("no Python was looked for")?;
-        let told = json!({
-            // As redis-py writes it.
+    async fn contend(&self, contention: Contention, url: &str, counter: &mut CommandCounter) -> Result<Sample> {
+        let python = self.0.get().context("prepare was not called")?;
+        let arguments = json!({
+            // The scheme of redis-py.
             "url": url.replacen("redis+unix://", "unix://", 1),
             "instances": contention.instances,
             "tasks": contention.tasks,
@@ -79,13 +77,13 @@ impl Contender for RedisPy {
             "lingers_s": contention.lingers.as_secs_f64(),
         });
         let mut child = Command::new(&python.program)
-            .args(["-c", PROGRAM, &told.to_string()])
+            .args(["-c", PROGRAM, &arguments.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let mut stdin = child.stdin.take().context("a child without stdin")?;
-        let mut lines = BufReader::new(child.stdout.take().context("a child without stdout")?).lines();
+        let mut stdin = child.stdin.take().context("Python has no stdin")?;
+        let mut lines = BufReader::new(child.stdout.take().context("Python has no stdout")?).lines();
         let ready = timeout(ANSWERS_WITHIN, lines.next_line())
             .await
             .context("redis-py did not connect")??;
@@ -93,26 +91,26 @@ impl Contender for RedisPy {
         let before = counter.so_far().await?;
         stdin.write_all(b"begin\n").await?;
         let limit = contention.lasts + contention.lingers + ANSWERS_WITHIN;
-        let said = timeout(limit, lines.next_line())
+        let report = timeout(limit, lines.next_line())
             .await
-            .context("redis-py did not come back")??;
+            .context("redis-py did not end in time")??;
         let commands = counter.so_far().await? - before;
-        let said: Said = serde_json::from_str(&said.context("redis-py ended early")?)?;
-        said.seen(contention.lasts, commands)
+        let report: PythonReport = serde_json::from_str(&report.context("redis-py ended early")?)?;
+        report.sample(contention.lasts, commands)
     }
 }
 
-impl Said {
-    fn seen(self, lasted: Duration, commands: u64) -> Result<Seen> {
-        let task = |said: SaidOfTask| {
-            Ok(TaskSeen {
-                acquisitions: said.acquisitions,
-                in_time: said.in_time,
-                longest_wait: Duration::try_from_secs_f64(said.longest_wait_s)?,
+impl PythonReport {
+    fn sample(self, lasted: Duration, commands: u64) -> Result<Sample> {
+        let task = |task: TaskReport| {
+            Ok(TaskSample {
+                acquisitions: task.acquisitions,
+                in_time: task.in_time,
+                longest_wait: Duration::try_from_secs_f64(task.longest_wait_s)?,
             })
         };
         let handoffs = self.handoffs_s.into_iter().map(Duration::try_from_secs_f64);
-        Ok(Seen {
+        Ok(Sample {
             lasted,
             tasks: self.tasks.into_iter().map(task).collect::<Result<_>>()?,
             handoffs: handoffs.collect::<Result<_, _>>()?,
@@ -123,33 +121,32 @@ impl Said {
 }
 
 impl Python {
-    /// The one on PATH if it has redis-py, else one in a folder of its own, for which redis-py is fetched.
+    /// Finds the Python on PATH if it has redis-py. Otherwise it makes a virtual environment and downloads redis-py.
     async fn find(fetch: bool) -> Result<Self> {
-        if done(Command::new("python3").args(["-c", "import redis"])).await.is_ok() {
+        if run(Command::new("python3").args(["-c", "import redis"])).await.is_ok() {
             return Ok(Self {
                 program: "python3".into(),
                 _folder: None,
             });
         }
         if !fetch {
-            bail!("python3 with redis-py is not here, and nothing may be fetched");
+            bail!("python3 with redis-py is not installed, and --no-fetch forbids the download");
         }
         let folder = Folder::new()?;
-        let place = folder.path().join("venv");
-        done(Command::new("python3").args(["-m", "venv"]).arg(&place)).await?;
-        done(Command::new(place.join("bin/pip")).args(["install", "--quiet", PACKAGE])).await?;
+        let venv = folder.path().join("venv");
+        run(Command::new("python3").args(["-m", "venv"]).arg(&venv)).await?;
+        run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", PACKAGE])).await?;
         Ok(Self {
-            program: place.join("bin/python"),
+            program: venv.join("bin/python"),
             _folder: Some(folder),
         })
     }
 }
 
-/// Runs it to its end.
-async fn done(command: &mut Command) -> Result<()> {
+async fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.trim().lines().last().unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.trim().lines().last().unwrap_or_default();
     ensure!(output.status.success(), "{last}");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! The crate `rslock` with its defaults on one Redis: it asks up to three times, up to 200 ms apart, and then begins anew.
+//! The crate `rslock` with its defaults on one Redis: it asks up to three times, up to 200 ms apart, and then starts
+//! again.
 
 use std::sync::Arc;
 
@@ -7,9 +8,8 @@ use async_trait::async_trait;
 use redis::Client;
 use rslock::{LockGuard, LockManager};
 
-use super::{Held, Kind, LEASE, Lock};
+use super::super::lock_kind::{Held, LEASE, Lock, LockKind};
 
-/// The crate.
 pub struct RsLock;
 
 struct Manager(LockManager);
@@ -17,7 +17,7 @@ struct Manager(LockManager);
 struct Guard(LockGuard);
 
 #[async_trait]
-impl Kind for RsLock {
+impl LockKind for RsLock {
     fn name(&self) -> &str {
         "rslock"
     }

@@ -1,4 +1,4 @@
-//! The way to Redis: straight, or by a relay that makes each round trip longer.
+//! The route to Redis: direct, or through a relay that delays each round trip.
 
 use std::time::{Duration, Instant};
 
@@ -7,24 +7,24 @@ use redis::{Client, ConnectionAddr, IntoConnectionInfo, cmd};
 use stack::{Direction, Folder, Relay, ServiceLocation};
 use url::Url;
 
-/// Round trips of which the middle one is the unit.
+/// The number of measured round trips. Their median is the unit.
 const PINGS: usize = 31;
 
-/// How Redis is reached.
-pub struct Way {
+/// A route to Redis.
+pub struct RedisRoute {
     /// The URL for clients.
     pub url: String,
     _relay: Option<(Relay, Folder)>,
 }
 
-impl Way {
-    /// The way to the Redis at `url`, on which each round trip takes `added` longer.
+impl RedisRoute {
+    /// Opens a route to the Redis at `url` that adds `added` to each round trip.
     ///
-    /// All of that is added on the way back: whoever only knows what arrives where it is cannot tell it from half on each, and
-    /// the relay, which rounds up to whole milliseconds, rounds once.
+    /// The relay delays only the answers. A client cannot tell that from a delay in both directions, and the relay,
+    /// which rounds up to whole milliseconds, rounds only once.
     ///
     /// # Errors
-    /// When the URL leads nowhere that a relay can lead to.
+    /// When a relay cannot reach the URL.
     pub async fn to(url: &str, added: Duration) -> Result<Self> {
         let relay = match added.is_zero() {
             true => None,
@@ -37,7 +37,7 @@ impl Way {
         Ok(Self { url, _relay: relay })
     }
 
-    /// What a round trip takes while nothing else is on the way: the middle one of some PINGs.
+    /// Measures a round trip on the idle route: the median of some PINGs.
     ///
     /// # Errors
     /// When Redis does not answer.
@@ -70,7 +70,7 @@ async fn place(url: &str) -> Result<ServiceLocation> {
             let mut found = tokio::net::lookup_host((host.as_str(), *port)).await?;
             ServiceLocation::Port(found.next().with_context(|| format!("{host} has no address"))?)
         }
-        _ => anyhow::bail!("--redis: no relay can lead to a Redis that speaks TLS"),
+        _ => anyhow::bail!("--redis: a relay cannot delay a Redis that uses TLS"),
     })
 }
 
@@ -83,11 +83,11 @@ fn moved(url: &str, to: &ServiceLocation) -> Result<String> {
             moved
                 .set_ip_host(address.ip())
                 .ok()
-                .context("a URL of Redis without a host")?;
+                .context("the URL of Redis has no host")?;
             moved
                 .set_port(Some(address.port()))
                 .ok()
-                .context("a URL of Redis without a port")?;
+                .context("the URL of Redis has no port")?;
         }
     }
     Ok(moved.into())

@@ -1,4 +1,4 @@
-//! Guards of the shop, as they are: `token` asks every 1 to 5 ms, `spin` without a pause, `watchdog` is woken as Redisson's.
+//! Guards of the app, unchanged: `token` polls every 1 to 5 ms, `spin` without a pause, and a message wakes `watchdog`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,36 +12,31 @@ use app::timeouts::Timeouts;
 use app::world::World;
 use async_trait::async_trait;
 
-use super::{Held, Kind, LEASE, Lock};
+use super::super::lock_kind::{Held, LEASE, Lock, LockKind};
 
-/// Longer than any run lasts: nobody is turned away.
+/// Longer than any run: no task gives up.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// A guard by its name.
-pub struct ShopGuard {
+pub struct AppGuard {
     name: &'static str,
     sends: &'static [&'static str],
 }
 
-impl ShopGuard {
-    /// The owner token, polled for.
+impl AppGuard {
     pub const TOKEN: Self = Self {
         name: "token",
         sends: &["set", "evalsha"],
     };
-    /// The same without a pause.
     pub const SPIN: Self = Self {
         name: "spin",
         sends: &["set", "evalsha"],
     };
-    /// Redisson's protocol.
     pub const WATCHDOG: Self = Self {
         name: "watchdog",
         sends: &["evalsha", "psubscribe", "ping"],
     };
 }
 
-/// A guard, and the connections that it lives by.
 struct Instance {
     guard: Arc<dyn Guard>,
     world: World,
@@ -53,7 +48,7 @@ struct HeldGuard {
 }
 
 #[async_trait]
-impl Kind for ShopGuard {
+impl LockKind for AppGuard {
     fn name(&self) -> &str {
         self.name
     }
@@ -64,7 +59,7 @@ impl Kind for ShopGuard {
 
     async fn connect(&self, url: &str) -> Result<Arc<dyn Lock>> {
         let entry = guards::ALL.iter().find(|entry| entry.mechanism.name == self.name);
-        let entry = entry.with_context(|| format!("the shop has no guard {}", self.name))?;
+        let entry = entry.with_context(|| format!("the app has no guard {}", self.name))?;
         let services = Services::default().with("redis", [url]);
         let timeouts = Timeouts {
             wait: WAIT,
@@ -80,7 +75,7 @@ impl Kind for ShopGuard {
 impl Lock for Instance {
     async fn lock(&self, name: &str) -> Result<Box<dyn Held>> {
         let name = Name::parse(name)?;
-        // Each attempt is a purchase of its own: the owner of `watchdog` is known by its number.
+        // Each attempt is a separate purchase: `watchdog` tells its owners apart by the number of the purchase.
         let purchase = Purchase::new(name.clone(), 1, name.clone(), None);
         let probe = Probe::new(&purchase, Duration::ZERO, None, self.world.observers.clone());
         let held = self.guard.lock(&name, &probe).await?;

@@ -1,8 +1,9 @@
--- A limit to what one process has in a row, to its message and to what a step of Redis takes.
+-- The most waiters of one process that get the lock together. It limits the message, and the time that one script
+-- takes.
 local MOST_IN_A_ROW = 64
 
--- Takes the first waiter from the queue, and with it those of its process right behind: nobody comes in between them, so that
--- they need no word of Redis to have the lock in this order. Says all, the first, and how many.
+-- Takes the first waiter from the queue, and with it the waiters of its process right behind it. Nobody is between
+-- them, so they can pass the lock on in this order without Redis. Returns all of them, the first, and their number.
 local function first_in_queue()
     local first = redis.call('lpop', queue)
     if not first then
@@ -20,8 +21,8 @@ local function first_in_queue()
     return waiters, first, count
 end
 
--- Makes the first in the queue who still listen the owner, and tells them so. Without any the lock is free.
-local function hand_over()
+-- Gives the lock to the first waiters whose process listens, and tells that process. Without any the lock is free.
+local function hand_off()
     local to, first, count = first_in_queue()
     while to do
         local fences = string.match(first, '%d+$')
@@ -29,8 +30,8 @@ local function hand_over()
             fences = count * fences
         end
         redis.call('set', owner, to, 'px', grace_ms)
-        local told = string.format('%s %.0f %.0f %s', to, next_fence(fences), now_us(), owner)
-        if redis.call('publish', 'baton:' .. string.match(first, '^[^:]+'), told) > 0 then
+        local message = string.format('%s %.0f %.0f %s', to, next_fence(fences), now_us(), owner)
+        if redis.call('publish', 'baton:' .. string.match(first, '^[^:]+'), message) > 0 then
             return
         end
         to, first, count = first_in_queue()

@@ -1,4 +1,4 @@
-//! Who is next.
+//! The order of the holders, and the cost of a handoff.
 
 use baton::{Released, Settings};
 use redis::AsyncCommands;
@@ -26,7 +26,7 @@ async fn waiters_of_all_processes_are_served_in_the_order_in_which_they_came() {
 }
 
 #[tokio::test]
-async fn a_waiter_whose_process_listens_no_more_is_skipped() {
+async fn a_waiter_whose_process_no_longer_listens_is_skipped() {
     let mut world = World::start().await;
     let process = world.process(patient()).await;
     let held = lock(&process).await;
@@ -39,7 +39,7 @@ async fn a_waiter_whose_process_listens_no_more_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_batch_is_passed_on_inside_the_process_and_then_the_others_have_their_turn() {
+async fn a_batch_stays_inside_the_process_and_then_another_process_gets_the_lock() {
     let mut world = World::start().await;
     let batch = Settings { batch: 3, ..patient() };
     let (here, there) = (world.process(batch.clone()).await, world.process(batch).await);
@@ -47,17 +47,17 @@ async fn a_batch_is_passed_on_inside_the_process_and_then_the_others_have_their_
     let mut own = Vec::new();
     for _ in 0..3 {
         own.push(waiting(&here));
-        // In the order in which they came: each waits before the next one comes.
+        // Each one waits before the next one comes, so that their order is known.
         tokio::task::yield_now().await;
     }
     let other = waiting(&there);
     world.queued(1).await;
     let begin = first.fence();
     let mut held = first;
-    for (place, waiter) in own.drain(..2).enumerate() {
+    for (index, waiter) in own.drain(..2).enumerate() {
         assert_eq!(held.release().await.unwrap(), Released::InTime);
         held = waiter.await.unwrap();
-        assert_eq!(held.fence(), begin + place as u64 + 1, "of those that were reserved");
+        assert_eq!(held.fence(), begin + index as u64 + 1, "of the reserved fences");
     }
     world.queued(1).await;
     held.release().await.unwrap();
@@ -68,10 +68,10 @@ async fn a_batch_is_passed_on_inside_the_process_and_then_the_others_have_their_
 }
 
 #[tokio::test]
-async fn neighbours_in_the_queue_have_it_in_a_row_and_redis_is_asked_once() {
+async fn neighbours_in_the_queue_get_the_lock_in_a_row_for_one_script() {
     let mut world = World::start().await;
     let (here, there) = (world.process(patient()).await, world.process(patient()).await);
-    // The scripts are loaded by the first.
+    // The first use loads the scripts.
     lock(&here).await.release().await.unwrap();
     let held = lock(&there).await;
     let mut waiters = Vec::new();
@@ -91,7 +91,7 @@ async fn neighbours_in_the_queue_have_it_in_a_row_and_redis_is_asked_once() {
     assert_eq!(
         calls(&world).await - before,
         4,
-        "of the first one, of a row of three, and of two alone"
+        "one of the first holder, one of the row of three, and two of the others"
     );
     world.free().await;
 }
@@ -100,7 +100,7 @@ async fn neighbours_in_the_queue_have_it_in_a_row_and_redis_is_asked_once() {
 async fn an_uncontended_lock_costs_two_commands() {
     let world = World::start().await;
     let process = world.process(patient()).await;
-    // The scripts are loaded by the first.
+    // The first use loads the scripts.
     lock(&process).await.release().await.unwrap();
     let before = calls(&world).await;
     for _ in 0..10 {
@@ -109,7 +109,7 @@ async fn an_uncontended_lock_costs_two_commands() {
     assert_eq!(calls(&world).await - before, 20);
 }
 
-/// How many scripts Redis was asked to run.
+/// The number of scripts that Redis was asked to run.
 async fn calls(world: &World) -> u64 {
     let mut redis = world.redis.clone();
     let stats: String = redis::cmd("INFO")

@@ -1,45 +1,45 @@
-//! What was seen in one run, and the figures that it comes to.
+//! The observations of one run, and their figures.
 
 use std::time::Duration;
 
 use super::figures::Figures;
 
-/// What was seen of one task.
+/// The observations of one task.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TaskSeen {
-    /// How often it got the lock.
+pub struct TaskSample {
+    /// How often the task got the lock.
     pub acquisitions: u64,
-    /// How often of these before time was up.
+    /// How many of these acquisitions were before the end of the run.
     pub in_time: u64,
-    /// The longest that it waited for the lock, also in vain.
+    /// The longest wait for the lock, including a wait that failed.
     pub longest_wait: Duration,
 }
 
-/// What was seen in one run.
+/// The observations of one run.
 #[derive(Clone, Debug)]
-pub struct Seen {
-    /// How long it was counted.
+pub struct Sample {
+    /// The length of the run.
     pub lasted: Duration,
-    /// Of each task.
-    pub tasks: Vec<TaskSeen>,
-    /// How long the hand-overs took that somebody waited for.
+    /// The observations of each task.
+    pub tasks: Vec<TaskSample>,
+    /// How long each handoff to a waiting task took.
     pub handoffs: Vec<Duration>,
-    /// How often two were inside at once, or a fence did not rise; none where nobody has anything to himself.
+    /// How often two tasks were inside at once, or a fence did not rise. None for a contender that is no lock.
     pub violations: Option<u64>,
-    /// What Redis was sent.
+    /// The number of commands that Redis received.
     pub commands: u64,
 }
 
-impl Seen {
-    /// In figures; `round_trip` is the unit of hand-overs.
+impl Sample {
+    /// Computes the figures. `round_trip` is the unit of handoffs.
     pub fn figures(&self, round_trip: Duration) -> Figures {
-        let of_tasks = |count: fn(&TaskSeen) -> u64| self.tasks.iter().map(count);
+        let of_tasks = |count: fn(&TaskSample) -> u64| self.tasks.iter().map(count);
         let acquisitions: u64 = of_tasks(|task| task.acquisitions).sum();
         let in_time: u64 = of_tasks(|task| task.in_time).sum();
         let longest = self.tasks.iter().map(|task| task.longest_wait).max();
         let mut handoffs = self.handoffs.clone();
         handoffs.sort();
-        // A count of nothing has no hand-over: only locks hand over.
+        // Only a lock has handoffs.
         let handoff = |part: f64| {
             self.violations?;
             let rank = (part * handoffs.len() as f64).ceil() as usize;
@@ -63,7 +63,7 @@ fn in_ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1_000.0
 }
 
-/// Jain's index: the square of the sum by the sum of the squares and the number of those who were served.
+/// Jain's index: the square of the sum, divided by the sum of the squares and by the number of tasks.
 fn jain(counts: impl Iterator<Item = u64>) -> f64 {
     let (mut all, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for count in counts.map(|count| count as f64) {
@@ -83,26 +83,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_alike_is_1_and_one_alone_is_one_of_all() {
+    fn equal_shares_give_1_and_a_single_winner_gives_1_divided_by_the_number() {
         assert_eq!(jain([5, 5, 5, 5].into_iter()), 1.0);
         assert_eq!(jain([0, 9, 0, 0].into_iter()), 0.25);
     }
 
     #[test]
-    fn figures_are_of_what_was_in_time_and_commands_of_all() {
-        let task = |acquisitions, in_time| TaskSeen {
+    fn throughput_counts_acquisitions_in_time_and_commands_are_per_acquisition() {
+        let task = |acquisitions, in_time| TaskSample {
             acquisitions,
             in_time,
             longest_wait: Duration::from_millis(acquisitions),
         };
-        let seen = Seen {
+        let sample = Sample {
             lasted: Duration::from_millis(500),
             tasks: vec![task(4, 3), task(6, 5)],
             handoffs: (1..=100).rev().map(Duration::from_millis).collect(),
             violations: Some(0),
             commands: 30,
         };
-        let figures = seen.figures(Duration::from_millis(10));
+        let figures = sample.figures(Duration::from_millis(10));
         assert_eq!(figures.acquisitions_per_s, 16.0);
         assert_eq!(figures.commands_per_acquisition, Some(3.0));
         assert_eq!(

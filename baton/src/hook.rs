@@ -1,0 +1,75 @@
+//! Lets a program see or disturb each command and each wait.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::pin::Pin;
+
+use crate::error::Error;
+
+/// An operation of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// EVALSHA: asks for the lock, for the first time or again.
+    Acquire,
+    /// Waits for the lock.
+    Wait,
+    /// EVALSHA: gives up the lock, or a place in the queue.
+    Release,
+    /// EVALSHA: renews every lease that is due.
+    Renew,
+    /// SUBSCRIBE: subscribes to the channel of this process.
+    Subscribe,
+    /// Waits for the next message.
+    Receive,
+    /// PING: checks that the subscription is alive.
+    Ping,
+}
+
+/// The result of an operation, in words. Only the operation itself makes one.
+pub struct Summary(pub(crate) Cow<'static, str>);
+
+impl Summary {
+    /// The words.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An operation that has not started.
+pub type PendingOperation<'a> = Pin<Box<dyn Future<Output = Summary> + Send + 'a>>;
+
+/// Code that runs around each operation.
+pub trait Hook: Send + Sync + 'static {
+    /// Runs `pending`, which concerns the lock or channel `key`. It must await `pending`, and may act before and after.
+    fn run<'a>(&'a self, operation: Operation, key: &'a str, pending: PendingOperation<'a>) -> PendingOperation<'a>;
+}
+
+/// Runs `pending`, through the hook if there is one.
+pub(crate) async fn observed<T: Send, W: Into<Cow<'static, str>>>(
+    hook: Option<&dyn Hook>,
+    operation: Operation,
+    key: &str,
+    pending: impl Future<Output = T> + Send,
+    words: impl FnOnce(&T) -> W + Send,
+) -> T {
+    let Some(hook) = hook else {
+        return pending.await;
+    };
+    let mut result = None;
+    let summarized = Box::pin(async {
+        let answer = pending.await;
+        let summary = Summary(words(&answer).into());
+        result = Some(answer);
+        summary
+    });
+    hook.run(operation, key, summarized).await;
+    result.expect("only the operation makes a Summary")
+}
+
+/// Describes the answer to a command that may have failed.
+pub(crate) fn in_words<T, D: Display>(answer: &Result<T, Error>, words: impl FnOnce(&T) -> D) -> String {
+    match answer {
+        Ok(answer) => words(answer).to_string(),
+        Err(error) => error.to_string(),
+    }
+}
