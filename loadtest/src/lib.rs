@@ -13,13 +13,15 @@
 //! - [`audit`]: the verdict, a pure function of responses and facts
 //! - [`result`], [`report`]: what is kept of a run, and how it is shown
 //! - [`experiment`], [`demo`]: play a whole plan, or the smallest crowd there is
+//! - [`check`]: a shop beside the contract, point by point
 //!
 //! From the bottom up: [`text`], [`http`], [`facts`], [`shop`] (the client of the contract), [`responses`], [`audit`],
 //! [`trace`], [`sale`], [`deployment`], [`attack`], [`faults`], [`threats`], [`plan`], [`workers`], [`follow_up`],
-//! [`result`], [`experiment`], [`report`], [`demo`].
+//! [`result`], [`experiment`], [`report`], [`demo`], [`check`].
 
 pub mod attack;
 pub mod audit;
+pub mod check;
 pub mod demo;
 pub mod deployment;
 pub mod experiment;

@@ -9,10 +9,10 @@ use loadtest::result::RunResult;
 use loadtest::result::choice::{Candidate, Choice, Stores, choose as answer, threats_of};
 use serde_json::json;
 
+use crate::console;
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 use crate::options::ChooseOptions;
 use crate::report::read;
-use crate::say;
 
 /// Prints the answers.
 pub fn choose(options: &ChooseOptions) -> Result<u8> {
@@ -30,7 +30,7 @@ pub fn choose(options: &ChooseOptions) -> Result<u8> {
         let from = format!("From {}. A clean round is no proof.\n", place.display());
         parts.chain([from]).collect::<Vec<_>>().join("\n")
     };
-    say::result(&text)?;
+    console::print(&text)?;
     let holds = choices.iter().any(|choice| !choice.holds.is_empty());
     Ok(if holds { AS_DESIGNED } else { NOT_AS_DESIGNED })
 }

@@ -20,7 +20,7 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// The most bytes of a catalogue.
-const MAX_CATALOGUE: usize = 1024 * 1024;
+pub const MAX_CATALOGUE: usize = 1024 * 1024;
 
 /// The most bytes and characters of what the admin listener says that are read and shown.
 const MAX_ERROR: (usize, usize) = (64 * 1024, 200);

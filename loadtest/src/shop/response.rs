@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
-use reqwest::header::RETRY_AFTER;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ use crate::http;
 use crate::text::MAX_NAME;
 
 /// The most bytes of an answer that are read. The contract asks for less than 300.
-const MAX_BODY: usize = 64 * 1024;
+pub(crate) const MAX_BODY: usize = 64 * 1024;
 
 /// The longest order id that is taken, in bytes.
 pub const MAX_ORDER_ID: usize = 128;
@@ -104,16 +104,21 @@ impl Reply {
         let Ok(response) = response else {
             return Self::SILENCE;
         };
-        let (status, headers) = (response.status(), response.headers());
+        let (status, headers) = (response.status(), response.headers().clone());
+        match http::body(response, MAX_BODY).await {
+            Some(body) => Self::of(status, &headers, &body),
+            None => Self::SILENCE,
+        }
+    }
+
+    /// Reads the status, the headers and the whole body of a response.
+    pub(crate) fn of(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let may_retry = headers.contains_key(RETRY_AFTER);
         // A date, which the header may also hold, says no more than the default does.
         let retry_after = headers
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok()?.parse().ok());
         let named = http::named(headers, &http::INSTANCE);
-        let Some(body) = http::body(response, MAX_BODY).await else {
-            return Self::SILENCE;
-        };
         let kind = match status {
             StatusCode::CREATED => ResponseKind::Sold,
             StatusCode::CONFLICT => ResponseKind::SoldOut,
@@ -122,7 +127,7 @@ impl Reply {
             _ => ResponseKind::Unknown,
         };
         let mut sold: HashMap<String, &RawValue> = match kind {
-            ResponseKind::Sold => serde_json::from_slice(&body).unwrap_or_default(),
+            ResponseKind::Sold => serde_json::from_slice(body).unwrap_or_default(),
             ResponseKind::SoldOut | ResponseKind::Busy | ResponseKind::Rejected | ResponseKind::Unknown => {
                 HashMap::new()
             }
