@@ -68,7 +68,7 @@ fn newest_matrix(results: &Path) -> Result<PathBuf, Usage> {
     };
     folders.filter(is_matrix).max().ok_or_else(|| {
         Usage(format!(
-            "there is no {}/*-matrix here: name a result, such as oversell choose results/2026-11-23-matrix",
+            "there is no {}/*-matrix here: name a result, such as oversell choose path/to/a/run",
             results.display()
         ))
     })

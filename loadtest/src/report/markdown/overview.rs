@@ -20,7 +20,7 @@ const STRATEGIES: [(&str, &str, &str); 12] = [
     ("fenced@sql", "lease and fence", "租约加围栏令牌"),
     ("for-update@sql", "row lock", "行锁"),
     ("compare-num@sql", "optimistic lock", "乐观锁"),
-    ("conditional@sql", "guarded UPDATE", "条件 UPDATE"),
+    ("conditional@sql", "single UPDATE", "单条 UPDATE"),
     ("lua@redis", "Lua script", "Lua 脚本"),
     ("outbox@redis+sql", "Lua, then SQL", "Lua 加发件箱"),
 ];
