@@ -1,20 +1,20 @@
-//! Work that goes on by itself when whoever waits for it has gone.
+//! Work that continues after its caller is gone.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::runtime::Handle;
 
-/// Is carried out by whoever waits for it, and to its end even if nobody does any more. A task of its own from the beginning
-/// would cost each purchase two wake-ups.
+/// A future that its caller polls. If it is dropped before its end, a new task completes it. A separate task from the
+/// beginning would cost each purchase two wake-ups.
 ///
-/// It has to be made and dropped within a runtime: outside of one nobody is there to go on.
+/// It must be dropped inside a runtime: outside of one it ends unfinished.
 pub(crate) struct CompleteOnDrop<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 impl<T: Send + 'static> CompleteOnDrop<T> {
-    /// Nothing of it is done before it is polled.
+    /// Wraps `work`. It starts with the first poll.
     pub(crate) fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self(Some(Box::pin(work)))
     }
@@ -24,8 +24,8 @@ impl<T: Send + 'static> Future for CompleteOnDrop<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        // What panics is not taken up again.
-        let mut work = self.0.take().expect("what has ended is not polled");
+        // Taken out while it runs: work that panicked is not polled again.
+        let mut work = self.0.take().expect("a future that has ended is not polled");
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
             self.0 = Some(work);
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn it_ends_though_whoever_waited_has_gone() {
+    async fn dropped_work_continues_to_its_end() {
         let (go, gone) = oneshot::channel::<u8>();
         let (tell, told) = oneshot::channel();
         let mut work = CompleteOnDrop::new(async move {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_has_ended_is_not_begun_again() {
+    async fn finished_work_does_not_start_again() {
         let (tell, told) = oneshot::channel();
         CompleteOnDrop::new(async { tell.send(7).unwrap() }).await;
         assert_eq!(told.await, Ok(7));

@@ -1,4 +1,4 @@
-//! The vocabulary: what a buyer asks for, and what can come of it.
+//! The vocabulary: a purchase, its outcomes and its errors.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ pub const MAX_STOCK: i64 = 1_000_000_000;
 
 /// The name of an item, a buyer, an instance or an idempotency key: 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
 ///
-/// So narrow that it can stand in a Redis key, a log line or a label without quoting.
+/// These characters need no quoting in a Redis key, a log line or a label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name(Arc<str>);
 
-/// Why a text is no [`Name`].
+/// The error for a text that is not a [`Name`].
 #[derive(Debug, thiserror::Error)]
 #[error("must be 1 to 64 characters of A-Z a-z 0-9 . _ -")]
 pub struct BadName;
 
 impl Name {
-    /// Checks `text` and takes it as a name.
+    /// Checks `text` and returns it as a name.
     ///
     /// # Errors
-    /// [`BadName`] when it is empty, too long, or holds any other character.
+    /// [`BadName`] when the text is empty, too long, or contains any other character.
     pub fn parse(text: &str) -> Result<Self, BadName> {
         let fits = (1..=64).contains(&text.len());
         let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');
@@ -39,7 +39,7 @@ impl Name {
         }
     }
 
-    /// The name itself.
+    /// Returns the text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,25 +51,25 @@ impl fmt::Display for Name {
     }
 }
 
-/// What a buyer asks for: some units of one item.
+/// The wish of a buyer: some units of one item.
 #[derive(Clone, Debug)]
 pub struct Purchase {
-    /// What is wanted.
+    /// The item.
     pub item: Name,
-    /// How many units: 1 to [`MAX_QUANTITY`].
+    /// The units: 1 to [`MAX_QUANTITY`].
     pub quantity: u32,
-    /// Who wants it.
+    /// The buyer.
     pub buyer: Name,
-    /// The buyer's `Idempotency-Key`, if one was sent.
+    /// The `Idempotency-Key` of the request, if it has one.
     pub key: Option<Name>,
-    /// The id the order will have, fixed before the first attempt: see [`Purchase::new`].
+    /// The id of the future order, fixed before the first attempt: see [`Purchase::new`].
     pub order: Uuid,
 }
 
 impl Purchase {
-    /// A purchase whose order id follows from its idempotency key, where it has one: the same key can then only ever
-    /// name the same order, and each ledger refuses the second one by its own primary key. Without one it is random, which a
-    /// ledger can tell by the version of the id: 4, and not 5.
+    /// Creates a purchase. With an idempotency key, the order id is derived from the key (UUID version 5): the same key
+    /// always names the same order, so the primary key of each ledger refuses a second one. Without a key the id is
+    /// random (version 4). A ledger can tell the two kinds by the version.
     pub fn new(item: Name, quantity: u32, buyer: Name, key: Option<Name>) -> Self {
         let order = match &key {
             Some(key) => Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{item}/{key}").as_bytes()),
@@ -85,85 +85,85 @@ impl Purchase {
     }
 }
 
-/// A number that rises with every holder of a lock. A store that has seen a higher one refuses: whoever brings it has
-/// outlived its lease.
+/// A fencing token: a number that rises with every holder of a lock. A store that has seen a higher one refuses the
+/// write: its sender has outlived its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fence(pub u64);
 
 /// An order that the ledger already holds for a purchase's idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Units it was for.
+    /// The units of the order.
     pub quantity: u32,
-    /// Who bought.
+    /// The buyer.
     pub buyer: String,
 }
 
-/// What came of a purchase. Each of these is a result; what went wrong is an [`Error`].
+/// The result of a purchase. Failures are an [`Error`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Sold and recorded; `remaining` units were left behind it.
+    /// The units were sold and the order is recorded.
     Sold {
-        /// Units left as this purchase saw them.
+        /// The units that were left after this purchase, as it saw them.
         remaining: i64,
     },
-    /// This idempotency key bought before; here is that order.
+    /// A purchase with this idempotency key was sold before. Holds that order.
     Repeated(Order),
     /// Fewer units are left than were asked for.
     SoldOut,
-    /// The lock or the row did not come free within the longest wait. Nothing was written.
+    /// The purchase got no lock, row or connection within the longest wait. Nothing was written.
     Busy,
-    /// No sale of such an item is open.
+    /// No sale of this item is open.
     UnknownItem,
 }
 
-/// What went wrong between the shop and its stores or lock services.
+/// A failure between the shop and its stores or lock services.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something the strategy needs is not there.
+    /// A service that the strategy needs has no URL.
     #[error(transparent)]
     Missing(#[from] Missing),
-    /// No connection was to be had, so nothing was sent.
+    /// There was no connection, so nothing was sent.
     #[error("no connection to {service}: {why}")]
     NoConnection {
-        /// Which service.
+        /// The service.
         service: &'static str,
-        /// What was in the way.
+        /// The reason.
         why: String,
     },
-    /// It does not let this program in, so nothing was sent: the key is not the one that it was set up with.
+    /// The service does not accept the credentials, so nothing was sent.
     #[error("{service} refuses the key: {why}")]
     Refused {
-        /// Which service.
+        /// The service.
         service: &'static str,
-        /// What it said.
+        /// The error of the service or its client.
         why: String,
     },
-    /// The store gave the attempt up, and nothing was written.
+    /// The store gave up the attempt, and nothing was written.
     #[error("{service} gave up: {why}")]
     GivenUp {
-        /// Which service.
+        /// The service.
         service: &'static str,
-        /// What was in the way.
+        /// The reason.
         why: String,
     },
-    /// The ledger refused an order because it holds it already.
-    #[error("the ledger holds this order already")]
+    /// The ledger refused an order that it already holds.
+    #[error("the ledger already holds this order")]
     Duplicate,
-    /// It refused, timed out or could not be reached: whether the sale took place is unknown.
+    /// The service refused, timed out or could not be reached. It is unknown whether the sale took place.
     #[error("{service}: {source}")]
     Failed {
-        /// Which service.
+        /// The service.
         service: &'static str,
-        /// What it said.
+        /// The error of the service or its client.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A store holds something that this program never writes.
+    /// A store holds an entry that this program never writes.
     #[error("the {store} store holds an entry that cannot be read: {what}")]
     Corrupt {
-        /// Which store.
+        /// The store.
         store: &'static str,
-        /// Which entry.
+        /// The entry, or the reason why it cannot be read.
         what: String,
     },
 }
@@ -189,7 +189,7 @@ impl Error {
         Self::Failed { service, source }
     }
 
-    /// Whether the attempt is known to have changed nothing.
+    /// Returns whether the attempt is known to have changed nothing.
     pub fn changed_nothing(&self) -> bool {
         matches!(
             self,
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_holds_nothing_that_could_break_out_of_a_key_or_a_log_line() {
+    fn a_name_has_no_character_that_could_end_a_key_or_a_log_line() {
         for bad in ["", "a b", "a\r\nb", "{x}", "a:b", "ü", "x".repeat(65).as_str()] {
             assert!(Name::parse(bad).is_err(), "{bad:?}");
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_names_one_order_and_no_key_names_a_new_one_each_time() {
+    fn one_key_names_one_order_and_each_purchase_without_a_key_gets_a_new_one() {
         let name = |text: &str| Name::parse(text).unwrap();
         let buy = |key: Option<&str>| Purchase::new(name("sku"), 1, name("b"), key.map(name)).order;
         assert_eq!(buy(Some("k")), buy(Some("k")));

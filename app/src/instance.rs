@@ -1,4 +1,4 @@
-//! One instance put together: its world, its catalogue, its settings, and the one way a purchase takes through them.
+//! One instance: its environment, catalogue and settings, and the path of a purchase through them.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,17 +18,17 @@ use crate::strategies::{Catalogue, Listed};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
-/// Purchases in progress at one instance. Past that the answer is busy at once: a longer queue helps nobody.
+/// The most purchases in progress at one instance. Any further purchase is busy at once: a longer queue helps no buyer.
 const MAX_IN_PROGRESS: usize = 4_096;
 
-/// A store that answers, and its name.
+/// The name of a store that answers, and the store.
 type Here = (&'static str, Arc<dyn Stock>);
 
-/// What an instance is told at its start.
+/// The settings of an instance.
 pub struct Settings {
-    /// The instance's name, given in every answer.
+    /// The instance's name, sent with every response.
     pub instance: Name,
-    /// Where the stores are, and what else strategies need.
+    /// The URLs of the stores and of all other services.
     pub services: Services,
     /// The bearer token of the admin listener and of faults.
     pub admin_token: String,
@@ -38,43 +38,43 @@ pub struct Settings {
     pub strategy: String,
     /// The item of `/deduct_stock`.
     pub item: Name,
-    /// Units the item is opened with, where no sale of it is open yet.
+    /// The units that the item is opened with, where no sale of it is open yet.
     pub stock: i64,
-    /// How long to wait for a lock, and how long a lock lives.
+    /// The longest wait for a lock, and the lease of a lock.
     pub timeouts: Timeouts,
-    /// Where traces are written, in a folder of this instance's own. Without one no sale can be traced.
+    /// The folder for traces, used by this instance alone. Without a folder no sale can be traced.
     pub traces: Option<PathBuf>,
 }
 
-/// Why an instance cannot start.
+/// The reasons why an instance cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotOpen {
     /// A store does not answer.
     #[error(transparent)]
     Store(#[from] Error),
     /// The folder for traces cannot be used.
-    #[error("the folder for traces: {0}")]
+    #[error("cannot use the folder for traces: {0}")]
     Traces(#[from] io::Error),
     /// The configured strategy is not in the catalogue.
-    #[error("no strategy is called {asked}; there are: {known}")]
+    #[error("no strategy is called {asked}; the strategies are: {known}")]
     Strategy {
-        /// What was asked for.
+        /// The configured name.
         asked: String,
-        /// All there are.
+        /// The names of all strategies.
         known: String,
     },
 }
 
-/// Why it is not known whether a purchase was sold before.
+/// The order of an earlier delivery exists, but it is not final.
 #[derive(Debug, thiserror::Error)]
-#[error("its order may still be taken back")]
+#[error("the order may still be undone")]
 struct MayBeTakenBack;
 
-/// How a buyer wants to be served: the lab headers, or the configuration where there are none.
+/// The way to serve a purchase, from the lab headers or else from the configuration.
 pub struct Service {
-    /// By which strategy.
+    /// The strategy.
     pub strategy: Arc<Listed>,
-    /// Business time between read and write.
+    /// The business time between read and write.
     pub work: Duration,
     /// A fault for this purchase alone.
     pub fault: Option<Fault>,
@@ -84,9 +84,9 @@ pub struct Service {
 pub struct Shop {
     /// The instance's name.
     pub instance: Name,
-    /// What its strategies find around them.
+    /// The environment of its strategies.
     pub world: World,
-    /// Whether lab headers count.
+    /// Whether lab headers are honoured.
     pub lab: bool,
     /// Every strategy, in the catalogue's order.
     pub catalogue: Catalogue,
@@ -94,9 +94,9 @@ pub struct Shop {
     pub strategy: Arc<Listed>,
     /// The item of `/deduct_stock`.
     pub item: Name,
-    /// Faults armed for the process.
+    /// The faults that are armed for the process.
     pub faults: Arc<ArmedFaults>,
-    /// Traces of sales, where there is a folder for them.
+    /// The traces of sales, where a folder for them is configured.
     pub tracer: Option<Arc<Tracer>>,
     pub(crate) admin_token: String,
     purchases: TaskTracker,
@@ -104,15 +104,16 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// Connects to the stores, lays the tables, opens the default sale.
+    /// Connects to the stores, creates the tables, opens the default sale.
     ///
     /// # Errors
-    /// [`CannotOpen`]: a store does not answer, or the default strategy is unknown.
+    /// [`CannotOpen`] when a store does not answer, the folder for traces cannot be used, or the default strategy is
+    /// unknown.
     pub async fn open(settings: Settings) -> Result<Self, CannotOpen> {
         let faults = Arc::<ArmedFaults>::default();
         let tracer = settings.traces.map(Tracer::open).transpose()?.map(Arc::new);
         let mut observers: Vec<Arc<dyn Observer>> = vec![faults.clone(), Arc::new(Log)];
-        // Last: what a fault prevented is in no trace, and what it struck after is.
+        // The tracer is the last: a step that a fault prevented is not traced, and a step that a fault followed is.
         observers.extend(tracer.clone().map(|tracer| tracer as Arc<dyn Observer>));
         let world = World::open(
             settings.services,
@@ -146,17 +147,17 @@ impl Shop {
         })
     }
 
-    /// Reads a fault that names a step of any strategy.
+    /// Parses a fault. It may name a step of any strategy.
     ///
     /// # Errors
-    /// [`BadFault`] when it is none.
+    /// [`BadFault`] when the text is not a fault.
     pub fn fault(&self, text: &str) -> Result<Fault, BadFault> {
         let listed = self.catalogue.iter();
         let steps: Vec<Step> = listed.flat_map(|listed| listed.entry.steps.iter().copied()).collect();
         Fault::parse(text, &steps)
     }
 
-    /// Opens a sale in every store with an empty ledger, forgetting what was there.
+    /// Opens a sale in every store with an empty ledger. An earlier sale of the item is deleted.
     ///
     /// # Errors
     /// When a store does not answer.
@@ -169,7 +170,7 @@ impl Shop {
         Ok(())
     }
 
-    /// Forgets a sale and its ledger in every store, and what strategies keep of it.
+    /// Deletes a sale and its ledger in every store, and everything that strategies keep of it.
     ///
     /// # Errors
     /// When a store does not answer.
@@ -181,7 +182,7 @@ impl Shop {
         self.forget(item, &stores).await
     }
 
-    /// What is pending of an item, over all strategies: see [`Pending`].
+    /// Returns the pending purchases of an item, over all strategies: see [`Pending`].
     ///
     /// # Errors
     /// When a store does not answer.
@@ -201,9 +202,10 @@ impl Shop {
         Ok(())
     }
 
-    /// The strategies that may keep something of an item. A lock that was taken by another instance counts, too; but nobody
-    /// connects to a further service only to ask what is there, which ends with its lease or its session. One whose second
-    /// server is not among `stores` does not keep the others from opening a sale.
+    /// Returns the strategies that may keep something of an item: those that are open here, and those whose services
+    /// are all connected stores, because another instance may have taken a lock there. A further service is not
+    /// connected to for this: its locks end with their lease or session. A strategy whose second server is not among
+    /// `stores` is left out, so that it does not prevent others from opening a sale.
     fn remembering(&self, stores: &[Here]) -> impl Iterator<Item = &Arc<Listed>> {
         let is_here = |need: &&str| stores.iter().any(|(name, _)| name == need);
         self.catalogue.iter().filter(move |listed| {
@@ -213,15 +215,15 @@ impl Shop {
         })
     }
 
-    /// Carries a purchase through, to its end even if the caller goes away: a sale that was begun must neither keep
-    /// its lock nor lose its order because a buyer hung up.
+    /// Carries out a purchase, to its end even if the caller goes away: a purchase that has begun must not keep its
+    /// lock or lose its order because the buyer closed the connection.
     ///
     /// # Errors
-    /// When a store fails: whether the sale took place is then unknown.
+    /// When a store fails: it is then unknown whether the sale took place.
     pub async fn sell(&self, purchase: Purchase, service: Service) -> Result<Outcome, Error> {
         let strategy = match service.strategy.opened(&self.world).await {
             Ok(strategy) => strategy.clone(),
-            // Nothing was begun, and the next purchase tries again.
+            // The purchase has not begun. The next purchase tries again to open the strategy.
             Err(error) => {
                 tracing::warn!(%error, strategy = service.strategy.entry.name, "not opened");
                 return Ok(Outcome::Busy);
@@ -239,14 +241,14 @@ impl Shop {
             }
         }));
         match sale.await {
-            // In a box: every purchase would have to carry the room for what few of them need.
+            // Boxed, because few purchases need this future, and each would have to carry its size.
             Ok(Outcome::Busy) => Box::pin(self.sold_before(&wanted, &service.strategy)).await,
             outcome => outcome,
         }
     }
 
-    /// What to answer who found no way to the stock: a purchase may have been sold by a delivery before this one, whose answer
-    /// was lost, and its buyer must not take it for refused.
+    /// Returns the outcome of a purchase that was busy. An earlier delivery of it may have been sold while its response
+    /// was lost; then its buyer must not be refused.
     async fn sold_before(&self, purchase: &Purchase, strategy: &Listed) -> Result<Outcome, Error> {
         if purchase.key.is_none() {
             return Ok(Outcome::Busy);
@@ -264,29 +266,29 @@ impl Shop {
                     Err(error) => Err(Error::failed(store, error)),
                 },
             },
-            // Whoever is too many here comes again, as everywhere.
+            // Nothing was changed: the buyer may retry, as after any other busy response.
             Err(error) if error.changed_nothing() => Ok(Outcome::Busy),
             Err(error) => Err(error),
         }
     }
 
-    /// Purchases in progress.
+    /// Returns the number of purchases in progress.
     pub fn in_progress(&self) -> usize {
         self.purchases.len()
     }
 
-    /// From now on the instance calls itself not ready, so that whoever balances load sends nobody new.
+    /// Makes the instance not ready from now on, so that load balancers send it no new requests.
     pub fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.purchases.close();
     }
 
-    /// Whether [`Shop::close`] was called.
+    /// Returns whether [`Shop::close`] was called.
     pub fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Waits for every purchase that was begun.
+    /// Waits until no purchase is in progress.
     pub async fn finish(&self) {
         self.purchases.wait().await;
     }

@@ -1,18 +1,18 @@
-//! The accused: a stock service that sells an item by whichever strategy a purchase names.
+//! The stock service under trial: it sells an item by the strategy that a purchase names.
 //!
 //! # Layout
 //!
 //! Each floor uses only those below it.
 //!
 //! - [`http`]: routes, problem documents, the admin listener, metrics, start and stop
-//! - [`instance`]: one instance put together: stores, catalogue, settings
-//! - [`strategies`]: how a purchase is decided; one file each
-//! - [`guards`]: what can stand around read-check-write
-//! - [`reconciler`]: what ends purchases that a crash left half done
-//! - [`world`]: what a strategy finds around it when it is opened
-//! - [`stores`], [`services`]: where stock and orders live; where everything is that is needed
-//! - [`timeouts`]: the wait for a lock, the life of a lock
-//! - [`probe`]: the seam that every step of a strategy passes
+//! - [`instance`]: one instance: its stores, catalogue and settings
+//! - [`strategies`]: how a purchase is decided; one file for each strategy
+//! - [`guards`]: the locks around read-check-write
+//! - [`reconciler`]: ends the purchases that a crash left half done
+//! - [`world`]: the stores, services and settings that a strategy receives when it is opened
+//! - [`stores`], [`services`]: stock and orders; the URLs of stores and lock services
+//! - [`timeouts`]: the longest wait for a lock, the lease of a lock
+//! - [`probe`]: the seam that every step of a strategy goes through
 //! - [`domain`], [`mechanism`]: the vocabulary
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 

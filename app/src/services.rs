@@ -1,27 +1,28 @@
-//! Where the stores and lock services are that strategies need: their URLs, by the name of the service.
+//! The URLs of the stores and lock services that strategies need, by the name of the service.
 
 use std::collections::BTreeMap;
 
-/// URLs by service. It has no `Debug`: a URL may hold a password.
+/// URLs by service. The type has no `Debug`: a URL may hold a password.
 #[derive(Clone, Default)]
 pub struct Services(BTreeMap<String, Vec<String>>);
 
 /// The most URLs of one service.
 const MAX_URLS: usize = 16;
 
-/// Why a service cannot be used.
+/// The error for a service without a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "needs {service}: give the instances its URL in {} (in containers: COMPOSE_PROFILES={service} docker compose up)",
     variable(.service)
 )]
 pub struct Missing {
-    /// Its name.
+    /// The name of the service.
     pub service: String,
 }
 
 impl Services {
-    /// These, read from the environment: each name's URLs stand in its [`variable`], separated by blanks.
+    /// Reads the URLs of the named services from the environment: each name has its [`variable`], with URLs separated
+    /// by blanks.
     pub fn from_environment<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut services = Self::default();
         for name in names {
@@ -32,7 +33,7 @@ impl Services {
         services
     }
 
-    /// These and one more. Without a URL it counts as missing; of more than 16 the rest is left out.
+    /// Adds a service. Without a URL it counts as missing. URLs after the 16th are ignored.
     #[must_use]
     pub fn with<'a>(mut self, name: &str, urls: impl IntoIterator<Item = &'a str>) -> Self {
         let urls: Vec<_> = urls.into_iter().take(MAX_URLS).map(str::to_owned).collect();
@@ -42,7 +43,7 @@ impl Services {
         self
     }
 
-    /// All URLs of a service, at least one.
+    /// Returns all URLs of a service, at least one.
     ///
     /// # Errors
     /// [`Missing`] when there is none.
@@ -53,7 +54,7 @@ impl Services {
         Ok(urls)
     }
 
-    /// The URL of a service of which there is one.
+    /// Returns the first URL of a service.
     ///
     /// # Errors
     /// [`Missing`] when there is none.
@@ -62,7 +63,7 @@ impl Services {
     }
 }
 
-/// The environment variable of a service: `OVERSELL_REDIS_NODES_URL` for `redis-nodes`.
+/// Returns the environment variable of a service: `OVERSELL_REDIS_NODES_URL` for `redis-nodes`.
 pub fn variable(service: &str) -> String {
     format!("OVERSELL_{}_URL", service.to_uppercase().replace('-', "_"))
 }
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_without_a_url_is_missing_and_says_which_variable_it_is_looked_for_in() {
+    fn the_error_for_a_missing_service_names_its_environment_variable() {
         let services = Services::default().with("sql", ["mysql://a"]).with("etcd", []);
         assert_eq!(services.url("sql").unwrap(), "mysql://a");
         let missing = services.url("etcd").unwrap_err().to_string();

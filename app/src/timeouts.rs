@@ -1,4 +1,4 @@
-//! How long things may take: the wait for a lock, the life of a lock, the attempts of a purchase and the pauses between.
+//! Time limits: the wait for a lock, the lease of a lock, the attempts of a purchase and the pauses between them.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use tokio::time::{Instant, sleep};
 use crate::domain::Name;
 use crate::probe::{Probe, Step};
 
-/// The times a guard lives by.
+/// The time limits of a guard.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// How long a buyer waits for a lock before being told that the shop is busy.
+    /// The longest wait of a purchase for a lock. Then the response is busy.
     pub wait: Duration,
-    /// How long a lock outlives a holder that has stopped renewing it.
+    /// The time after which a lock ends that its holder no longer renews.
     pub lease: Duration,
 }
 
 /// The pause before another attempt.
 pub const PAUSE: Step = Step::local("pause");
 
-/// Pauses between two attempts of those whom nobody wakes, in milliseconds. Drawn at random, so that two who met once
-/// do not meet each time.
+/// The pause between two attempts where no message wakes the waiter, in milliseconds. It is random, so that two
+/// purchases that collided once do not collide each time.
 const PAUSE_MS: std::ops::Range<f64> = 1.0..5.0;
 
 impl Timeouts {
-    /// Begins to wait.
+    /// Starts the wait of one purchase.
     pub fn backoff(self) -> Backoff {
         Backoff {
             deadline: Instant::now() + self.wait,
@@ -33,14 +33,14 @@ impl Timeouts {
     }
 }
 
-/// The attempts that one purchase has before it is told busy, and the pauses between them.
+/// The attempts of one purchase until its wait is over, and the pauses between them.
 pub struct Backoff {
     deadline: Instant,
     first: bool,
 }
 
 impl Backoff {
-    /// Whether there is another attempt at `item`, after a pause unless it is the first.
+    /// Pauses, except before the first attempt at `item`, and returns whether another attempt may follow.
     pub async fn again(&mut self, item: &Name, probe: &Probe) -> bool {
         if std::mem::take(&mut self.first) {
             return true;
@@ -50,7 +50,7 @@ impl Backoff {
         !self.is_over()
     }
 
-    /// Whether the wait has lasted as long as it may: for an attempt that follows another without a pause.
+    /// Returns whether the wait is over, for an attempt that follows another one without a pause.
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.deadline
     }

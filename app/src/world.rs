@@ -1,5 +1,4 @@
-//! What a strategy finds around it when it is opened: the stores, the services besides, the times to keep, and who stands
-//! at the seam.
+//! The environment of a strategy: its stores, further services, timeouts, and the observers at the seam.
 
 use std::sync::Arc;
 
@@ -13,17 +12,17 @@ use crate::stores::sql::Databases;
 use crate::stores::{Connect, SECOND_SQL, Sql, Stock, Store, Stores};
 use crate::timeouts::Timeouts;
 
-/// One instance's surroundings.
+/// The environment of one instance.
 pub struct World {
-    /// The stores that are there.
+    /// The connected stores.
     pub stores: Stores,
-    /// Where everything is, the stores included.
+    /// The URLs of all services, the stores included.
     pub services: Services,
     /// The instance's name.
     pub instance: Name,
-    /// How long to wait for a lock, and how long a lock lives.
+    /// The longest wait for a lock, and the lease of a lock.
     pub timeouts: Timeouts,
-    /// Who stands at the seam.
+    /// The observers at the seam.
     pub observers: Observers,
     second_sql: OnceCell<Second>,
 }
@@ -31,7 +30,7 @@ pub struct World {
 /// The second MariaDB server.
 struct Second {
     sql: Arc<Sql>,
-    /// To see whether it answers, by connections that no purchase can have: that all others are lent is no silence.
+    /// Connections for the readiness check alone. When purchases use all others, the server still counts as answering.
     watched: Sql,
 }
 
@@ -39,7 +38,7 @@ impl World {
     /// Connects to every store that has a URL.
     ///
     /// # Errors
-    /// When one of them cannot be reached.
+    /// When a store cannot be reached.
     pub async fn open(
         services: Services,
         instance: Name,
@@ -56,26 +55,26 @@ impl World {
         })
     }
 
-    /// A store, as what it is.
+    /// Returns a store as its own type.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the store has no URL.
     pub fn store<S: Store>(&self) -> Result<Arc<S>, Error> {
         Ok(self.stores.get::<S>()?)
     }
 
-    /// A store by its name, as what all stores have in common.
+    /// Returns a store by its name.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the store has no URL.
     pub fn stock(&self, name: &str) -> Result<Arc<dyn Stock>, Error> {
         Ok(self.stores.find(name)?)
     }
 
-    /// The second MariaDB server, connected to when it is first needed.
+    /// Returns the second MariaDB server. The first call connects to it.
     ///
     /// # Errors
-    /// When it is not there or cannot be reached. It is tried again the next time.
+    /// When it has no URL or cannot be reached. The next call tries again.
     pub async fn second_sql(&self) -> Result<Arc<Sql>, Error> {
         Ok(self.second().await?.sql.clone())
     }
@@ -94,7 +93,8 @@ impl World {
         self.second_sql.get_or_try_init(connect).await
     }
 
-    /// Where the orders are of a strategy that sells from `store`, see [`Entry::store`](crate::strategies::Entry::store).
+    /// Returns the store of the orders, for a strategy that sells from `store`, see
+    /// [`Entry::store`](crate::strategies::Entry::store).
     ///
     /// # Errors
     /// When it is not there, or the second MariaDB server cannot be reached.
@@ -106,10 +106,10 @@ impl World {
         }
     }
 
-    /// Both MariaDB servers.
+    /// Returns both MariaDB servers.
     ///
     /// # Errors
-    /// When one of them is not there, or the second one cannot be reached.
+    /// When one of them has no URL, or the second one cannot be reached.
     pub async fn databases(&self) -> Result<Databases, Error> {
         Ok(Databases {
             stock: self.store()?,
@@ -117,14 +117,14 @@ impl World {
         })
     }
 
-    /// Every store in which a sale lies, by name. The second MariaDB server is left out where it has no URL, and also while
-    /// it does not answer: most strategies sell without it.
+    /// Returns every store that holds a sale, by name. Leaves out the second MariaDB server where it has no URL or does
+    /// not answer: most strategies sell without it.
     pub async fn all_stores(&self) -> Vec<(&'static str, Arc<dyn Stock>)> {
         let mut all: Vec<_> = self.stores.all().map(|(name, store)| (name, store.clone())).collect();
         match self.answering_second_sql().await {
             Ok(sql) => all.push((SECOND_SQL, sql)),
             Err(Error::Missing(_)) => {}
-            Err(error) => tracing::warn!(%error, store = SECOND_SQL, "left out"),
+            Err(error) => tracing::warn!(%error, store = SECOND_SQL, "does not answer, left out"),
         }
         all
     }
@@ -135,8 +135,8 @@ impl World {
         Ok(second.sql.clone())
     }
 
-    /// Starts work beside the purchases, under the eyes of who stands at the seam. It ends when the handle is dropped, at
-    /// whatever step it is: it has to bear that, as it has to bear a crash.
+    /// Starts a background task whose steps go through the seam. Dropping the handle aborts the task at any step, so
+    /// the task must survive that as it must survive a crash.
     pub fn start<F>(&self, name: &'static str, work: impl FnOnce(Probe) -> F) -> AbortOnDropHandle<()>
     where
         F: Future<Output = ()> + Send + 'static,

@@ -68,7 +68,7 @@ impl RunObserver for ResultWriter {
             .begins(done, all, &line, format!("{} ({trial})", round.strategy.name));
     }
 
-    fn looks_again(&self, sales: usize) {
+    fn begins_final_checks(&self, sales: usize) {
         self.progress.says(format!("reading {sales} ledgers once more"));
     }
 

@@ -1,4 +1,5 @@
-//! The admin listener: open, look at and close a sale, ask for a fault, read the metrics. Every route needs the bearer token.
+//! The admin listener: opens, shows and closes a sale, accepts faults, serves metrics. Every route needs the bearer
+//! token.
 
 use std::collections::BTreeMap;
 
@@ -77,14 +78,14 @@ async fn open_sale(
     Ok(Json(Opened { item, stock }).into_response())
 }
 
-/// A sale at one store.
+/// A sale in one store.
 #[derive(Serialize)]
 struct Looked {
     opened: i64,
     left: i64,
     orders: i64,
     units: i64,
-    /// Units sold beyond those it was opened with.
+    /// The units sold beyond the stock that the sale was opened with.
     oversold: i64,
 }
 
@@ -95,7 +96,7 @@ struct Looks<'a> {
     pending: Pending,
 }
 
-/// `GET /sales/{item}`: counter and ledger at each store, and what is neither done nor undone.
+/// `GET /sales/{item}`: counter and ledger in each store, and the pending purchases.
 async fn look(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<Response, Problem> {
     let item = item(path)?;
     let mut stores = BTreeMap::new();
@@ -128,7 +129,7 @@ async fn look(State(app): State<App>, path: Result<Path<String>, PathRejection>)
     Ok(Json(Looks { item, stores, pending }).into_response())
 }
 
-/// `DELETE /sales/{item}`: forgets the sale and its ledger in every store.
+/// `DELETE /sales/{item}`: deletes the sale and its ledger in every store.
 async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejection>) -> Result<StatusCode, Problem> {
     let item = item(path)?;
     app.shop.close_sale(&item).await?;
@@ -142,7 +143,7 @@ struct Asked {
     fault: String,
 }
 
-/// `POST /faults`: strikes at once, or lies armed for the first purchase that reaches the named step.
+/// `POST /faults`: the fault strikes at once, or is armed for the first purchase that reaches the named step.
 async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>) -> Result<StatusCode, Problem> {
     if !app.shop.lab {
         return Err(Problem::NotInLab("a fault"));
@@ -158,7 +159,7 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
             false => Err(Problem::TooManyFaults),
         };
     }
-    // The answer leaves before the fault strikes, or nobody would hear that it was accepted.
+    // The response is sent before the fault strikes: otherwise the client would not learn that it was accepted.
     tokio::spawn(async move {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         fault.action.inject().await;

@@ -1,4 +1,4 @@
-//! `GET /strategies`: what there is to choose from, and what each one claims.
+//! `GET /strategies`: the catalogue of strategies and their claims.
 
 use axum::Json;
 use axum::extract::State;
@@ -20,16 +20,16 @@ struct Described<'a> {
     claims: Vec<&'a str>,
     broken_by: Vec<&'a str>,
     sometimes_broken_by: &'a [&'a str],
-    /// The step before which a fault does it the most harm.
+    /// The step before which a fault does the most harm.
     weak_at: &'a str,
-    /// The step before which a pause does.
+    /// The step before which a pause does the most harm.
     pause_at: &'a str,
-    /// The step between stock and order, where these are two.
+    /// The step before which the stock was taken and the order is not entered yet, where these are two steps.
     record_at: Option<&'a str>,
     needs: &'a [&'a str],
-    /// Why it cannot be used here, if it cannot.
+    /// The reason why it cannot be used here, if there is one.
     missing: Option<String>,
-    /// Those that a fault can name.
+    /// The steps that a fault can name.
     steps: Vec<&'a str>,
 }
 

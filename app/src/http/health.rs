@@ -1,16 +1,16 @@
-//! Whether the process lives, and whether it can sell.
+//! The health routes: whether the process runs, and whether it can sell.
 
 use axum::extract::State;
 
 use super::App;
 use super::problem::Problem;
 
-/// `GET /healthz`: the process answers.
+/// `GET /healthz`: the process runs.
 pub(super) async fn healthz() -> &'static str {
     "alive\n"
 }
 
-/// `GET /readyz`: it is not closing and its stores answer.
+/// `GET /readyz`: the instance is not closing and its stores answer.
 pub(super) async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.shop.is_closing() {
         return Err(Problem::NotReady);

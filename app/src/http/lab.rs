@@ -1,4 +1,4 @@
-//! Lab headers: how a buyer chooses strategy, work time and, with the admin token, a fault.
+//! Lab headers: a buyer chooses the strategy, the work time and, with the admin token, a fault.
 
 use std::time::Duration;
 
@@ -13,12 +13,13 @@ const STRATEGY: &str = "x-strategy";
 const WORK_MS: &str = "x-work-ms";
 const FAULT: &str = "x-fault";
 
-/// The longest business time that can be asked for, in milliseconds. The proxy gives up an instance that is silent for
-/// 15 seconds, and the buyer would never hear what became of the purchase; the wait for a turn takes its part of them.
+/// The longest business time that a request can ask for, in milliseconds. The proxy gives up on an instance after 15
+/// seconds of silence, and the buyer would then never learn the outcome. The wait for a lock uses a part of these
+/// seconds.
 pub const MAX_WORK_MS: u64 = 5_000;
 
-/// How this purchase is to be served. Outside lab mode a lab header is refused rather than passed over in silence: who
-/// sends one believes that it counts.
+/// Returns how to serve this purchase. Outside lab mode a lab header is refused rather than ignored, because its sender
+/// relies on it.
 pub(super) fn service(shop: &Shop, headers: &HeaderMap) -> Result<Service, Problem> {
     let asked = |name: &'static str| match header(headers, name)? {
         Some(_) if !shop.lab => Err(Problem::NotInLab(name)),
@@ -59,7 +60,7 @@ fn fault(shop: &Shop, headers: &HeaderMap, text: &str) -> Result<Fault, Problem>
         Some(_) => Ok(fault),
         None => Err(Problem::BadValue {
             field: "X-Fault",
-            why: "a purchase's fault needs its @STEP".to_owned(),
+            why: "the fault of a purchase needs a @STEP".to_owned(),
         }),
     }
 }

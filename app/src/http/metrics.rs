@@ -16,7 +16,7 @@ use crate::strategies::Listed;
 
 type Labels = [(&'static str, String); 2];
 
-/// What can come of a purchase, as the label says it.
+/// The values of the label `outcome`.
 const OUTCOMES: [&str; 6] = ["sold", "repeated", "sold_out", "busy", "unknown_item", "failed"];
 
 pub(super) struct Metrics {
@@ -24,18 +24,19 @@ pub(super) struct Metrics {
     purchases: Family<Labels, Counter>,
     seconds: Family<Labels, Histogram>,
     in_progress: Gauge,
-    /// Of each strategy and each outcome, once there was one: to look for labels costs more than to count.
+    /// The metrics of each strategy and outcome, created at the first one: a lookup by labels costs more than the count
+    /// itself.
     kept: Vec<[OnceLock<Kept>; OUTCOMES.len()]>,
 }
 
-/// What is kept of one outcome of one strategy.
+/// The metrics of one outcome of one strategy.
 struct Kept {
     purchases: Counter,
     seconds: Histogram,
 }
 
 impl Metrics {
-    /// Of so many strategies.
+    /// Creates the metrics of this many strategies.
     pub(super) fn of(strategies: usize) -> Self {
         let mut registry = Registry::with_prefix("oversell");
         let purchases = Family::<Labels, Counter>::default();
@@ -43,22 +44,14 @@ impl Metrics {
         let seconds =
             Family::<Labels, Histogram>::new_with_constructor(|| Histogram::new(exponential_buckets(0.0002, 2.0, 16)));
         let in_progress = Gauge::default();
-        registry.register(
-            "purchases",
-            "Purchases answered, by what came of them",
-            purchases.clone(),
-        );
+        registry.register("purchases", "Answered purchases, by outcome", purchases.clone());
         registry.register_with_unit(
             "purchase",
-            "Time from request to answer",
+            "Time from request to response",
             Unit::Seconds,
             seconds.clone(),
         );
-        registry.register(
-            "purchases_in_progress",
-            "Purchases being carried out",
-            in_progress.clone(),
-        );
+        registry.register("purchases_in_progress", "Purchases in progress", in_progress.clone());
         Self {
             registry,
             purchases,
@@ -69,7 +62,7 @@ impl Metrics {
     }
 
     pub(super) fn purchase(&self, strategy: &Listed, outcome: &Result<Outcome, Error>, took: Duration) {
-        // Its place in OUTCOMES.
+        // The index in OUTCOMES.
         let outcome = match outcome {
             Ok(Outcome::Sold { .. }) => 0,
             Ok(Outcome::Repeated(_)) => 1,

@@ -33,17 +33,17 @@ use crate::instance::Shop;
 use metrics::Metrics;
 use problem::Problem;
 
-/// No request of the contract needs more, in bytes.
+/// The largest body, in bytes. No request of the contract needs more.
 const MAX_BODY: usize = 16 * 1024;
 
-/// Which instance answers.
+/// The instance that answers.
 const INSTANCE: HeaderName = HeaderName::from_static("x-instance");
 
-/// Which process answers at the admin listener: another one after each start, so that a crash can be told from a closed
-/// connection however soon the instance is back.
+/// The process that answers at the admin listener, new after each start: so a crash differs from a closed connection,
+/// even if the instance returns at once.
 const PROCESS: HeaderName = HeaderName::from_static("x-process");
 
-/// What every handler can reach.
+/// The state that every handler shares.
 #[derive(Clone)]
 struct App {
     shop: Arc<Shop>,
@@ -52,7 +52,7 @@ struct App {
     name: HeaderValue,
 }
 
-/// The two listeners' routes, public and admin, over one shop.
+/// Returns the routes of both listeners, public and admin, over one shop.
 pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
     let name = shop.instance.as_str().parse();
     let app = App {
@@ -78,8 +78,8 @@ fn public(app: App) -> Router {
     with_manners(routes).with_state(app)
 }
 
-/// Sells on GET, as the tutorials have it, but not on HEAD, which would otherwise be answered by the same handler: who
-/// only looks must not buy.
+/// Sells on GET, as in the tutorials, but not on HEAD, which axum would send to the same handler: a HEAD request must
+/// not buy.
 fn deduct_stock() -> MethodRouter<App> {
     let refuse = async || ([(ALLOW, "GET,POST")], Problem::MethodNotAllowed);
     get(purchases::deduct_stock)
@@ -96,8 +96,8 @@ async fn name_process(State(process): State<String>, mut response: Response) -> 
     response
 }
 
-/// Says on every answer, also on a refusal, which instance gave it; and while that is closing, that the connection ends:
-/// whoever kept it would send the next request to nobody.
+/// Names the instance in every response, also in a refusal. While the instance is closing, the response also ends the
+/// connection, so that the client does not send its next request into a closed one.
 async fn name_instance(State(app): State<App>, mut response: Response) -> Response {
     response.headers_mut().insert(INSTANCE, app.name);
     if app.shop.is_closing() {
@@ -107,7 +107,7 @@ async fn name_instance(State(app): State<App>, mut response: Response) -> Respon
     response
 }
 
-/// What both listeners have in common: a body limit, and problem documents where no route or method matches.
+/// Adds to both listeners a body limit, and problem documents for an unknown path or method.
 fn with_manners(routes: Router<App>) -> Router<App> {
     routes
         .fallback(async || Problem::NotFound)

@@ -1,6 +1,7 @@
-//! `POST /noop`, in lab mode alone: a purchase in all but the sale, beside which a benchmark measures what a sale costs.
+//! `POST /noop`, in lab mode only: a purchase without the sale. A benchmark compares it with a real purchase, to
+//! measure the cost of a sale.
 //!
-//! It sells nothing, so it is no part of the contract, and `openapi.json` does not name it.
+//! It sells nothing, so it is not part of the contract, and `openapi.json` does not list it.
 
 use axum::Json;
 use axum::Router;
@@ -14,10 +15,10 @@ use super::App;
 use super::problem::Problem;
 use super::purchases::{PurchaseRequest, sold, wanted};
 
-/// What `remaining` says: no store was asked.
+/// The value of `remaining`: no store was asked.
 const REMAINING: i64 = 0;
 
-/// Outside lab mode there is nothing at this path.
+/// Adds the route in lab mode. Outside lab mode the path is unknown.
 pub(super) fn router(app: &App) -> Router<App> {
     match app.shop.lab {
         true => Router::new().route("/noop", post(noop)),
@@ -25,7 +26,7 @@ pub(super) fn router(app: &App) -> Router<App> {
     }
 }
 
-/// Reads and checks a purchase as `POST /purchases` does, and answers as to a sale.
+/// Reads and checks a purchase like `POST /purchases`, and answers as for a sale.
 async fn noop(
     State(app): State<App>,
     headers: HeaderMap,

@@ -1,4 +1,4 @@
-//! Every answer that is not a success, as an RFC 9457 problem document with a stable type.
+//! Every response that is not a success, as an RFC 9457 problem document with a stable type.
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection};
@@ -9,23 +9,23 @@ use axum::response::{IntoResponse, Response};
 use crate::domain::Error;
 use crate::services::Missing;
 
-/// Seconds after which a buyer who was told busy may come back.
+/// The seconds after which a buyer may retry a busy purchase.
 const RETRY_AFTER_S: &str = "1";
 
-/// What can be wrong with a request or with the shop.
+/// The problems of a request or of the shop.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
     /// 409
     #[error("fewer units are left than were asked for")]
     SoldOut,
     /// 503 with Retry-After
-    #[error("the turn did not come in time; nothing was sold")]
+    #[error("the shop is busy; nothing was sold")]
     Busy,
     /// 404
     #[error("no sale of this item is open")]
     UnknownItem,
     /// 404
-    #[error("no strategy is called {asked}; there are: {known}")]
+    #[error("no strategy is called {asked}; the strategies are: {known}")]
     UnknownStrategy { asked: String, known: String },
     /// 501
     #[error("the strategy {0}")]
@@ -36,20 +36,20 @@ pub(super) enum Problem {
     /// 422
     #[error("this Idempotency-Key was used for another purchase")]
     KeyReused,
-    /// The status that the framework's own check of body and path gives: 400, 413, 415 or 422.
+    /// The status of the framework's own check of body and path: 400, 413, 415 or 422.
     #[error("{1}")]
     BadRequest(StatusCode, String),
     /// 403
-    #[error("{0} counts in lab mode only, and this shop is not in lab mode")]
+    #[error("{0} is allowed in lab mode only, and this shop is not in lab mode")]
     NotInLab(&'static str),
     /// 401
-    #[error("this needs the admin token as Authorization: Bearer")]
+    #[error("this request needs the admin token in the header Authorization: Bearer")]
     Unauthorized,
     /// 409
     #[error("too many sales are open: close one first")]
     TooManySales,
     /// 409
-    #[error("too many faults lie armed already")]
+    #[error("too many faults are armed already")]
     TooManyFaults,
     /// 404
     #[error("this sale is not traced at this instance")]
@@ -58,7 +58,7 @@ pub(super) enum Problem {
     #[error("there is nothing at this path")]
     NotFound,
     /// 405
-    #[error("this path does not know the method")]
+    #[error("this path does not support the method")]
     MethodNotAllowed,
     /// 503
     #[error("the shop is closing or cannot reach a store")]
@@ -66,8 +66,8 @@ pub(super) enum Problem {
     /// 500
     #[error("the trace could not be written or read")]
     Trace(#[from] std::io::Error),
-    /// 500: the one answer after which a buyer cannot know whether a sale took place.
-    #[error("a store failed: whether this was carried out is unknown")]
+    /// 500: the only response that leaves it unknown whether a sale took place.
+    #[error("a store failed: it is unknown whether the request was carried out")]
     Store(#[from] Error),
 }
 

@@ -1,4 +1,4 @@
-//! Buying: `POST /purchases`, and `/deduct_stock` as the tutorials have it.
+//! Purchases: `POST /purchases`, and `/deduct_stock` as in the tutorials.
 
 use std::time::Instant;
 
@@ -15,13 +15,13 @@ use super::{App, lab};
 use crate::domain::{MAX_QUANTITY, Name, Outcome, Purchase};
 use crate::instance::Service;
 
-/// The buyer's own name for a purchase: the same key never buys twice.
+/// The header with the buyer's own name for a purchase. Two purchases with one key are sold at most once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Set to `true` on an answer that repeats an earlier one.
+/// The header of a response that repeats an earlier one: `true`.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// Who buys at `/deduct_stock`.
+/// The buyer of `/deduct_stock`.
 const NOBODY: &str = "anonymous";
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ pub(super) async fn purchase(
     sell(&app, purchase, service).await
 }
 
-/// What a buyer asks for, and how it is to be served.
+/// Returns the purchase that the buyer asks for, and how to serve it.
 pub(super) fn wanted(
     app: &App,
     headers: &HeaderMap,
@@ -98,7 +98,7 @@ async fn sell(app: &App, purchase: Purchase, service: Service) -> Result<Respons
     }
 }
 
-/// The answer to a purchase that is recorded.
+/// Returns the response to a purchase that is recorded.
 pub(super) fn sold(app: &App, purchase: &Purchase, remaining: Option<i64>) -> Response {
     let body = Sold {
         order: purchase.order.to_string(),

@@ -1,4 +1,4 @@
-//! What handlers take out of a request, and how they refuse it.
+//! Reads values out of a request, and refuses bad ones.
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
@@ -10,7 +10,7 @@ use super::problem::Problem;
 use crate::domain::Name;
 use crate::instance::Shop;
 
-/// Lets pass who brings the token. The comparison takes the same time wherever the two differ.
+/// Accepts a request with the admin token. The comparison takes the same time wherever the two tokens differ.
 pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem> {
     let value = header(headers, AUTHORIZATION.as_str()).map_err(|_| Problem::Unauthorized)?;
     let token = value
@@ -23,7 +23,7 @@ pub(super) fn authorize(shop: &Shop, headers: &HeaderMap) -> Result<(), Problem>
     }
 }
 
-/// The one value of a header. Two values are refused: one of the two would be passed over.
+/// Returns the only value of a header. Two values are refused, because one of them would be ignored.
 pub(super) fn header<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Problem> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -36,18 +36,18 @@ pub(super) fn header<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<O
     }
 }
 
-/// The item that a path names.
+/// Returns the item that a path names.
 pub(super) fn item(path: Result<Path<String>, PathRejection>) -> Result<Name, Problem> {
     let Path(item) = path?;
     name("item", &item)
 }
 
-/// A value that is a name.
+/// Parses a value that must be a name.
 pub(super) fn name(field: &'static str, text: &str) -> Result<Name, Problem> {
     Name::parse(text).map_err(|error| bad_value(field, &error))
 }
 
-/// A value that cannot be.
+/// Returns the problem of a bad value.
 pub(super) fn bad_value(field: &'static str, why: &dyn std::error::Error) -> Problem {
     Problem::BadValue {
         field,

@@ -1,4 +1,4 @@
-//! Start and stop: two listeners, and a shutdown that finishes what was begun.
+//! Start and stop: two listeners, and a shutdown that finishes the purchases in progress.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,41 +17,41 @@ use tokio_util::task::TaskTracker;
 use super::routers;
 use crate::instance::Shop;
 
-/// How long purchases in progress may take to finish after the signal to stop. Longer than any bounded wait.
+/// The longest time for purchases in progress to finish after the signal to stop. Longer than any bounded wait.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long an answer may be on its way when all purchases are finished; what is still open then is waiting for the rest
-/// of a request that is too late anyway.
+/// The longest time for the last responses to leave after all purchases have finished. A connection that is still open
+/// then waits for the rest of a request, and that request is too late anyway.
 const LEAVE_WITHIN: Duration = Duration::from_secs(1);
 
-/// After which a connection is taken again where one could not be: while there are no more files, nothing else helps.
+/// The pause after a connection that could not be accepted: while the process has no free file descriptor, only waiting
+/// helps.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How long a connection may take for the header of its next request. It may be idle for as long, which is longer than
-/// nginx keeps an idle one: nginx must not send a purchase into a connection that is just being closed.
+/// The longest time for a connection to send the header of its next request, and so to be idle. It is longer than nginx
+/// keeps an idle connection: nginx must not send a purchase into a connection that is closing.
 const HEADER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Connections that the public listener serves at once: more than nginx opens for the largest crowd of the load test, and
-/// with those of the admin listener and to the stores fewer than the files that an instance may have open. Who comes later
-/// waits in the system's queue until one closes.
+/// The most connections of the public listener at once. More than nginx opens for the largest crowd of the load test;
+/// together with the connections of the admin listener and of the stores, fewer than the files that an instance may
+/// open. Further connections wait in the system's queue.
 const PUBLIC_CONNECTIONS: usize = 8_192;
 
-/// The same for the admin listener: operators are few, and find room however large the crowd is.
+/// The same for the admin listener. It has its own limit, so that operators can connect whatever the size of the crowd.
 const ADMIN_CONNECTIONS: usize = 64;
 
 /// The open connections of both listeners.
 #[derive(Clone, Default)]
 struct OpenConnections {
     open: TaskTracker,
-    /// From now on a connection ends with the request that it is at.
+    /// Cancelled when connections must end after their current request.
     stopping: CancellationToken,
-    /// From now on it ends wherever it is.
+    /// Cancelled when connections must end at once.
     cut: CancellationToken,
 }
 
-/// Serves both listeners until `stop` comes. For as long as `drain` it goes on then, and tells everybody to come no more:
-/// readiness is over, and every answer ends its connection. After that it takes no new connection and finishes the purchases
-/// that were begun.
+/// Serves both listeners until `stop` completes, and then for `drain` longer. During `drain` the instance is not ready,
+/// and every response ends its connection. Then it accepts no new connection and finishes the purchases in progress.
 pub async fn serve(
     shop: Arc<Shop>,
     public: TcpListener,
@@ -72,15 +72,16 @@ pub async fn serve(
         listen(public, PUBLIC_CONNECTIONS, public_routes, &connections, &drained),
         listen(admin, ADMIN_CONNECTIONS, admin_routes, &connections, &drained),
     );
-    // Each connection ends with its answer by now. Whoever has just come is asked by nobody to leave without one.
+    // By now each connection ends with its response. A connection that was accepted just now still gets the time for
+    // one.
     let _ = timeout(drain.min(LEAVE_WITHIN), connections.all_ended()).await;
     if timeout(FINISH_WITHIN, connections.end(&shop)).await.is_err() {
         tracing::error!(unfinished = shop.in_progress(), "stopped at the deadline");
     }
 }
 
-/// Takes connections until it is `drained`, and has at most `most` of them open at once. One that cannot be taken is logged and
-/// passed over.
+/// Accepts connections until it is `drained`, at most `most` open at once. A connection that cannot be accepted is
+/// logged and skipped.
 async fn listen(
     listener: TcpListener,
     most: usize,
@@ -89,13 +90,13 @@ async fn listen(
     drained: &CancellationToken,
 ) {
     let room = Arc::new(Semaphore::new(most));
-    // It is never closed.
+    // The semaphore is never closed.
     while let Some(Ok(place)) = drained.run_until_cancelled(room.clone().acquire_owned()).await {
         match drained.run_until_cancelled(listener.accept()).await {
             None => break,
             Some(Ok((stream, _))) => connections.take(stream, &routes, place),
             Some(Err(error)) => {
-                tracing::warn!(%error, "a connection could not be taken");
+                tracing::warn!(%error, "a connection could not be accepted");
                 sleep(AGAIN_AFTER).await;
             }
         }
@@ -103,7 +104,8 @@ async fn listen(
     take_waiting(listener, room, &routes, connections);
 }
 
-/// Takes whoever has come and waits to be let in: closing the listener would cut them off in the middle of a request.
+/// Accepts the connections that wait in the system's queue: closing the listener would cut them off in the middle of a
+/// request.
 fn take_waiting(listener: TcpListener, room: Arc<Semaphore>, routes: &Router, connections: &OpenConnections) {
     let Ok(listener) = listener.into_std() else { return };
     while let Ok(place) = room.clone().try_acquire_owned()
@@ -116,10 +118,10 @@ fn take_waiting(listener: TcpListener, room: Arc<Semaphore>, routes: &Router, co
 }
 
 impl OpenConnections {
-    /// Begins to serve a connection, which gives its place back when it ends.
+    /// Starts to serve a connection. It returns its permit when it ends.
     fn take(&self, stream: TcpStream, routes: &Router, place: OwnedSemaphorePermit) {
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "answers may be delayed by Nagle's algorithm");
+            tracing::debug!(%error, "responses may be delayed by Nagle's algorithm");
         }
         let connection = self.clone().serve(stream, routes.clone());
         self.open.spawn(async move {
@@ -143,7 +145,7 @@ impl OpenConnections {
         );
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            // Nobody is cut before.
+            // No connection is cut before this.
             () = self.stopping.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 tokio::select! {
@@ -157,14 +159,15 @@ impl OpenConnections {
         }
     }
 
-    /// Lets every purchase that was begun finish and be answered, and then cuts what is still open.
+    /// Waits until every purchase in progress has finished and its response is sent, and then cuts the connections that
+    /// are still open.
     async fn end(&self, shop: &Shop) {
         self.stopping.cancel();
         self.open.close();
         loop {
             shop.finish().await;
             let left = timeout(LEAVE_WITHIN, self.open.wait()).await;
-            // One may have been begun by a request whose last byte came just now.
+            // A request whose last byte arrived just now may have started another purchase.
             if left.is_ok() || shop.in_progress() == 0 {
                 break;
             }

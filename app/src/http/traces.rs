@@ -1,4 +1,4 @@
-//! The trace of a sale, begun with the sale or after it, and read at each instance.
+//! The trace of a sale: it starts with the sale or later, and is read at each instance.
 
 use std::io;
 
@@ -25,7 +25,7 @@ struct Answer<'a> {
     trace: Trace,
 }
 
-/// Begins a trace, or ends an older one where none is asked for.
+/// Starts a trace, or ends an earlier one when `asked` is false.
 pub(super) fn begin(shop: &Shop, item: &Name, asked: bool) -> Result<(), Problem> {
     match &shop.tracer {
         Some(tracer) if asked => match tracer.start(item)? {
@@ -35,7 +35,7 @@ pub(super) fn begin(shop: &Shop, item: &Name, asked: bool) -> Result<(), Problem
         Some(tracer) => Ok(tracer.forget(item)?),
         None if asked => Err(Problem::BadValue {
             field: "trace",
-            why: "this instance was given no folder for traces".to_owned(),
+            why: "this instance has no folder for traces".to_owned(),
         }),
         None => Ok(()),
     }
@@ -47,7 +47,7 @@ pub(super) fn forget(shop: &Shop, item: &Name) -> Result<(), Problem> {
     Ok(ended.transpose().map(drop)?)
 }
 
-/// `PUT /sales/{item}/trace`: begins the trace at this instance, and leaves the sale as it is.
+/// `PUT /sales/{item}/trace`: starts the trace at this instance. The sale itself does not change.
 pub(super) async fn start(
     State(app): State<App>,
     path: Result<Path<String>, PathRejection>,
@@ -56,7 +56,7 @@ pub(super) async fn start(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `GET /sales/{item}/trace`: what this instance wrote down so far.
+/// `GET /sales/{item}/trace`: the trace of this instance so far.
 pub(super) async fn read(
     State(app): State<App>,
     path: Result<Path<String>, PathRejection>,
@@ -77,7 +77,7 @@ pub(super) async fn read(
     Ok(Json(answer).into_response())
 }
 
-/// `DELETE /sales/{item}/trace`: makes room for another one.
+/// `DELETE /sales/{item}/trace`: deletes the trace, which makes room for another one.
 pub(super) async fn delete(
     State(app): State<App>,
     path: Result<Path<String>, PathRejection>,

@@ -1,12 +1,12 @@
-//! The kinds of mechanisms, and what each kind claims. A threat that a family does not name is undeclared.
+//! The families of mechanisms, and the claims of each. A threat that a family does not name is undeclared.
 
 use serde::Serialize;
 
-/// By what kind of mechanism a strategy decides.
+/// The kind of mechanism by which a strategy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// Nothing stands between read and write.
+    /// Read and write without any protection.
     NoLock,
     /// A lock inside one process.
     ProcessLock,
@@ -16,13 +16,13 @@ pub enum Family {
     LeaseLock,
     /// A lock that all instances see, and that ends with its holder's connection or session.
     SessionLock,
-    /// Read, then write only if nobody else wrote in between.
+    /// Read, then write only if the value has not changed since.
     Optimistic,
     /// The row is locked by the transaction that reads it, until that ends.
     RowLock,
     /// The store checks and takes in one step.
     Atomic,
-    /// A buyer may buy so often; the stock itself is not protected.
+    /// A limit on the purchases of each buyer; the stock itself is not protected.
     BuyerLimit,
     /// Stock and orders lie in two stores, and no transaction spans both.
     TwoStores,
@@ -34,7 +34,7 @@ type Threats = &'static [&'static str];
 
 // The threats by their names in the load test, in groups that most families treat alike.
 const CROWD: Threats = &["crowd"];
-/// More instances, slower or repeated requests: a lock that all instances see is not concerned.
+/// More instances, and slow or repeated requests. They do not concern a lock that all instances see.
 const TRAFFIC: Threats = &[
     "second-instance",
     "slow-network",
@@ -42,13 +42,13 @@ const TRAFFIC: Threats = &[
     "retrying-proxy",
     "buyer-gone",
 ];
-/// A service that comes back with all that it was given.
+/// A service that restarts with all of its data, or a session that ends.
 const RECONNECT: Threats = &["redis-restart-aof", "session-expiry"];
 /// A holder that never releases its lock, or a purchase that stops halfway.
 const CRASH: Threats = &["crashed-holder", "crashed-between", "lost-reply"];
 /// A holder that works for longer than its lease lasts.
 const LONG_HOLD: Threats = &["slow-holder", "clock-jump"];
-/// A holder that stands still, and with it what renews its lease or session.
+/// A holder that is stopped or blocked, together with the task that renews its lease or session.
 const FREEZE: Threats = &["paused-holder", "blocked-runtime"];
 const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
 const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
@@ -59,7 +59,7 @@ const EVERYTHING: &[Threats] = &[
 ];
 
 impl Family {
-    /// The threats that the family survives, and those that break it.
+    /// Returns the threats that the family survives, and the threats that break it.
     const fn claims(self) -> (&'static [Threats], &'static [Threats]) {
         match self {
             Self::NoLock | Self::BuyerLimit => (&[], EVERYTHING),
@@ -84,17 +84,17 @@ impl Family {
         }
     }
 
-    /// The threats that its mechanisms survive, unless one says otherwise.
+    /// Returns the threats that its mechanisms survive, unless a mechanism differs.
     pub fn survives(self) -> impl Iterator<Item = &'static str> {
         self.claims().0.iter().copied().flatten().copied()
     }
 
-    /// The threats that break its mechanisms, unless one says otherwise.
+    /// Returns the threats that break its mechanisms, unless a mechanism differs.
     pub fn broken_by(self) -> impl Iterator<Item = &'static str> {
         self.claims().1.iter().copied().flatten().copied()
     }
 
-    /// In the words of the field.
+    /// Returns the name of the family in plain words.
     pub fn words(self) -> &'static str {
         match self {
             Self::NoLock => "no lock",

@@ -1,42 +1,44 @@
-//! What a mechanism says of itself, as data: the source of `GET /strategies`, of every table and of what a load test expects.
+//! The description of a mechanism, as data: the source of `GET /strategies`, of every table and of the load test's
+//! expectations.
 
 mod family;
 
 pub use family::Family;
 
-/// A mechanism, before anything is opened.
+/// A mechanism as data. Nothing is opened for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Mechanism {
     /// The file's name with dashes, and the first half of a strategy's name.
     pub name: &'static str,
     /// The kind of mechanism.
     pub family: Family,
-    /// Which lesson it belongs to, from 1: each repairs what the one before it lacks.
+    /// The lesson it belongs to, from 1: each lesson repairs a weakness of the one before.
     pub lesson: u8,
-    /// One line for a table.
+    /// A summary in one line, for tables.
     pub summary: &'static str,
-    /// Where its claims differ from those of its family.
+    /// The claims in which it differs from its family.
     pub claims: Claims,
-    /// The step before which a fault does it the most harm, by its name or its role; with a `+` the fault comes after it.
+    /// The step before which a fault does the most harm, by its name or its role; with a `+`, the fault strikes after
+    /// the step.
     pub weak_at: &'static str,
     /// The services that it uses besides the store it sells from, see [`crate::services`].
     pub needs: &'static [&'static str],
-    /// The file it is written in, whose header says how it works and what breaks it.
+    /// The text of its source file. The header explains how it works and which faults break it.
     pub source: &'static str,
 }
 
-/// Where a mechanism differs from its family, by the names of the threats in the load test.
+/// The differences between a mechanism and its family, by the names of the load test's threats.
 #[derive(Clone, Copy, Debug)]
 pub struct Claims {
-    /// The family whose claims it starts from; none where that is its own.
+    /// The family whose claims it inherits; `None` for its own.
     pub like: Option<Family>,
     /// The threats that it survives.
     pub survives: &'static [&'static str],
     /// The threats that break it whenever they strike.
     pub broken_by: &'static [&'static str],
-    /// The threats that break it too seldom to be seen in every few rounds.
+    /// The threats that break it so seldom that a few rounds may not show it.
     pub sometimes_broken_by: &'static [&'static str],
-    /// Whether it tells a crowd busy although a purchase could still wait: after some tries, or at the first conflict.
+    /// Whether it is busy in a crowd although a purchase could still wait: after some tries, or at the first conflict.
     pub gives_up: bool,
 }
 
@@ -56,12 +58,12 @@ pub const AS_NO_LOCK: Claims = Claims {
 };
 
 impl Mechanism {
-    /// The family whose claims it starts from.
+    /// Returns the family whose claims it inherits.
     pub fn claims_like(&self) -> Family {
         self.claims.like.unwrap_or(self.family)
     }
 
-    /// The threats that it survives, by itself or with its family.
+    /// Returns the threats that it survives, its family's included.
     pub fn survives(&self) -> Vec<&'static str> {
         self.joined(self.claims_like().survives(), self.claims.survives)
     }
@@ -71,7 +73,7 @@ impl Mechanism {
         self.joined(self.claims_like().broken_by(), self.claims.broken_by)
     }
 
-    /// The family's threats of which the mechanism says nothing, and `own`.
+    /// Joins `own` with the threats of the family that the mechanism does not name itself.
     fn joined(&self, family: impl Iterator<Item = &'static str>, own: &[&'static str]) -> Vec<&'static str> {
         let Claims {
             survives,
@@ -84,7 +86,7 @@ impl Mechanism {
         of_family.chain(own.iter().copied()).collect()
     }
 
-    /// The header of its file, as Markdown.
+    /// Returns the header of its source file, as Markdown.
     pub fn header(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
         let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();

@@ -1,4 +1,4 @@
-//! Actors: who takes a step.
+//! Actors: the purchases, renewals and workers that take steps.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,19 +7,20 @@ use uuid::Uuid;
 
 use crate::domain::{Name, Purchase};
 
-/// Numbers the purchases of this process: two deliveries of one idempotency key have one order and are two actors.
+/// The number of the next purchase of this process. Two deliveries of one idempotency key have one order id but are two
+/// actors.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A purchase that is being carried out.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// Which purchase of this process.
+    /// The number of the purchase in this process.
     pub number: u64,
     /// The id that the order will have.
     pub order: Uuid,
-    /// What is wanted.
+    /// The item.
     pub item: Name,
-    /// Who wants it.
+    /// The buyer.
     pub buyer: Name,
 }
 
@@ -34,28 +35,28 @@ impl Attempt {
     }
 }
 
-/// Who takes a step.
+/// An actor: it takes steps.
 #[derive(Clone, Debug)]
 pub enum Actor {
-    /// The purchase itself.
+    /// A purchase.
     Purchase(Attempt),
-    /// What prolongs the lease of that purchase's lock, beside it.
+    /// The background task that renews the lease of that purchase's lock.
     Renewal(Attempt),
-    /// What works beside the purchases, for all of them.
+    /// A background task that works for all purchases.
     Worker(Worker),
 }
 
-/// What works beside the purchases, for as long as its strategy is open.
+/// A background task that works for all purchases while its strategy is open.
 #[derive(Clone, Debug)]
 pub struct Worker {
-    /// What it does, in a word.
+    /// Its task, in one word.
     pub name: &'static str,
-    /// The item it is about just now, where it is about one.
+    /// The item it works on now, if it works on one.
     pub item: Option<Name>,
 }
 
 impl Actor {
-    /// Which purchase of this process it belongs to; 0 where it belongs to none.
+    /// Returns the number of its purchase in this process; 0 where it belongs to none.
     pub fn number(&self) -> u64 {
         match self {
             Self::Purchase(attempt) | Self::Renewal(attempt) => attempt.number,
@@ -63,7 +64,7 @@ impl Actor {
         }
     }
 
-    /// The item it is about, where it is about one.
+    /// Returns the item it works on, if there is one.
     pub fn item(&self) -> Option<&Name> {
         match self {
             Self::Purchase(attempt) | Self::Renewal(attempt) => Some(&attempt.item),

@@ -1,4 +1,4 @@
-//! Faults armed for the whole process: each strikes once, the first purchase that comes by.
+//! Faults armed for the whole process: each strikes once, the first purchase that reaches its step.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use super::fault::When;
 use super::{Actor, Fault, Observer, StepContext};
 
-/// How many faults may lie armed at once.
+/// The most faults that can be armed at once.
 const MAX_ARMED: usize = 64;
 
-/// The faults that lie armed.
+/// The armed faults.
 #[derive(Debug, Default)]
 pub struct ArmedFaults {
     any: AtomicBool,
@@ -19,7 +19,7 @@ pub struct ArmedFaults {
 }
 
 impl ArmedFaults {
-    /// Arms `fault` for the first purchase that reaches its step. False when too many lie armed already.
+    /// Arms `fault` for the first purchase that reaches its step. Returns false when too many faults are armed already.
     pub fn arm(&self, fault: Fault) -> bool {
         let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if armed.len() >= MAX_ARMED {

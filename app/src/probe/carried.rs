@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::fault::When;
 use super::{Actor, Fault, Observer, Step, StepContext};
 
-/// The fault of one purchase, at the seam of that purchase alone: it strikes the first time that this comes to the step.
+/// The fault of one purchase. It strikes when that purchase reaches the step for the first time.
 #[derive(Clone, Debug)]
 pub(super) struct CarriedFault {
     fault: Fault,
@@ -57,9 +57,9 @@ mod tests {
     const STEPS: &[Step] = &[Step::command("set-nx", &["SETNX"]).plays(Role::Lock)];
 
     #[tokio::test(start_paused = true)]
-    async fn a_purchase_is_held_up_by_its_fault_once() {
+    async fn a_fault_delays_its_purchase_once() {
         let carried = CarriedFault::new(Fault::parse("delay=50@set-nx", STEPS).unwrap());
-        // Whoever renews for the purchase goes through the seam with the same fault.
+        // The renewal of this purchase's lease goes through the seam with the same fault.
         let copy = carried.clone();
         let began = Instant::now();
         carried.passes(&STEPS[0], When::Before).await;

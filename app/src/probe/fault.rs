@@ -1,5 +1,5 @@
-//! Faults that are real: the process stops itself with SIGSTOP, ends itself with SIGKILL, or blocks its own executor. And a
-//! purchase that stands still at a step, so that a fault of somebody else meets it there.
+//! Real faults: the process stops itself with SIGSTOP, ends itself with SIGKILL, or blocks its own executor. A delay
+//! holds one purchase at a step, so that another fault can meet it there.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,73 +9,73 @@ use tokio::runtime::Handle;
 
 use super::{Role, Step};
 
-/// The longest time that a process or a purchase can be asked to stand still, in milliseconds.
+/// The longest pause, block or delay, in milliseconds.
 const MAX_STILL_MS: u64 = 60_000;
 
-/// What happens to the process, or to the purchase alone.
+/// The effect of a fault on the process, or on one purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAction {
-    /// SIGSTOP now, SIGCONT after this long.
+    /// SIGSTOP now, SIGCONT after this time.
     Pause(Duration),
-    /// Every thread of the executor is blocked for this long, as by a call that does not yield: the process runs, and no
-    /// renewal does.
+    /// Every thread of the executor is blocked for this time, as by a call that does not yield: the process runs, but
+    /// no renewal does.
     Block(Duration),
-    /// Who takes the step takes it so much later. The process and everybody else go on.
+    /// The actor takes the step later by this time. The process and all other actors continue.
     Delay(Duration),
-    /// SIGKILL: no destructor runs, no connection is closed in order.
+    /// SIGKILL: no destructor runs, no connection is closed properly.
     Crash,
 }
 
-/// On which side of a step a fault strikes.
+/// The side of a step on which a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Just before it: the store has not seen it.
+    /// Just before it: the store has not received the command.
     Before,
-    /// Just after it: the store did it, and nobody was told.
+    /// Just after it: the store has executed the command, but no actor has received the response.
     After,
 }
 
-/// A step by name, and a side of it.
+/// A step, by name, and one side of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The name of a step or of a role.
     pub step: &'static str,
-    /// Which side of it.
+    /// The side of it.
     pub when: When,
 }
 
-/// An action, and where it strikes; at once where no step is named.
+/// An action, and the step where it strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happens.
+    /// The action.
     pub action: FaultAction,
-    /// Where.
+    /// The step; `None` for a fault that strikes at once.
     pub at: Option<Target>,
 }
 
-/// Why a text names no fault.
+/// The error for a text that is not a fault.
 #[derive(Debug, thiserror::Error)]
 pub enum BadFault {
-    /// The part before the `@`.
+    /// The part before the `@` is wrong.
     #[error(
-        "a fault is crash, pause=MILLISECONDS, block=MILLISECONDS or delay=MILLISECONDS (1 to {MAX_STILL_MS}), then perhaps \
-         @STEP or @STEP+"
+        "a fault is crash, pause=MILLISECONDS, block=MILLISECONDS or delay=MILLISECONDS (1 to {MAX_STILL_MS}), \
+         optionally followed by @STEP or @STEP+"
     )]
     Action,
-    /// Without an `@`.
-    #[error("a delay needs its @STEP: no purchase stands still anywhere else")]
+    /// A delay has no `@`.
+    #[error("a delay needs a @STEP: only a purchase at a step can be delayed")]
     Nowhere,
-    /// The part after the `@`.
+    /// The part after the `@` is wrong.
     #[error("a step is one of lock, read, write, record, commit, release, renew, or one that GET /strategies lists")]
     Step,
 }
 
 impl Fault {
-    /// Reads `crash`, `crash@release`, `pause=3000`, `block=3000@set-nx`, `delay=400@read`, `crash@write+`. A step is a role
-    /// or one of `steps`; the `+` means after it.
+    /// Parses `crash`, `crash@release`, `pause=3000`, `block=3000@set-nx`, `delay=400@read`, `crash@write+`. A step is
+    /// a role or one of `steps`; the `+` means after it.
     ///
     /// # Errors
-    /// [`BadFault`] when it is neither.
+    /// [`BadFault`] when the text is not a fault, or the step is neither.
     pub fn parse(text: &str, steps: &[Step]) -> Result<Self, BadFault> {
         let (action, at) = match text.split_once('@') {
             Some((action, target)) => (action, Some(Target::parse(target, steps)?)),
@@ -94,7 +94,7 @@ impl Fault {
         }
     }
 
-    /// Whether it strikes on this side of `step`.
+    /// Returns whether it strikes on this side of `step`.
     pub(super) fn is_for(&self, step: &Step, when: When) -> bool {
         self.at.is_some_and(|at| at.when == when && step.is_called(at.step))
     }
@@ -121,7 +121,7 @@ impl Target {
 }
 
 impl FaultAction {
-    /// Does it to this process, or to the task that waits for it.
+    /// Applies the fault to this process, or for a delay to the calling task.
     pub async fn inject(self) {
         tracing::warn!(action = ?self, "a fault strikes");
         match self {
@@ -133,8 +133,9 @@ impl FaultAction {
     }
 }
 
-/// A stopped process cannot wake itself, so a shell stops it and wakes it: in this order however short the pause. This
-/// very thread waits for the shell, or it would go on past the step before the process stands still.
+/// Stops the process. A stopped process cannot wake itself, so a shell stops and wakes it, in this order however short
+/// the pause is. The calling thread waits for the shell: otherwise it could go past the step before the process is
+/// stopped.
 fn pause(length: Duration) {
     let (length, process) = (length.as_secs_f64(), std::process::id());
     let paused = Command::new("/bin/sh")
@@ -150,8 +151,9 @@ fn pause(length: Duration) {
     }
 }
 
-/// Each worker of the executor takes one of the tasks and is blocked by it, this one by its own call. One task more than
-/// workers: the last one waits in the slot of this worker, where no other can take it.
+/// Blocks every worker of the executor. Each worker takes one of the tasks and is blocked by it; this worker is blocked
+/// by its own call. There is one task more than workers, because the last one waits in the slot of this worker, where
+/// no other worker can take it.
 fn block(length: Duration) {
     let until = Instant::now() + length;
     let sleep_on = move || std::thread::sleep(until.saturating_duration_since(Instant::now()));
@@ -161,7 +163,8 @@ fn block(length: Duration) {
     sleep_on();
 }
 
-/// To this very thread: a signal to the process may be taken by another one while this one goes on past the step.
+/// Kills the process by a signal to the calling thread: a signal to the process may be taken by another thread while
+/// this one goes past the step.
 fn crash() {
     if let Err(error) = raise(Signal::SIGKILL) {
         tracing::error!(%error, "the fault did not strike");
@@ -175,7 +178,7 @@ mod tests {
     const STEPS: &[Step] = &[Step::command("set-nx", &["SETNX"]).plays(Role::Lock)];
 
     #[test]
-    fn a_fault_is_read_from_its_text() {
+    fn a_fault_is_parsed_from_its_text() {
         let pause = FaultAction::Pause(Duration::from_secs(3));
         let before = |step| {
             Some(Target {
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fault_is_refused() {
+    fn a_text_that_is_not_a_fault_is_refused() {
         for bad in [
             "",
             "crash@",
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_struck_by_its_own_name_and_by_that_of_its_role() {
+    fn a_fault_strikes_a_step_by_its_own_name_and_by_the_name_of_its_role() {
         for (name, is_struck) in [("set-nx", true), ("lock", true), ("release", false)] {
             let fault = Fault::parse(&format!("crash@{name}"), STEPS).unwrap();
             assert_eq!(fault.is_for(&STEPS[0], When::Before), is_struck, "{name}");

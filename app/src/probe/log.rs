@@ -5,7 +5,7 @@ use tracing::Level;
 
 use super::{Actor, Observer, StepContext};
 
-/// Writes each step down, once before and once after it.
+/// Logs each step, once before and once after it.
 pub struct Log;
 
 #[async_trait]

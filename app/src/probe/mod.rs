@@ -1,7 +1,8 @@
-//! The seam: every command to a store and every wait of a mechanism is a call made through here.
+//! The seam: every command to a store and every wait of a mechanism goes through this module.
 //!
-//! A store hands out [`Command`]s, and only [`Probe::step`] can send one: nothing passes beside. What stands at the seam,
-//! an [`Observer`], sees each step before and after. With nobody there a step allocates nothing and takes no lock.
+//! A store creates [`Command`]s, and only [`Probe::step`] can send one, so no command bypasses the seam. An
+//! [`Observer`] at the seam sees each step before and after. Without an observer, a step allocates nothing and takes no
+//! lock.
 
 mod actor;
 mod armed;
@@ -32,12 +33,12 @@ use crate::domain::{Error, Name, Purchase};
 pub struct Command<F>(F);
 
 impl<F: Future> Command<F> {
-    /// For stores: `round_trip` must do nothing before it is polled.
+    /// Creates a command, for stores. `round_trip` must do nothing before its first poll.
     pub(crate) fn new(round_trip: F) -> Self {
         Self(round_trip)
     }
 
-    /// Calls `sent` as it is sent, when nothing holds it up any more.
+    /// Calls `sent` when the command is sent, after any fault before it.
     pub fn on_send(self, sent: impl FnOnce()) -> Command<impl Future<Output = F::Output>> {
         Command(async {
             sent();
@@ -46,19 +47,19 @@ impl<F: Future> Command<F> {
     }
 }
 
-/// One actor's way through the seam.
+/// The path of one actor through the seam.
 #[derive(Clone)]
 pub struct Probe {
     actor: Actor,
     work: Duration,
-    /// One at most, but for the steps that a purchase takes for several.
+    /// At most one fault, except for steps that a purchase takes for several purchases.
     faults: Vec<CarriedFault>,
     observers: Observers,
 }
 
 impl Probe {
-    /// The probe of one purchase: `work` is the business time between read and write, `fault` strikes this purchase
-    /// alone, and `observers` stand at the seam of the whole process.
+    /// Creates the probe of one purchase. `work` is the business time between read and write, `fault` strikes this
+    /// purchase alone, and `observers` see the steps of the whole process.
     pub fn new(purchase: &Purchase, work: Duration, fault: Option<Fault>, observers: Observers) -> Self {
         Self {
             actor: Actor::Purchase(Attempt::new(purchase)),
@@ -68,7 +69,7 @@ impl Probe {
         }
     }
 
-    /// The probe of what works beside the purchases of the instance.
+    /// Creates the probe of a background task of the instance.
     pub fn of_worker(name: &'static str, observers: Observers) -> Self {
         Self {
             actor: Actor::Worker(Worker { name, item: None }),
@@ -78,7 +79,7 @@ impl Probe {
         }
     }
 
-    /// The probe of the same worker while it is about `item`: its steps are then part of that sale.
+    /// Returns the probe of the same worker for its work on `item`: its steps are then part of that sale.
     pub fn about(&self, item: &Name) -> Self {
         let mut probe = self.clone();
         if let Actor::Worker(worker) = &mut probe.actor {
@@ -87,7 +88,7 @@ impl Probe {
         probe
     }
 
-    /// The probe of what prolongs the lease of this purchase's lock.
+    /// Returns the probe of the task that renews the lease of this purchase's lock.
     pub fn of_renewal(&self) -> Self {
         let actor = match &self.actor {
             Actor::Purchase(attempt) => Actor::Renewal(attempt.clone()),
@@ -96,7 +97,8 @@ impl Probe {
         Self { actor, ..self.clone() }
     }
 
-    /// The probe of the steps that this purchase takes for `others` as well: a fault of any of them strikes there.
+    /// Returns the probe for steps that this purchase takes for `others` as well: the fault of any of them can strike
+    /// there.
     pub fn together_with<'a>(&self, others: impl Iterator<Item = &'a Self>) -> Self {
         let mut probe = self.clone();
         probe
@@ -105,13 +107,13 @@ impl Probe {
         probe
     }
 
-    /// Who takes the steps.
+    /// Returns the actor that takes the steps.
     pub fn actor(&self) -> &Actor {
         &self.actor
     }
 
-    /// Sends one command about `key`. `words` says in a few words what came back; it is only asked when somebody looks.
-    /// It may not come back: a fault can kill the process before or after.
+    /// Sends one command about `key`. `words` describes the response in a few words; it is called only when an observer
+    /// looks. The call may not return: a fault can kill the process before or after the command.
     ///
     /// # Errors
     /// Those of the command.
@@ -129,7 +131,7 @@ impl Probe {
         self.pass(step, key, command.0, words)
     }
 
-    /// Takes a step that no store sees: a wait for a lock, a pause, a mutex given back.
+    /// Takes a step that no store sees: a wait for a lock, a pause, the release of a mutex.
     pub fn local<T, W: Into<Cow<'static, str>>>(
         &self,
         step: &Step,
@@ -167,7 +169,7 @@ impl Probe {
         answer
     }
 
-    /// The business time between read and write: prices, payment, whatever a real shop does there.
+    /// Waits for the business time between read and write, in place of prices and payments of a real shop.
     pub async fn work(&self) {
         if !self.work.is_zero() {
             tokio::time::sleep(self.work).await;
@@ -181,12 +183,12 @@ mod tests {
 
     use super::*;
 
-    /// A key that nobody may ask for its name.
+    /// A key that panics when its text is read.
     struct Unread;
 
     impl Display for Unread {
         fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-            panic!("nobody looks")
+            panic!("no observer looks")
         }
     }
 
@@ -196,12 +198,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn with_nobody_at_the_seam_neither_keys_nor_answers_are_put_in_words() {
+    async fn a_step_without_an_observer_formats_neither_its_key_nor_its_response() {
         const STEP: Step = Step::command("get", &["GET"]);
         let faults = std::sync::Arc::<ArmedFaults>::default();
         let observers = Observers::new(vec![faults.clone()]);
         let probe = Probe::new(&purchase(), Duration::ZERO, None, observers);
-        let unsaid = |_: &u8| -> &'static str { panic!("nobody looks") };
+        let unsaid = |_: &u8| -> &'static str { panic!("no observer looks") };
         let command = Command::new(async { Ok(7) });
         assert_eq!(probe.step(&STEP, &Unread, command, unsaid).await.unwrap(), 7);
         assert_eq!(probe.local(&STEP, &Unread, async { 7 }, unsaid).await, 7);

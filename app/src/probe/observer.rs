@@ -1,4 +1,4 @@
-//! Observers: what stands at the seam. Mechanisms do not know whether anybody does.
+//! Observers at the seam. A mechanism does not know whether there are any.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use async_trait::async_trait;
 
 use super::{Actor, Step};
 
-/// A step on its way through the seam.
+/// A step that is going through the seam.
 #[derive(Clone, Copy)]
 pub struct StepContext<'a> {
-    /// Who takes it.
+    /// The actor that takes it.
     pub actor: &'a Actor,
-    /// Which step it is.
+    /// The step.
     pub step: &'a Step,
-    /// What it is about: a key of Redis, an item, a channel.
+    /// The object of the step: a Redis key, an item, a channel.
     pub key: &'a (dyn Display + Sync),
 }
 
@@ -24,30 +24,30 @@ impl Display for StepContext<'_> {
     }
 }
 
-/// What stands at the seam and sees every step twice. It may hold a step up, or end the process.
+/// An observer sees every step before and after it. It may delay the step or end the process.
 #[async_trait]
 pub trait Observer: Send + Sync {
-    /// Whether it looks at what `actor` does just now. Asked before each step, so it must cost next to nothing.
+    /// Returns whether it observes `actor` now. Called before each step, so it must cost almost nothing.
     fn observes(&self, actor: &Actor) -> bool;
 
-    /// The step is about to be taken.
+    /// Called before the step.
     async fn before(&self, context: &StepContext<'_>);
 
-    /// The step was taken; `result` is what came back, in a few words.
+    /// Called after the step, with the response in a few words.
     async fn after(&self, context: &StepContext<'_>, result: &str);
 }
 
-/// Everything that stands at the seam of one instance. Steps meet them in this order, and on their way back in reverse.
+/// The observers of one instance. They see a step in this order before it, and in reverse order after it.
 #[derive(Clone)]
 pub struct Observers(Arc<[Arc<dyn Observer>]>);
 
 impl Observers {
-    /// These, in this order.
+    /// Creates the list, in this order.
     pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
         Self(observers.into())
     }
 
-    /// Those that look at what `actor` does just now.
+    /// Returns the observers that observe `actor` now.
     pub(super) fn of<'a>(&'a self, actor: &'a Actor) -> impl DoubleEndedIterator<Item = &'a dyn Observer> {
         let all = self.0.iter().map(AsRef::as_ref);
         all.filter(|observer: &&dyn Observer| observer.observes(actor))

@@ -1,6 +1,6 @@
-//! Steps: what a mechanism does, declared by itself as data, so that a fault can name each of them.
+//! Steps: each mechanism declares its steps as data, so that a fault can name each of them.
 
-/// The role that a step plays in any sale, whatever its mechanism calls it. A fault can name a role instead of a step.
+/// The role of a step in a sale, for any mechanism. A fault can name a role instead of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Asks for the lock.
@@ -20,7 +20,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order in which a purchase meets them.
+    /// All roles, in the order of a purchase.
     pub const ALL: [Self; 7] = [
         Self::Lock,
         Self::Read,
@@ -31,7 +31,7 @@ impl Role {
         Self::Renew,
     ];
 
-    /// The name by which a fault asks for it.
+    /// Returns the name that a fault uses for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lock => "lock",
@@ -48,18 +48,18 @@ impl Role {
 /// One round trip to a store or a lock service, or one wait inside the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What the mechanism calls it, in kebab case.
+    /// The mechanism's name for it, in kebab case.
     pub name: &'static str,
-    /// The role it plays, if it is one that every sale has.
+    /// Its role, if it has one.
     pub role: Option<Role>,
-    /// The commands that the store receives, as its own log names them. None for a step inside the process.
+    /// The commands that the store receives, named as in its own log. Empty for a step inside the process.
     pub sends: &'static [&'static str],
-    /// Whether it locks the rows of all items, so that purchases of other items wait for it and it for them.
+    /// Whether it locks the rows of all items, so that it and the purchases of other items wait for each other.
     pub locks_all_items: bool,
 }
 
 impl Step {
-    /// A step that sends these commands, in one round trip.
+    /// Creates a step that sends these commands in one round trip.
     pub const fn command(name: &'static str, sends: &'static [&'static str]) -> Self {
         Self {
             name,
@@ -69,12 +69,12 @@ impl Step {
         }
     }
 
-    /// A step that no store sees: a wait for a lock, for a connection, for a message.
+    /// Creates a step that no store sees: a wait for a lock, a connection or a message.
     pub const fn local(name: &'static str) -> Self {
         Self::command(name, &[])
     }
 
-    /// The same step, playing `role`.
+    /// Returns the same step with `role`.
     pub const fn plays(self, role: Role) -> Self {
         Self {
             role: Some(role),
@@ -82,7 +82,7 @@ impl Step {
         }
     }
 
-    /// The same step, locking the rows of all items.
+    /// Returns the same step, marked as locking the rows of all items.
     pub const fn locking_all_items(self) -> Self {
         Self {
             locks_all_items: true,
@@ -90,7 +90,7 @@ impl Step {
         }
     }
 
-    /// Whether `name` means this step: its own name, or that of its role.
+    /// Returns whether `name` is the name of this step or of its role.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.role.is_some_and(|role| role.name() == name)
     }

@@ -1,7 +1,7 @@
-//! The trace: who took which step of a sale, when it began and ended, and what came back.
+//! The trace: the steps of a sale with their actor, begin, end and response.
 //!
-//! An event is one line, written by one call to a file opened for appending: what was written is in the hands of the
-//! kernel, and no SIGKILL loses it. The clock is the one that all processes of a host share.
+//! An event is one line, appended to a file by one call to write: the kernel then holds it, and no SIGKILL loses it.
+//! The clock is shared by all processes of a host.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -18,10 +18,10 @@ use uuid::Uuid;
 use super::{Actor, Observer, StepContext};
 use crate::domain::Name;
 
-/// The longest trace of one sale, in bytes. What comes after it is dropped and counted.
+/// The longest trace of one sale, in bytes. Later events are dropped and counted.
 const MAX_BYTES: u64 = 48 * 1024 * 1024;
 
-/// How many sales may be traced at once.
+/// The most sales that can be traced at once.
 const MAX_TRACED: usize = 64;
 
 /// One side of a step.
@@ -29,39 +29,39 @@ const MAX_TRACED: usize = 64;
 pub struct Event {
     /// Nanoseconds of CLOCK_MONOTONIC.
     pub at_ns: u64,
-    /// The life of the instance: another one after each restart. Numbers of purchases begin anew with it.
+    /// The life of the instance, new after each start. The numbers of purchases restart with it.
     pub life: Uuid,
-    /// `purchase`, `renewal` for what prolongs its lease beside it, or the name of what works for all purchases.
+    /// `purchase`, `renewal` for the task that renews its lease, or the name of a worker for all purchases.
     pub actor: String,
-    /// Which purchase of this life; 0 where it is about none.
+    /// The number of the purchase in this life; 0 for a worker.
     pub number: u64,
-    /// The id that its order has or would have; null where it is about none.
+    /// The id that the order has or would have; null for a worker.
     pub order: Option<Uuid>,
-    /// Who buys; null where it is about no purchase.
+    /// The buyer; null for a worker.
     pub buyer: Option<String>,
     /// The step, as its strategy names it.
     pub step: String,
-    /// The role it plays: `lock`, `read`, `write`, `record`, `commit`, `release`, `renew`; null for any other.
+    /// Its role: `lock`, `read`, `write`, `record`, `commit`, `release`, `renew`; null for any other step.
     pub role: Option<String>,
-    /// What it is about.
+    /// The object of the step: a Redis key, an item, a channel.
     pub key: String,
-    /// What came back, in a few words; null where the step begins.
+    /// The response, in a few words; null where the step begins.
     #[serde(rename = "said")]
     pub result: Option<String>,
 }
 
-/// All that is known of a traced sale at this instance.
+/// The trace of a sale at this instance.
 #[derive(Debug, Default, Serialize)]
 pub struct Trace {
     /// The clock of `at_ns`.
     pub clock: &'static str,
-    /// Events for which there was no room, or that could not be written, in this life.
+    /// Events of this life that exceeded the limit or could not be written.
     pub dropped: u64,
-    /// In the order in which they were written.
+    /// The events, in the order of writing.
     pub events: Vec<Event>,
 }
 
-/// The traced sales of one instance, each a file in a folder of its own.
+/// The traced sales of one instance: each is a file in the instance's own folder.
 pub struct Tracer {
     folder: PathBuf,
     life: Uuid,
@@ -76,7 +76,7 @@ struct Sale {
 }
 
 impl Tracer {
-    /// Traces go to `folder`, which no other instance may use. Those that an earlier life has left there go on.
+    /// Opens `folder` for traces. No other instance may use it. Traces of an earlier life continue.
     ///
     /// # Errors
     /// When the folder cannot be made or read.
@@ -98,10 +98,10 @@ impl Tracer {
         Ok(tracer)
     }
 
-    /// Begins the trace of a sale, forgetting an earlier one. False when too many sales are traced already.
+    /// Starts the trace of a sale and deletes an earlier one. Returns false when too many sales are traced already.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the file cannot be written, or an earlier one cannot be deleted.
     pub fn start(&self, item: &Name) -> io::Result<bool> {
         self.forget(item)?;
         if self.sales().len() >= MAX_TRACED {
@@ -111,7 +111,7 @@ impl Tracer {
         Ok(true)
     }
 
-    /// Ends the trace of a sale and deletes what was written.
+    /// Ends the trace of a sale and deletes its file.
     ///
     /// # Errors
     /// When the file cannot be deleted.
@@ -124,7 +124,7 @@ impl Tracer {
         Ok(())
     }
 
-    /// What was written of a sale so far; `None` when it is not traced.
+    /// Returns the trace of a sale so far; `None` when it is not traced.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -198,7 +198,7 @@ impl Sale {
     }
 }
 
-/// The same for every process of the host, whatever anybody does to its calendar.
+/// Returns the time of the host's monotonic clock, which no change of the date affects.
 fn now_ns() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC)
         .map(|now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)

@@ -1,4 +1,4 @@
-//! Prepared branches of XA transactions that their purchase has left: what a reconciler of two MariaDB servers begins with.
+//! Prepared branches of XA transactions that their purchase has left: the input of a reconciler of two MariaDB servers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -12,27 +12,28 @@ use crate::probe::Probe;
 use crate::stores::sql::Databases;
 use crate::stores::sql::xa::{Decision, Protocol, Xid};
 
-/// The prepared branches of one protocol at both servers.
+/// Finds and ends the prepared branches of one protocol at both servers.
 pub struct InDoubt {
     databases: Databases,
     protocol: Protocol,
     lease: Duration,
-    /// When each transaction was first seen here: no clock is compared with another one.
+    /// The time at which this instance first saw each transaction. Its own clock is enough: no two clocks are compared.
     seen: Mutex<HashMap<Uuid, Instant>>,
 }
 
 /// A transaction that has been prepared for longer than a lease, at one server or at both.
 pub struct Left {
-    /// What its branches are called.
+    /// The name of its branches.
     pub xid: Xid,
-    /// How long ago this instance saw it first, in milliseconds.
+    /// The time since this instance first saw it, in milliseconds.
     pub hung_ms: u64,
     at_stock: bool,
     at_orders: bool,
 }
 
 impl InDoubt {
-    /// `databases` are the reconciler's own. What is prepared for a `lease` was left.
+    /// Creates it over `databases`, connections of the reconciler alone. A transaction that stays prepared for a
+    /// `lease` counts as left.
     pub fn new(databases: Databases, protocol: Protocol, lease: Duration) -> Self {
         Self {
             databases,
@@ -42,7 +43,7 @@ impl InDoubt {
         }
     }
 
-    /// Some of those that were left.
+    /// Returns transactions that were left, at most [`BATCH`].
     ///
     /// # Errors
     /// When a server does not answer.
@@ -62,7 +63,8 @@ impl InDoubt {
         Ok(left.take(BATCH).collect())
     }
 
-    /// How long each of those that are prepared now has been seen here, in their order. All others are forgotten.
+    /// Returns how long ago this instance first saw each prepared transaction, in the order of `prepared`. Forgets all
+    /// others.
     fn ages(&self, prepared: &BTreeMap<Uuid, &Xid>) -> Vec<Duration> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.retain(|transaction, _| prepared.contains_key(transaction));
@@ -73,8 +75,8 @@ impl InDoubt {
         first.map(|first| now.duration_since(first)).collect()
     }
 
-    /// Ends what is prepared of a transaction, the stock last, as its purchase would have. Whether this was its end: it may be
-    /// another instance's, or not come about while the purchase still has its connection.
+    /// Ends the prepared branches of a transaction, the stock last, as its purchase does. Returns whether this call
+    /// ended it: another instance may have ended it, or its purchase may still hold the connection.
     ///
     /// # Errors
     /// When a server refuses or does not answer.
@@ -90,7 +92,7 @@ impl InDoubt {
         Ok(ended)
     }
 
-    /// How many transactions of an item are prepared, for an operator.
+    /// Returns the number of prepared transactions of an item, for an operator.
     ///
     /// # Errors
     /// When a server does not answer.

@@ -1,4 +1,5 @@
-//! The reconciler: works beside the purchases of a strategy that takes several steps, and ends those that a crash left half done.
+//! The reconciler: a background task that ends the purchases that a crash left half done, for strategies that take
+//! several steps.
 
 mod in_doubt;
 
@@ -19,22 +20,23 @@ use crate::stores::MAX_SALES;
 use crate::stores::sql::xa::Decision;
 use crate::world::World;
 
-/// The most purchases that one round ends.
+/// The most purchases that one round of a reconciler ends.
 pub const BATCH: usize = 32;
 
-/// How often it looks, at least and at most. Each instance asks one question so often for each strategy that is open.
+/// The shortest and the longest pause between two rounds. Each instance sends one query in each round, for each open
+/// strategy.
 const PAUSE: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 
-/// Purchases of one item that are neither done nor undone, and those that a reconciler has ended.
+/// The number of pending purchases of one item, and of those that this instance's reconciler has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pending {
-    /// Neither done nor undone now, by whichever instance.
+    /// Purchases that are neither done nor undone now, at any instance.
     pub open: u64,
-    /// Done by this instance's reconciler.
+    /// Purchases that this instance's reconciler has completed.
     pub finished: u64,
-    /// Undone by this instance's reconciler.
+    /// Purchases that this instance's reconciler has undone.
     pub undone: u64,
-    /// The longest time that one of these hung in between, in milliseconds.
+    /// The longest time that one of the ended purchases was pending, in milliseconds.
     pub longest_ms: u64,
 }
 
@@ -47,12 +49,12 @@ impl AddAssign for Pending {
     }
 }
 
-/// What became of a purchase that was left half done.
+/// The end of a purchase that was left half done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It was sold.
+    /// The units were sold.
     Finished,
-    /// Nothing of it is left.
+    /// All of its changes were taken back.
     Undone,
 }
 
@@ -65,12 +67,13 @@ impl From<Decision> for End {
     }
 }
 
-/// What the reconciler of this instance has ended, by item, until the sale is forgotten.
+/// The purchases that this instance's reconciler has ended, by item, until the sale is closed.
 #[derive(Default)]
 pub struct Reconciled(Mutex<HashMap<Name, Pending>>);
 
 impl Reconciled {
-    /// Counts a purchase that had hung for `hung_ms`. Nothing is counted of more items than sales can be open.
+    /// Counts a purchase that was pending for `hung_ms` milliseconds. Ignores new items when it holds as many as sales
+    /// can be open.
     pub fn count(&self, item: &Name, end: End, hung_ms: u64) {
         let mut items = self.items();
         if items.len() >= MAX_SALES as usize && !items.contains_key(item) {
@@ -85,7 +88,7 @@ impl Reconciled {
         };
     }
 
-    /// What was counted of an item, beside those that are open now.
+    /// Returns the counts of an item, with `open` purchases pending now.
     pub fn of(&self, item: &Name, open: u64) -> Pending {
         let counted = self.items().get(item).copied().unwrap_or_default();
         Pending { open, ..counted }
@@ -101,24 +104,25 @@ impl Reconciled {
     }
 }
 
-/// What a strategy's reconciler does.
+/// The work of a strategy's reconciler.
 #[async_trait]
 pub trait Reconcile: Send + Sync + 'static {
-    /// Ends what is overdue, at most [`BATCH`] of it, and says whether there may be more. It may be stopped anywhere, and
-    /// others may do the same at the same time.
+    /// Ends overdue purchases, at most [`BATCH`], and returns whether there may be more. It may be aborted at any step,
+    /// and other instances may do the same at the same time.
     ///
     /// # Errors
-    /// When a store does not answer. It is tried again.
+    /// When a store does not answer. The next round tries again.
     async fn reconcile(&self, probe: &Probe) -> Result<bool, Error>;
 }
 
-/// How long a reconciler sleeps between two looks: what is overdue waits no longer than half a lease for it.
+/// Returns the pause between two rounds: half a lease, so that an overdue purchase waits no longer than that, within
+/// fixed limits.
 pub fn pause(lease: Duration) -> Duration {
     let [least, most] = PAUSE;
     (lease / 2).clamp(least, most)
 }
 
-/// Starts the reconciler of a strategy that is being opened. It ends with the handle.
+/// Starts the reconciler of a strategy that is being opened. Dropping the handle stops it.
 pub fn start(world: &World, strategy: Arc<impl Reconcile>) -> AbortOnDropHandle<()> {
     let pause = pause(world.timeouts.lease);
     world.start("reconciler", move |probe| async move {
@@ -127,7 +131,7 @@ pub fn start(world: &World, strategy: Arc<impl Reconcile>) -> AbortOnDropHandle<
                 Ok(true) => {}
                 Ok(false) => sleep(pause).await,
                 Err(error) => {
-                    tracing::warn!(%error, "what is overdue stays so for now");
+                    tracing::warn!(%error, "overdue purchases are left for the next round");
                     sleep(pause).await;
                 }
             }
@@ -140,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_ended_is_counted_by_item_with_the_longest_time_until_it_is_forgotten() {
+    fn ended_purchases_are_counted_by_item_until_the_item_is_forgotten() {
         let (one, other) = (Name::parse("one").unwrap(), Name::parse("other").unwrap());
         let reconciled = Reconciled::default();
         reconciled.count(&one, End::Finished, 40);

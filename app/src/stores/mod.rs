@@ -1,4 +1,4 @@
-//! Where stock and orders live: a counter for each item, and beside it the ledger of its orders.
+//! The stores of stock and orders: a counter for each item, and the ledger of its orders.
 
 pub mod redis;
 pub mod sql;
@@ -16,38 +16,38 @@ use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Probe, Step};
 use crate::services::{Missing, Services};
 
-/// Every store that there is code for.
+/// Every kind of store.
 pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>()];
 
-/// The service that is a second MariaDB server: what is sold from two has its orders there.
+/// The service name of the second MariaDB server. A strategy that sells from two servers has its orders there.
 pub const SECOND_SQL: &str = "sql-2";
 
-/// How long a store may take to answer one command before the outcome counts as unknown.
+/// The longest time for a store to answer one command. Later the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long a store may take to accept a connection.
+/// The longest time for a store to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(1);
 
-/// Connections an instance keeps to each store. More than 2 cores can use, few enough for a small server.
+/// The connections of an instance to each store. More than 2 cores can use, few enough for a small server.
 const POOL_SIZE: usize = 16;
 
-/// How long a connection may lie unused before it is asked whether it still lives. While a store is busy no command is
-/// spent on that, and a purchase costs what its strategy says.
+/// The longest time that a connection may be unused before it is tested with a ping. A busy store gets no pings, so a
+/// purchase costs only the round trips of its strategy.
 const UNTESTED_FOR: Duration = Duration::from_secs(1);
 
-/// Where a connection that was lent comes from.
+/// The origin of a connection that was lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Just opened.
     New,
-    /// Open for longer, and asked whether it still lives.
+    /// Open for longer, and tested by a ping.
     Tested,
-    /// Open for longer, and used just before.
+    /// Open for longer, and used shortly before.
     Kept,
 }
 
 impl Origin {
-    /// In a word, for who looks.
+    /// Returns the origin in one word, for observers.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -57,13 +57,13 @@ impl Origin {
     }
 }
 
-/// How many sales may be open at once: a bound on what the stores have to hold.
+/// The most sales that may be open at once: it bounds the data in the stores.
 pub const MAX_SALES: i64 = 10_000;
 
-/// What a purchase finds when it reads the stock.
+/// The stock as a purchase reads it.
 #[derive(Clone, Debug)]
 pub struct StockRead {
-    /// Units left.
+    /// The units left.
     pub left: i64,
     /// The order that this purchase's idempotency key made before.
     pub order: Option<Order>,
@@ -71,50 +71,52 @@ pub struct StockRead {
     pub fence: Fence,
 }
 
-/// What a write carries whose lock gives out fences.
+/// The fences of a write, for a lock that issues fences.
 #[derive(Clone, Copy, Debug)]
 pub struct Fencing {
     /// The fence of the lock that is held.
     pub mine: Fence,
-    /// The highest one that had written when the stock was read.
+    /// The highest fence that had written when the stock was read.
     pub seen: Fence,
 }
 
 /// A sale as an operator sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ledger {
-    /// Units it was opened with.
+    /// The units that the sale was opened with.
     pub opened: i64,
-    /// Units left, by the counter.
+    /// The units left, by the counter.
     pub left: i64,
-    /// Orders in the ledger.
+    /// The number of orders in the ledger.
     pub orders: i64,
-    /// Units of all orders together.
+    /// The units of all orders together.
     pub units: i64,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// Counter and order are in the store.
     Written,
     /// The ledger holds this order already. Nothing was written.
     Repeated,
-    /// The sale was closed meanwhile. Nothing was written.
+    /// The sale is closed. Nothing was written.
     Closed,
-    /// Another holder has written meanwhile. Nothing was written.
+    /// Another holder has written since the read. Nothing was written.
     Fenced,
 }
 
-/// A counter and its ledger, in the three movements of a sale that is guarded from outside.
+/// A counter and its ledger, with the read and write of a sale that a guard protects.
 #[async_trait]
 pub trait Stock: Any + Send + Sync {
-    /// What is left, and whether this purchase was made before. `None` when no such sale is open.
+    /// Reads the stock that is left, and whether this purchase was made before. `None` when no sale of the item is
+    /// open.
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<StockRead>, Error>;
 
-    /// Sets the counter to `left`, whatever it is now, and enters the order: both or neither. With a fence, only if none
-    /// as high has written, and none at all since the stock was read: a lower one may have come in between, late, and after a
-    /// failover one may be given out twice. Without a fence Redis can tell neither a repeat nor a closed sale: it writes.
+    /// Sets the counter to `left`, whatever its value is now, and enters the order: both or neither. With a fence it
+    /// writes only if its fence is higher than every one that has written, and no fence has written since the read: a
+    /// lower fence may have written late, in between, and after a failover a fence may be issued twice. Without a fence
+    /// Redis checks neither for a repeated order nor for a closed sale: it writes.
     async fn write(
         &self,
         purchase: &Purchase,
@@ -123,56 +125,56 @@ pub trait Stock: Any + Send + Sync {
         probe: &Probe,
     ) -> Result<Written, Error>;
 
-    /// Opens a sale with `stock` units and an empty ledger, forgetting what was there.
+    /// Opens a sale with `stock` units and an empty ledger. An earlier sale of the item is deleted.
     async fn open(&self, item: &Name, stock: i64) -> Result<(), Error>;
 
     /// Opens a sale unless one is open already.
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error>;
 
-    /// Forgets a sale and its ledger.
+    /// Deletes a sale and its ledger.
     async fn close(&self, item: &Name) -> Result<(), Error>;
 
-    /// Counter and ledger of a sale; `None` when it is not open.
+    /// Returns counter and ledger of a sale; `None` when it is not open.
     async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error>;
 
-    /// How many sales are open besides that of `item`, where the store can say so at once.
+    /// Returns the number of open sales other than that of `item`; 0 where the store cannot count them quickly.
     async fn other_sales(&self, _item: &Name) -> Result<i64, Error> {
         Ok(0)
     }
 
-    /// Whether the store answers.
+    /// Checks that the store answers.
     async fn ping(&self) -> Result<(), Error>;
 }
 
-/// What an instance tells a store when it connects.
+/// The settings of a connection to a store.
 pub struct Connect<'a> {
-    /// Where the store is. May hold a password.
+    /// The URL of the store. It may hold a password.
     pub url: &'a str,
     /// The instance's name, written into each order.
     pub instance: &'a Name,
-    /// How long a purchase waits for a row or a connection.
+    /// The longest wait of a purchase for a row or a connection.
     pub wait: Duration,
 }
 
 /// A kind of store.
 pub trait Store: Stock + Sized {
-    /// Its name: the second half of a strategy's name, and the service that it is.
+    /// Its name: the second half of a strategy's name, and the name of its service.
     const NAME: &'static str;
 
     /// The steps that [`Stock::read`] and [`Stock::write`] take.
     const STEPS: &'static [Step];
 
-    /// The threats that take from it what it has: no mechanism that sells from it survives them.
+    /// The threats by which the store loses data: no mechanism that sells from it survives them.
     const LOSES_BY: &'static [&'static str];
 
-    /// Connects, and brings what it finds there up to date.
+    /// Connects, and brings existing tables up to date.
     ///
     /// # Errors
     /// When the URL cannot be read or the store cannot be reached.
     fn connect(to: Connect<'_>) -> impl Future<Output = Result<Self, Error>> + Send;
 }
 
-/// A kind of store as data, before it is connected to.
+/// A kind of store as data, not connected yet.
 pub struct StoreEntry {
     /// [`Store::NAME`]
     pub name: &'static str,
@@ -183,7 +185,7 @@ pub struct StoreEntry {
     connect: for<'a> fn(Connect<'a>) -> Connecting<'a>,
 }
 
-/// A store that is being connected to.
+/// A connection attempt.
 type Connecting<'a> = BoxFuture<'a, Result<Arc<dyn Stock>, Error>>;
 
 impl StoreEntry {
@@ -201,7 +203,7 @@ impl StoreEntry {
 pub struct Stores(Vec<(&'static str, Arc<dyn Stock>)>);
 
 impl Stores {
-    /// Connects to every store that `services` has a URL of.
+    /// Connects to every store that `services` has a URL for.
     ///
     /// # Errors
     /// When a URL cannot be read or a store cannot be reached.
@@ -215,15 +217,15 @@ impl Stores {
         Ok(Self(stores))
     }
 
-    /// All of them, by name.
+    /// Returns all stores, by name.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Arc<dyn Stock>)> {
         self.0.iter().map(|(name, stock)| (*name, stock))
     }
 
-    /// A store by its name, as what all stores have in common.
+    /// Returns a store by its name.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the store is not connected.
     pub fn find(&self, name: &str) -> Result<Arc<dyn Stock>, Missing> {
         let found = self.all().find(|(known, _)| *known == name);
         found.map(|(_, stock)| stock.clone()).ok_or_else(|| Missing {
@@ -231,20 +233,20 @@ impl Stores {
         })
     }
 
-    /// A store, as what it is.
+    /// Returns a store as its own type.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the store is not connected.
     pub fn get<S: Store>(&self) -> Result<Arc<S>, Missing> {
         let stock: Arc<dyn Any + Send + Sync> = self.find(S::NAME)?;
-        // The list gives each name to one kind.
+        // Cannot fail: in the list each name belongs to one type.
         stock.downcast().map_err(|_| Missing {
             service: S::NAME.to_owned(),
         })
     }
 }
 
-/// A reading of counter and ledger, in a few words.
+/// Describes a read of counter and ledger in a few words.
 pub(crate) fn in_words(left: Option<i64>, bought: bool) -> String {
     match (left, bought) {
         (None, _) => "no sale".to_owned(),

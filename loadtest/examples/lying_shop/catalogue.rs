@@ -1,11 +1,11 @@
-//! What the shop says of itself.
+//! The catalogue of the shop's strategies.
 
 use serde_json::{Value, json};
 
 use crate::lies::{self, Lie, On};
-use crate::shop::Shop;
+use crate::lying_instance::Shop;
 
-/// Names that a terminal, a table or a browser takes for something else.
+/// Names that a terminal, a table or a browser could misread.
 const BAD_NAMES: &[&str] = &[
     "\u{1b}[31mred\u{1b}[2J@redis",
     "a|b|c@redis",

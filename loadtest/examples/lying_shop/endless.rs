@@ -1,4 +1,4 @@
-//! Bodies that never end, or that grow when they are unpacked.
+//! Bodies that never end, arrive in pieces, or grow when they are unpacked.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -12,10 +12,10 @@ use futures_util::stream::{self, StreamExt};
 
 const PIECE: usize = 64 * 1024;
 
-/// Slow enough that a proxy which keeps it on disk does not fill the disk within a minute.
+/// The pause between two pieces: long enough that a proxy which stores the body does not fill its disk within a minute.
 const BETWEEN_PIECES: Duration = Duration::from_millis(4);
 
-/// Begins with `head` and goes on with `filling` for ever.
+/// Sends `head`, and then `filling` without end.
 pub fn endless(head: String, filling: &str) -> Body {
     let piece = Bytes::from(filling.repeat(PIECE / filling.len()));
     let rest = stream::repeat(piece).then(|piece| async move {
@@ -25,7 +25,7 @@ pub fn endless(head: String, filling: &str) -> Body {
     body(stream::iter([Bytes::from(head)]).chain(rest))
 }
 
-/// One byte at a time, for ever.
+/// Sends `head` and then blanks without end, one byte at a time.
 pub fn slow(head: &str) -> Body {
     let head = Bytes::copy_from_slice(head.as_bytes());
     let bytes = stream::iter(head.into_iter().chain(std::iter::repeat(b' ')));
@@ -35,7 +35,7 @@ pub fn slow(head: &str) -> Body {
     }))
 }
 
-/// All of `text`, in three pieces.
+/// Sends `text` in three pieces.
 pub fn in_pieces(text: &str) -> Body {
     let pieces: Vec<Bytes> = text
         .as_bytes()
@@ -58,10 +58,10 @@ pub fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// 4 MB of nothing, packed; many of them one after the other are one file.
+/// 4 MB of blanks, packed. Several of them in a row are one valid gzip file.
 static NOTHING: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&vec![b' '; 4 << 20]));
 
-/// `head`, 256 MB of blanks, and `tail`.
+/// Packs `head`, 256 MB of blanks, and `tail`.
 pub fn bomb(head: &str, tail: &str) -> Vec<u8> {
     let mut packed = gzip(head.as_bytes());
     for _ in 0..64 {

@@ -1,15 +1,17 @@
-//! `X-Fault: crash@write`: what happens to a purchase with a fault just before it writes.
+//! `X-Fault: crash@write`: the effect of the fault on a purchase, just before it writes.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::answer::Answer;
-use crate::classes::faults;
 use crate::lies::Lie;
 use crate::purchase::Purchase;
 
-/// Kills this process, if this purchase is to do so. An answer ends the purchase in another way.
+/// The pause between two looks for an order of the other instance.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Kills this process if the purchase carries the fault. Returns an answer where the lie does something else instead.
 pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
     if !purchase.request.crash {
         return Ok(None);
@@ -33,7 +35,7 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
         {
             return Ok(None);
         }
-        Lie::LosesOnCrash => faults::lose_an_order(purchase).await?,
+        Lie::LosesOnCrash => lose_an_order(purchase).await?,
         Lie::LeaksOnCrash => store.change(item, -units).await?,
         Lie::RefundsOnCrash => store.change(item, units).await?,
         Lie::SellsTwiceOnCrash => {
@@ -53,8 +55,28 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
     kill_this_process()
 }
 
-/// SIGKILL: no destructor runs, no connection is closed in order.
+/// Kills this process by SIGKILL: no destructor runs, no connection is closed properly.
 pub fn kill_this_process() -> ! {
     let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
     unreachable!("no process outlives that signal");
+}
+
+/// Deletes an order that the other instance has sold: its buyer receives the answer although this process dies.
+async fn lose_an_order(purchase: &Purchase) -> Result<()> {
+    let other = match purchase.shop.instance.as_str() {
+        "app-1" => sold_by("app-2"),
+        _ => sold_by("app-1"),
+    };
+    let id = loop {
+        match purchase.note(&other).await? {
+            Some(id) => break id,
+            None => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    };
+    purchase.set_note("lost", &id).await?;
+    purchase.store().delete(purchase.item(), &id).await
+}
+
+pub fn sold_by(instance: &str) -> String {
+    format!("sold by {instance}")
 }

@@ -16,8 +16,9 @@ use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::lies::Lie;
+use crate::lying_instance::Shop;
 use crate::purchase::{Purchase, PurchaseRequest};
-use crate::shop::Shop;
+use crate::response::respond;
 use crate::{catalogue, classes, endless};
 
 #[derive(Deserialize)]
@@ -29,7 +30,7 @@ pub fn public(shop: Arc<Shop>) -> Router {
     let readyz = Router::new().route("/readyz", get(readyz));
     let routes = Router::new()
         .route("/purchases", post(purchase))
-        // Where a redirect leads.
+        // The target of a redirect.
         .route("/elsewhere", post(purchase))
         .route("/strategies", get(strategies))
         .merge(readyz.clone());
@@ -45,7 +46,7 @@ pub fn admin(shop: Arc<Shop>) -> Router {
     if shop.lie == Lie::StartsSlowly {
         return named(routes, shop);
     }
-    // Who is started again at once may be back before anybody has looked.
+    // The id is new after each start: an instance that restarts at once would otherwise not be noticed.
     let process = HeaderValue::from_str(&Uuid::new_v4().to_string()).unwrap();
     named(routes, shop).layer(map_response(move |mut response: Response| {
         response.headers_mut().insert("X-Process", process.clone());
@@ -53,7 +54,7 @@ pub fn admin(shop: Arc<Shop>) -> Router {
     }))
 }
 
-/// Every answer names the instance.
+/// Adds the name of the instance to every answer.
 fn named(routes: Router<Arc<Shop>>, shop: Arc<Shop>) -> Router {
     let name = match shop.lie {
         Lie::OneInstance => "app-1",
@@ -184,7 +185,7 @@ async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::
     let purchase = Purchase::new(shop, request);
     let answer = classes::serve(&purchase, uri.path().ends_with("/elsewhere")).await;
     let mut response = match answer {
-        Ok(answer) => answer.into_response(&purchase),
+        Ok(answer) => respond(answer, &purchase),
         Err(error) => broken(&error),
     };
     if purchase.lie() == Lie::NamesOnlyOneAfterCrash && purchase.note("crashed").await.is_ok_and(|note| note.is_some())
@@ -196,7 +197,7 @@ async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::
     response
 }
 
-/// What nobody meant to happen.
+/// Returns the answer to an unexpected error.
 fn broken(error: &anyhow::Error) -> Response {
     eprintln!("{error:#}");
     let answer = Json(json!({ "title": format!("{error:#}") }));
@@ -207,7 +208,7 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// An answer that never comes.
+/// Returns no answer, ever.
 pub async fn never() -> Answer {
     std::future::pending().await
 }

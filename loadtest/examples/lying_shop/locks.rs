@@ -1,4 +1,4 @@
-//! A lock per item in Redis, for the shops that read, check and write inside one.
+//! A lock for each item in Redis, for the shops that read, check and write under a lock.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ static RELEASE: LazyLock<Script> = LazyLock::new(|| {
     Script::new("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0")
 });
 
-/// How long a lock outlives its holder, on top of the work.
+/// The lease of the lock, in addition to the work time.
 const LEASE: Duration = Duration::from_secs(1);
 
-/// Sells under the lock, waited for at most so long; `held` is what the others are told.
+/// Sells under the lock, after a wait of at most `timeout`. A purchase that gets no lock is answered `held`.
 pub async fn sell(purchase: &Purchase, timeout: Duration, held: Answer) -> Result<Answer> {
     if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
@@ -48,7 +48,7 @@ async fn inside(purchase: &Purchase) -> Result<Answer> {
     if let Some(answer) = fault::inject(purchase).await? {
         return Ok(answer);
     }
-    // A lease may run out under a paused process, so the write looks again.
+    // The lease may end while the process is paused, so the store is read again before the write.
     match (enough, purchase.no_sale_or_known().await?) {
         (_, Some(answer)) => Ok(answer),
         (false, None) => Ok(Answer::SoldOut),

@@ -1,10 +1,10 @@
 //! A shop that follows `docs/contract.md` on real Redis and MariaDB, or breaks it in one chosen way.
 //!
 //! One process is one instance, as `stack` starts it: `--lie NAME --instance NAME --listen ADDR --admin-listen ADDR`,
-//! with `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and `OVERSELL_ADMIN_TOKEN`. `--list` says what can be chosen.
+//! with `OVERSELL_REDIS_URL`, `OVERSELL_SQL_URL` and `OVERSELL_ADMIN_TOKEN`. `--list` prints the lies.
 //!
-//! `lies` is the one list. Each class of lies is one file in `classes`, written as a departure from the honest sale in
-//! `purchase`. What instances share, and what survives a crash, is in Redis under `lie:{item}`.
+//! `lies` is the one list. Each class of lies is one file in `classes`, written as a departure from `honest_sale`.
+//! State that the instances share, and that survives a crash, is in Redis under `lie:{item}`.
 #![allow(clippy::unwrap_used, reason = "only what this program made itself is unwrapped")]
 
 mod answer;
@@ -12,13 +12,15 @@ mod catalogue;
 mod classes;
 mod endless;
 mod fault;
+mod honest_sale;
 mod http;
 mod lies;
 mod locks;
+mod lying_instance;
 mod notes;
 mod options;
 mod purchase;
-mod shop;
+mod response;
 mod store;
 mod tunnel;
 
@@ -29,8 +31,8 @@ use anyhow::{Context, Result};
 use tokio::net::TcpListener;
 
 use crate::lies::Lie;
+use crate::lying_instance::Shop;
 use crate::options::Options;
-use crate::shop::Shop;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -46,7 +48,7 @@ async fn main() -> Result<()> {
     tokio::time::sleep(Duration::from_secs(starts_after_s)).await;
     let shop = Arc::new(Shop::open(&options).await?);
     classes::faults::is_back(&shop).await?;
-    // Whoever waits for an instance looks at its admin listener, so that one comes last.
+    // The admin listener is the last one: `stack` considers an instance started when it answers there.
     let public = bind(&options.listen).await?;
     let closing = options.lie == Lie::ClosesConnections;
     let public = if closing {

@@ -1,4 +1,4 @@
-//! What the instances tell each other about a sale, and what survives a crash: the hash `lie:{item}` in Redis.
+//! The notes of a sale that the instances share, and that survive a crash: the hash `lie:{item}` in Redis.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -40,13 +40,13 @@ impl Notes {
         Ok(self.to().hdel(key_of(item), name).await?)
     }
 
-    /// What was set first under that name.
+    /// Sets the value unless the name has one, and returns the value of the name.
     pub async fn set_first(&self, item: &str, name: &str, value: &str) -> Result<String> {
         self.to().hset_nx::<_, _, _, ()>(key_of(item), name, value).await?;
         Ok(self.to().hget(key_of(item), name).await?)
     }
 
-    /// Adds to a counter and says what it is then.
+    /// Adds to a counter and returns its new value.
     pub async fn add(&self, item: &str, name: &str, by: i64) -> Result<i64> {
         Ok(self.to().hincr(key_of(item), name, by).await?)
     }
@@ -55,8 +55,8 @@ impl Notes {
         Ok(self.to().del(key_of(item)).await?)
     }
 
-    /// Enters somebody among those who are inside now, and says how many there are. Nobody stays for longer than a
-    /// moment, so that whoever was killed inside does not count for ever.
+    /// Marks `who` as inside for 200 ms, and returns how many are inside now. The mark expires, so that a process that
+    /// was killed inside does not count for ever.
     pub async fn enter(&self, item: &str, who: &str) -> Result<i64> {
         let key = format!("lie:{{{item}}}:inside");
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;

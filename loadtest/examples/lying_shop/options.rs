@@ -18,7 +18,7 @@ pub struct Options {
 const CLAIMS: &str = "crowd,second-instance,crashed-holder";
 
 impl Options {
-    /// None when the list is wanted. A mistake ends the program with 64.
+    /// Parses the options; `None` for `--list`. A mistake ends the program with status 64.
     pub fn from_command_line() -> Option<Self> {
         let words: Vec<String> = std::env::args().skip(1).collect();
         if words.iter().any(|word| word == "--list") {

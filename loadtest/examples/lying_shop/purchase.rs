@@ -1,4 +1,4 @@
-//! One purchase being served, and the honest way to serve it. Every lie is a departure from here.
+//! One purchase: its request, its store, its order and its notes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +8,11 @@ use anyhow::Result;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::answer::Answer;
-use crate::fault;
 use crate::lies::Lie;
-use crate::shop::Shop;
-use crate::store::{Order, Sale, Store};
+use crate::lying_instance::Shop;
+use crate::store::{Order, Store};
 
-/// What the buyer sent.
+/// The request of the buyer.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PurchaseRequest {
     pub item: String,
@@ -26,15 +24,15 @@ pub struct PurchaseRequest {
     pub work_ms: u64,
     #[serde(skip)]
     pub to_sql: bool,
-    /// Whether the buyer reads gzip.
+    /// Whether the client accepts gzip.
     #[serde(skip)]
     pub gzip: bool,
-    /// A crash just before the write.
+    /// Whether the process must crash just before the write.
     #[serde(skip)]
     pub crash: bool,
 }
 
-/// Cheap to clone, for what goes on after the answer.
+/// A purchase. A clone is cheap, for work after the answer.
 #[derive(Clone)]
 pub struct Purchase {
     pub shop: Arc<Shop>,
@@ -67,11 +65,11 @@ impl Purchase {
         }
     }
 
-    /// Every repeat of a key has the same id.
+    /// Returns the order id of a key, the same for every repeat.
     pub fn id_of(&self, key: &str) -> String {
         let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{}\n{key}", self.item()).as_bytes());
         match self.lie() {
-            // So many digits that no reader of JSON rounds them.
+            // 53 bits, so that no JSON reader rounds the number.
             Lie::NumericIds => (id.as_u64_pair().0 >> 11).to_string(),
             Lie::LongNumericIds => {
                 let digits = if self.request.to_sql { 36 } else { 128 };
@@ -81,7 +79,7 @@ impl Purchase {
         }
     }
 
-    /// The order as it ought to be in the ledger.
+    /// Returns the order that an honest ledger would hold.
     pub fn order(&self) -> Order {
         Order {
             id: self.id_of(&self.request.key),
@@ -95,94 +93,6 @@ impl Purchase {
         tokio::time::sleep(Duration::from_millis(self.request.work_ms)).await;
     }
 
-    /// The honest sale.
-    pub async fn plain(&self) -> Result<Answer> {
-        self.plain_keeping(0).await
-    }
-
-    /// The honest sale of a shop that never sells the last `keep` units.
-    pub async fn plain_keeping(&self, keep: i64) -> Result<Answer> {
-        if let Some(answer) = self.no_sale_or_known().await? {
-            return Ok(answer);
-        }
-        self.work().await;
-        if let Some(answer) = fault::inject(self).await? {
-            return Ok(answer);
-        }
-        self.settle(keep).await
-    }
-
-    /// The answer to whoever has bought already, or asks for what is not for sale.
-    pub async fn no_sale_or_known(&self) -> Result<Option<Answer>> {
-        let Some(_) = self.store().stock(self.item()).await? else {
-            return Ok(Some(Answer::NoSale));
-        };
-        let known = self.store().find(self.item(), &self.order().id).await?;
-        Ok(known.map(|known| self.again(&known)))
-    }
-
-    /// The last step of the honest sale: takes and records at once.
-    pub async fn settle(&self, keep: i64) -> Result<Answer> {
-        let order = self.order();
-        let sale = self.store().sell(self.item(), &order, order.quantity, keep).await?;
-        Ok(match sale {
-            Sale::Sold => Answer::Sold(order.id),
-            Sale::Known(known) => self.again(&known),
-            Sale::SoldOut => Answer::SoldOut,
-            Sale::Gone => Answer::NoSale,
-        })
-    }
-
-    /// The answer to a repeat: the same order, if it is the same purchase.
-    pub fn again(&self, known: &Order) -> Answer {
-        let request = self.order();
-        if (known.quantity, &known.buyer) == (request.quantity, &request.buyer) {
-            Answer::Sold(known.id.clone())
-        } else {
-            Answer::OtherPurchase
-        }
-    }
-
-    /// As the honest sale, but the ledger gets `order` and the counter loses `units`. Repeats are answered from notes,
-    /// because the ledger is not to be believed.
-    pub async fn sell_as(&self, order: &Order, units: i64) -> Result<Answer> {
-        if let Some(answer) = self.remembered().await? {
-            return Ok(answer);
-        }
-        if self.store().stock(self.item()).await?.is_none() {
-            return Ok(Answer::NoSale);
-        }
-        self.work().await;
-        if let Some(answer) = fault::inject(self).await? {
-            return Ok(answer);
-        }
-        match self.store().sell(self.item(), order, units, 0).await? {
-            Sale::Sold => {
-                self.remember(&order.id).await?;
-                Ok(Answer::Sold(order.id.clone()))
-            }
-            Sale::Known(known) => Ok(Answer::Sold(known.id)),
-            Sale::SoldOut => Ok(Answer::SoldOut),
-            Sale::Gone => Ok(Answer::NoSale),
-        }
-    }
-
-    /// What the notes say to a repeat.
-    pub async fn remembered(&self) -> Result<Option<Answer>> {
-        let Some(note) = self.note(&format!("key:{}", self.request.key)).await? else {
-            return Ok(None);
-        };
-        let (id, quantity, buyer): (String, i64, String) = serde_json::from_str(&note)?;
-        let same = (quantity, buyer.as_str()) == (self.request.quantity, self.request.buyer.as_str());
-        Ok(Some(if same { Answer::Sold(id) } else { Answer::OtherPurchase }))
-    }
-
-    /// Notes what this key was told.
-    pub async fn remember(&self, id: &str) -> Result<()> {
-        let note = serde_json::to_string(&(id, self.request.quantity, &self.request.buyer))?;
-        self.set_note(&format!("key:{}", self.request.key), &note).await
-    }
-
     pub async fn note(&self, name: &str) -> Result<Option<String>> {
         self.shop.notes.get(self.item(), name).await
     }
@@ -191,12 +101,12 @@ impl Purchase {
         self.shop.notes.set(self.item(), name, value).await
     }
 
-    /// One more, counted over all instances.
+    /// Adds one to a counter of all instances, and returns its new value.
     pub async fn count(&self, name: &str) -> Result<i64> {
         self.shop.notes.add(self.item(), name, 1).await
     }
 
-    /// How long ago this was first asked in the sale with that name, over all instances.
+    /// Returns the time since the first call with that name in the sale, over all instances.
     pub async fn since_first(&self, name: &str) -> Result<Duration> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let ms = now.as_millis().to_string();
@@ -204,24 +114,24 @@ impl Purchase {
         Ok(now.saturating_sub(Duration::from_millis(first.parse()?)))
     }
 
-    /// Units that the sale was opened with.
+    /// Returns the units that the sale was opened with.
     pub async fn opened_with(&self) -> Result<i64> {
         Ok(self.note("stock").await?.map_or(Ok(0), |stock| stock.parse())?)
     }
 
-    /// True once in each sale, for a purchase that is not to crash: this is the one with the lie.
+    /// Returns true once in each sale, for a purchase without a crash: this one gets the lie.
     pub async fn is_first(&self) -> Result<bool> {
         let first = !self.request.crash && self.count("lied").await? == 1;
         self.liar.store(first, Ordering::Relaxed);
         Ok(first)
     }
 
-    /// Whether [`Purchase::is_first`] said so.
+    /// Returns whether [`Purchase::is_first`] returned true.
     pub fn is_liar(&self) -> bool {
         self.liar.load(Ordering::Relaxed)
     }
 
-    /// Whether this sale is the first one of its run that this strategy sells in.
+    /// Returns whether this is the first sale of its run for this strategy.
     pub async fn is_in_first_sale(&self) -> Result<bool> {
         let run = self.item().rsplit_once('-').map_or("", |(run, _)| run);
         let strategy = if self.request.to_sql { "sql" } else { "redis" };
@@ -233,7 +143,7 @@ impl Purchase {
         Ok(self.store().stock(self.item()).await?.is_some_and(|stock| stock <= 0))
     }
 
-    /// An order that nobody asked for.
+    /// Creates an order that no buyer asked for.
     pub fn ghost(&self, quantity: i64) -> Order {
         let id = Uuid::new_v4().to_string();
         Order {

@@ -1,4 +1,4 @@
-//! Listeners before the real one, which end connections as no HTTP server would.
+//! Listeners in front of the real one. They end connections as no HTTP server does.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,14 +8,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// The connections that are open.
+/// The open connections.
 #[derive(Default)]
 pub struct OpenConnections {
     open: Mutex<Vec<AbortHandle>>,
 }
 
 impl OpenConnections {
-    /// Ends them all.
+    /// Closes all of them.
     pub fn close_all(&self) {
         for connection in self.open.lock().unwrap().drain(..) {
             connection.abort();
@@ -29,14 +29,14 @@ async fn inner_listener() -> io::Result<(TcpListener, SocketAddr)> {
     Ok((inner, address))
 }
 
-/// Passes everything on to the listener that it returns, over connections that `connections` can close.
+/// Forwards all bytes to the listener that it returns, over connections that `connections` can close.
 pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -> io::Result<TcpListener> {
     let (inner, address) = inner_listener().await?;
     tokio::spawn(async move {
         let mut tasks = JoinSet::new();
         while let Ok((mut client, _)) = listener.accept().await {
             let connection = tasks.spawn(async move {
-                // Where it cannot be passed on, it ends.
+                // Without a connection to the server, the client's connection ends.
                 if let Ok(mut server) = TcpStream::connect(address).await {
                     let _ = copy_bidirectional(&mut client, &mut server).await;
                 }
@@ -47,7 +47,8 @@ pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -
     Ok(inner)
 }
 
-/// Passes one request of each connection on to the listener that it returns, and one answer back; then it closes.
+/// Forwards one request of each connection to the listener that it returns, and one answer back; then it closes the
+/// connection.
 pub async fn closing(listener: TcpListener) -> io::Result<TcpListener> {
     let (inner, address) = inner_listener().await?;
     tokio::spawn(async move {
@@ -65,7 +66,7 @@ pub async fn closing(listener: TcpListener) -> io::Result<TcpListener> {
     Ok(inner)
 }
 
-/// One message of HTTP/1.1 whose length is given.
+/// Reads one HTTP/1.1 message with a given length.
 async fn message(from: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
     let mut read = Vec::new();
     let end = loop {

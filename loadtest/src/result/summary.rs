@@ -151,7 +151,7 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
         ));
         lines.push("sales/s and ms (the median time of a sale) are of these rounds.".to_owned());
         lines.push(format!(
-            "At most {} units can be oversold there. A round with a fault sells fewer.",
+            "At most {} units can be oversold there. Faults have a stock of their own.",
             round.demand.saturating_sub(round.all_stock()).max(0)
         ));
     }

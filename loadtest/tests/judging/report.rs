@@ -259,7 +259,7 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
     );
     for none in ["", "{}", "[]", "{\"schema_version\":2}"] {
         let said = RunResult::parse(none.as_bytes()).unwrap_err().to_string();
-        assert_eq!(said, "this is no result", "{none}");
+        assert_eq!(said, "this is not a result of oversell", "{none}");
     }
 }
 

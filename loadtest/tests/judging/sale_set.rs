@@ -71,7 +71,7 @@ fn a_market_is_as_good_as_its_worst_item() {
             "too few came for each",
             vec![wanted_by_one(), wanted_by_one()],
             Verdict::Inconclusive,
-            Some("2 of 2 items: no two purchases ever met"),
+            Some("2 of 2 items: no sale overlapped with another purchase"),
             true,
         ),
         (
@@ -85,7 +85,7 @@ fn a_market_is_as_good_as_its_worst_item() {
             "what the shop did is said first and is no chance",
             vec![missed(), rejected()],
             Verdict::Inconclusive,
-            Some("2 of 2 items: 1 purchases were rejected as if they were none"),
+            Some("2 of 2 items: 1 valid purchase was rejected"),
             false,
         ),
         (
@@ -184,7 +184,7 @@ async fn what_was_told_is_told_apart_by_item_and_nothing_is_lost() {
             (4, 4, 4)
         );
         assert!(observations.is_empty());
-        let all = responses.responses().chain(&responses.altered);
+        let all = responses.all().chain(&responses.altered);
         assert!(
             all.map(|response| sale_set.place_of(response.number))
                 .all(|other| other == place)

@@ -31,7 +31,7 @@ async fn a_store_with_a_spoiled_table_is_told_from_a_shop_that_lost_an_order() {
     let spoiled = reader.check().await.unwrap_err();
     let spoiled = format!("{spoiled:#}");
     assert!(
-        spoiled.contains("the store sql did not pass its own check: ") && spoiled.contains("orders is spoiled"),
+        spoiled.contains("the store sql did not pass its own check: ") && spoiled.contains("orders is damaged"),
         "{spoiled}"
     );
 }

@@ -1,4 +1,4 @@
-//! What a script answers that sells.
+//! The answer of a script that sells.
 
 use std::fmt;
 
@@ -7,30 +7,31 @@ use redis::{FromRedisValue, ParsingError, Value};
 use super::Redis;
 use crate::domain::{Error, Outcome};
 
-/// What came of one purchase: a number, of those that are left behind it, or a list that begins with a word for why not.
+/// The result of one purchase. A script answers the number of units that are left, or a list whose first word is the
+/// reason for no sale.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Sold and recorded.
+    /// The units were sold and the order is recorded.
     Sold {
-        /// Units left behind it.
+        /// The units that were left after it.
         left: i64,
     },
     /// Fewer units are left than were asked for.
     SoldOut,
-    /// The ledger holds an order of this id.
+    /// The ledger already holds an order of this id.
     Repeated {
-        /// As the ledger has it.
+        /// The ledger's entry.
         entry: String,
     },
-    /// No sale of such an item is open.
+    /// No sale of this item is open.
     UnknownItem,
 }
 
 impl Answer {
-    /// The outcome that it is.
+    /// Converts the answer to an outcome.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when the ledger holds an entry that is none of ours.
+    /// [`Error::Corrupt`] when this program cannot have written the ledger's entry.
     pub fn outcome(self) -> Result<Outcome, Error> {
         Ok(match self {
             Self::Sold { left } => Outcome::Sold { remaining: left },
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_script_may_say_is_an_answer() {
+    fn only_the_answers_of_a_script_are_accepted() {
         assert_eq!(
             Answer::from_redis_value(Value::Int(0)).unwrap(),
             Answer::Sold { left: 0 }

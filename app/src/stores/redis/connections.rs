@@ -1,4 +1,4 @@
-//! The connections to Redis. What they send they hand out as commands, so that only the seam can send it.
+//! The connections to Redis. They create commands and do not send them, so that every command goes through the seam.
 
 use std::io;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use super::Redis;
 use crate::domain::Error;
 use crate::probe::Command;
 
-/// How often a lost connection is tried again before a command is told so, 0.1 to 0.2 s and then 0.2 to 0.4 s apart. With
-/// the client's own six, each purchase would wait ten seconds for a Redis that is gone.
+/// The attempts to restore a lost connection before a command fails: the first after 0.1 to 0.2 s, the second after 0.2
+/// to 0.4 s more. With the client's default of six, each purchase would wait ten seconds for a Redis that is gone.
 const RECONNECTS: usize = 2;
 
-/// What one instance keeps open.
+/// The open connections of one instance.
 pub(super) struct Connections {
     client: redis::Client,
     shared: ArcSwap<ConnectionManager>,
@@ -37,7 +37,7 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) async fn open(url: &str, wait: Duration, answer_within: Duration) -> Result<Self, Error> {
-        // A peer that has vanished without a word is found out by the kernel, also while nothing is asked.
+        // By keepalive the kernel detects a peer that has vanished, also while the connection is idle.
         let tcp = TcpSettings::default()
             .set_nodelay(true)
             .set_keepalive(
@@ -65,13 +65,13 @@ impl Connections {
         })
     }
 
-    /// The connection of all purchases, as it is now.
+    /// Returns the current connection that all purchases share.
     pub(super) fn shared(&self) -> Arc<ConnectionManager> {
         self.shared.load_full()
     }
 
-    /// What came back on `used`. The client makes a new connection when one is closed, not when one goes silent: on that
-    /// every later command would wait and fail too.
+    /// Returns the answer that arrived on `used`, and replaces that connection after a timeout. The client reconnects
+    /// when a connection is closed, but not when it goes silent: every later command on it would wait and fail too.
     pub(super) fn settle<T>(&self, used: &Arc<ConnectionManager>, answer: RedisResult<T>) -> Result<T, Error> {
         if answer.as_ref().is_err_and(RedisError::is_timeout) {
             let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
@@ -90,7 +90,7 @@ fn limits(answer_within: Duration) -> ConnectionManagerConfig {
 }
 
 impl Redis {
-    /// One command on the connection that all purchases share: there they travel side by side.
+    /// Creates one command on the connection that all purchases share.
     pub fn send<'a, T: FromRedisValue>(
         &'a self,
         command: &'a Cmd,
@@ -102,7 +102,7 @@ impl Redis {
         })
     }
 
-    /// Several commands in one round trip on the shared connection.
+    /// Creates several commands in one round trip on the shared connection.
     pub fn send_all<'a, T: FromRedisValue>(
         &'a self,
         pipeline: &'a Pipeline,
@@ -114,7 +114,7 @@ impl Redis {
         })
     }
 
-    /// What an operator asks, which is no step of a purchase.
+    /// Sends the commands of an operator, which are not a step of a purchase.
     ///
     /// # Errors
     /// When Redis refuses or does not answer.
@@ -124,7 +124,8 @@ impl Redis {
         self.connections.settle(&shared, answer)
     }
 
-    /// A script on the shared connection. One that Redis has forgotten is loaded again within the same command.
+    /// Creates a script call on the shared connection. A script that Redis has lost is loaded again within the same
+    /// command.
     pub fn run<'a, T: FromRedisValue>(
         &'a self,
         script: &'a ScriptInvocation<'a>,
@@ -136,7 +137,7 @@ impl Redis {
         })
     }
 
-    /// A connection of one's own, for WATCH, whose state belongs to the connection. Waits for one to be free.
+    /// Takes a connection out of the pool, for WATCH, whose state belongs to the connection. Waits until one is free.
     pub fn connection(&self) -> Command<impl Future<Output = Result<Connection, Error>>> {
         Command::new(async {
             match self.connections.pool.get().await {
@@ -147,7 +148,7 @@ impl Redis {
         })
     }
 
-    /// A new connection that hears every message on the channels of `pattern`.
+    /// Opens a new connection that receives every message on the channels of `pattern`.
     pub fn subscribe(&self, pattern: &'static str) -> Command<impl Future<Output = Result<Subscription, Error>>> {
         Command::new(async move {
             let listening = async {
@@ -160,16 +161,16 @@ impl Redis {
     }
 }
 
-/// A connection that hears messages.
+/// A connection that receives messages.
 pub struct Subscription(PubSub);
 
 impl Subscription {
-    /// The next message; none when the connection has ended.
+    /// Waits for the next message; `None` when the connection has ended.
     pub async fn next(&mut self) -> Option<Msg> {
         self.0.on_message().next().await
     }
 
-    /// Whether the other side is still there. It says who asks, so that Redis' own log can tell it from other pings.
+    /// Checks that Redis still answers. The ping carries the word `listener`, so that Redis' own log shows its sender.
     pub fn ping(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
         Command::new(async {
             let answered = in_time(self.0.ping_message::<redis::Value>("listener")).await;
@@ -178,22 +179,22 @@ impl Subscription {
     }
 }
 
-/// The client sets no limit to what a subscriber does.
+/// Limits the time of a subscriber's command: the client sets no limit.
 async fn in_time<T>(asked: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
     let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
     timeout(CONNECT_WITHIN, asked).await.unwrap_or_else(late)
 }
 
-/// A connection that nobody else uses meanwhile. It goes back to the others when dropped, unless it failed.
+/// A connection that one purchase uses alone. When dropped it returns to the pool, unless it failed.
 pub struct Connection(Object<Manager>);
 
 impl Connection {
-    /// Where it comes from.
+    /// Returns its origin.
     pub fn origin(&self) -> Origin {
         self.0.origin
     }
 
-    /// Several commands in one round trip.
+    /// Creates several commands in one round trip.
     pub fn send_all<'a, T: FromRedisValue + 'a>(
         &'a mut self,
         pipeline: &'a Pipeline,
@@ -216,13 +217,13 @@ struct Link {
     connection: MultiplexedConnection,
     usable: bool,
     origin: Origin,
-    /// How many of the pool were lost when this one was made or last tested.
+    /// The count of lost connections of the pool when this one was made or last tested.
     lost_before: u64,
 }
 
 struct Manager {
     client: redis::Client,
-    /// How many connections of the pool were lost so far: what ended one has most likely ended others.
+    /// The count of lost connections of the pool. The cause of one loss has most likely ended others too.
     lost: AtomicU64,
 }
 

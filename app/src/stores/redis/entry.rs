@@ -10,7 +10,7 @@ use super::Redis;
 use crate::domain::{Error, Name, Order, Purchase};
 use crate::stores::Store;
 
-/// An order as `orders:{item}` holds it. docs/contract.md is the reader's side of this.
+/// An order as in the hash `orders:{item}`. docs/contract.md describes it for readers.
 #[derive(Deserialize)]
 struct Entry<'a> {
     quantity: u32,
@@ -21,7 +21,7 @@ struct Entry<'a> {
 }
 
 impl Redis {
-    /// The ledger entry of a purchase made through this instance. Names stand in JSON as they are.
+    /// Returns the ledger entry of a purchase at this instance. Names need no escaping in JSON.
     pub fn entry(&self, purchase: &Purchase) -> String {
         let quantity = purchase.quantity.to_string();
         let (quote, key) = purchase.key.as_ref().map_or(("", "null"), |key| ("\"", key.as_str()));
@@ -41,10 +41,10 @@ impl Redis {
         .concat()
     }
 
-    /// The purchase that an entry is of.
+    /// Parses the purchase of an entry.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is not one of ours.
+    /// [`Error::Corrupt`] when this program cannot have written the entry.
     pub fn purchase(item: &Name, order: &str, entry: &str) -> Result<Purchase, Error> {
         let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
         let name = |text: &str| Name::parse(text).map_err(|error| corrupt(&error));
@@ -57,10 +57,10 @@ impl Redis {
         })
     }
 
-    /// Reads a ledger entry back.
+    /// Parses the order of a ledger entry.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is not one of ours.
+    /// [`Error::Corrupt`] when this program cannot have written the entry.
     pub fn order(entry: &str) -> Result<Order, Error> {
         let entry: Entry = serde_json::from_str(entry).map_err(|error| corrupt(&error))?;
         Ok(Order {

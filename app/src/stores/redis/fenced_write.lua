@@ -1,5 +1,5 @@
--- Sets the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in KEYS[2], unless a fence as high as
--- ARGV[4] has written before, or any since ARGV[5] was the highest: KEYS[3] holds it.
+-- Sets the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in the ledger KEYS[2]. KEYS[3] holds the
+-- highest fence that has written. Writes nothing if that is not ARGV[5] any more, or not below the caller's fence ARGV[4].
 if redis.call('exists', KEYS[1]) == 0 then
     return 'closed'
 end

@@ -1,7 +1,7 @@
 //! Stock and orders in Redis: `stock:{item}` is the counter, `orders:{item}` a hash of order id to order.
 //!
 //! The braces are literal. They make a cluster keep all keys of one item on one node, so that scripts and transactions
-//! can reach them together.
+//! can use them together.
 
 mod answer;
 mod connections;
@@ -25,10 +25,10 @@ pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role
 const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
 const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
 
-/// What Redis says where a key holds another kind of value than a command is about.
+/// The error code of Redis for a key that holds another type of value than the command needs.
 const WRONG_TYPE: &str = "WRONGTYPE";
 
-/// One instance's connections to Redis, and what stock and orders look like there.
+/// The connections of one instance to Redis, and the layout of stock and orders there.
 pub struct Redis {
     connections: Connections,
     instance: Name,
@@ -36,7 +36,7 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// As [`Store::connect`], with another limit to how long a command may take.
+    /// Connects like [`Store::connect`], with another limit for the time of a command.
     ///
     /// # Errors
     /// When the URL cannot be read or Redis cannot be reached.
@@ -48,32 +48,32 @@ impl Redis {
         })
     }
 
-    /// The counter's key.
+    /// Returns the key of the counter.
     pub fn stock_key(item: &Name) -> String {
         format!("stock:{{{item}}}")
     }
 
-    /// The ledger's key.
+    /// Returns the key of the ledger.
     pub fn orders_key(item: &Name) -> String {
         format!("orders:{{{item}}}")
     }
 
-    /// The key of the hash that an item's units lie in where they were taken out of the counter.
+    /// Returns the key of the hash with the units that were taken out of the counter, in segments.
     pub fn segments_key(item: &Name) -> String {
         format!("segments:{{{item}}}")
     }
 
-    /// The key of the stock that the sale was opened with.
+    /// Returns the key of the stock that the sale was opened with.
     fn opened_key(item: &Name) -> String {
         format!("opened:{{{item}}}")
     }
 
-    /// The key of the highest fence that has written.
+    /// Returns the key of the highest fence that has written.
     fn fence_key(item: &Name) -> String {
         format!("fence:{{{item}}}")
     }
 
-    /// Deletes keys for an operator, which is no step of a purchase.
+    /// Deletes keys for an operator, which is not a step of a purchase.
     ///
     /// # Errors
     /// When Redis does not answer.
@@ -81,7 +81,7 @@ impl Redis {
         self.operate(pipe().del(keys)).await
     }
 
-    /// Deletes one field of a hash, likewise.
+    /// Deletes one field of a hash for an operator.
     ///
     /// # Errors
     /// When Redis does not answer.
@@ -116,10 +116,10 @@ impl Redis {
         })
     }
 
-    /// Sells by a script that answers an [`Answer`].
+    /// Sells by a script that returns an [`Answer`].
     ///
     /// # Errors
-    /// When Redis does not answer, or holds an entry that is none of ours.
+    /// When Redis does not answer, or holds an entry that this program cannot have written.
     pub async fn sell_by(
         &self,
         step: &Step,
@@ -131,7 +131,7 @@ impl Redis {
         answer.await?.outcome()
     }
 
-    /// A number that an operator asks for, which is no step of a purchase; 0 where there is none.
+    /// Reads a number for an operator, which is not a step of a purchase; 0 where there is none.
     ///
     /// # Errors
     /// When Redis does not answer.
@@ -144,7 +144,7 @@ impl Redis {
 impl Store for Redis {
     const NAME: &'static str = "redis";
     const STEPS: &'static [Step] = &[READ, WRITE, FENCED_WRITE];
-    /// It keeps nothing on disk, and answers before a replica has heard of it.
+    /// Redis keeps nothing on disk, and answers before a replica has received the write.
     const LOSES_BY: &'static [&'static str] = &["redis-restart", "redis-failover"];
 
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
@@ -212,7 +212,7 @@ impl Stock for Redis {
             .ignore()
             .set_nx(Self::opened_key(item), stock)
             .ignore();
-        // What is there has to be of the kind that is relied upon; to ask for it costs the same however large it is.
+        // Existing keys must have the expected types. These reads check that at the same cost for any size.
         open.get(Self::stock_key(item))
             .get(Self::opened_key(item))
             .get(Self::fence_key(item))
@@ -249,7 +249,7 @@ impl Stock for Redis {
             .map(|order| Ok(i64::from(order?.quantity)))
             .sum::<Result<_, Error>>()?;
         Ok(left.map(|left| Ledger {
-            // A sale that an older program opened does not say.
+            // A sale that an older program opened has no such key.
             opened: opened.unwrap_or(left + units),
             left,
             orders: entries.len() as i64,
@@ -262,7 +262,7 @@ impl Stock for Redis {
     }
 }
 
-/// What it means that a key is there, and not as it is relied upon.
+/// Turns the error about a key with the wrong type into [`Error::Corrupt`].
 fn unfit(error: Error) -> Error {
     let Error::Failed { source, .. } = &error else {
         return error;

@@ -1,4 +1,4 @@
-//! The connections to MariaDB. What they send they hand out as commands, so that only the seam can send it.
+//! The connections to MariaDB. They create commands and do not send them, so that every command goes through the seam.
 
 use deadpool::managed::PoolError;
 use sqlx::Row;
@@ -11,16 +11,16 @@ use super::pool::Lent;
 use crate::domain::Error;
 use crate::probe::Command;
 
-/// How often an operator's transaction is tried.
+/// The attempts of an operator's transaction.
 const OPERATOR_TRIES: usize = 5;
 
 impl Sql {
-    /// A connection. Waits for one to be free.
+    /// Takes a connection out of the pool. Waits until one is free.
     pub fn connection(&self) -> Command<impl Future<Output = Result<Connection, Error>>> {
         Command::new(async { Ok(Connection(self.lend().await?)) })
     }
 
-    /// For what an operator asks, which is no step of a purchase.
+    /// Takes a connection for an operator, which is not a step of a purchase.
     pub(super) async fn lend(&self) -> Result<Lent, Error> {
         match self.connections.get().await {
             Ok(lent) => Ok(Lent::new(lent)),
@@ -29,15 +29,15 @@ impl Sql {
         }
     }
 
-    /// Lays tables. It may be done more than once.
+    /// Creates tables. It may be called more than once.
     ///
     /// # Errors
-    /// When MariaDB refuses or does not answer; [`Error::Corrupt`] where it holds others of the same names.
+    /// When MariaDB refuses or does not answer; [`Error::Corrupt`] where other tables have the same names.
     pub async fn lay(&self, schema: &'static str) -> Result<(), Error> {
         self.lend().await?.raw(schema).await.map_err(super::error::unfit)
     }
 
-    /// A number that an operator asks for, which is no step of a purchase.
+    /// Reads a number for an operator, which is not a step of a purchase.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -46,8 +46,8 @@ impl Sql {
         Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))? as u64)
     }
 
-    /// All of `statements` or none of them, for an operator, which is no step of a purchase. It is begun anew where
-    /// MariaDB gives it up: purchases may hold the rows that it locks, in another order.
+    /// Executes all of `statements` or none of them, for an operator, which is not a step of a purchase. It tries again
+    /// where MariaDB gives up the transaction: purchases may hold the rows that it locks, in another order.
     ///
     /// # Errors
     /// When MariaDB refuses, gives up each time, or does not answer.
@@ -71,17 +71,17 @@ impl Sql {
     }
 }
 
-/// A connection that nobody else uses meanwhile. When dropped it goes back to the others, unless it failed or its
-/// transaction is open: then it is closed at once, and MariaDB rolls back.
+/// A connection that one purchase uses alone. When dropped it returns to the pool, unless it failed or its transaction
+/// is open: then it is closed at once, and MariaDB rolls back.
 pub struct Connection(pub(super) Lent);
 
 impl Connection {
-    /// Where it comes from.
+    /// Returns its origin.
     pub fn origin(&self) -> Origin {
         self.0.origin
     }
 
-    /// Ends it, and with it what MariaDB keeps for it.
+    /// Closes the connection, which also ends its locks and session state in MariaDB.
     pub fn close(mut self) {
         self.0.usable = false;
     }
@@ -106,7 +106,7 @@ impl Connection {
         Command::new(self.0.end("rollback"))
     }
 
-    /// Any other statement; answers how many rows it found.
+    /// Creates any other statement; its result is the number of rows that it found.
     pub fn execute<'a>(
         &'a mut self,
         statement: Statement<'a>,
@@ -114,7 +114,7 @@ impl Connection {
         Command::new(self.0.execute(statement))
     }
 
-    /// A query for at most one row.
+    /// Creates a query for at most one row.
     pub fn fetch<'a>(
         &'a mut self,
         query: Statement<'a>,
@@ -122,7 +122,7 @@ impl Connection {
         Command::new(self.0.fetch(query))
     }
 
-    /// A query for several rows, which has to limit them itself.
+    /// Creates a query for several rows. The query must limit them itself.
     pub fn fetch_all<'a>(
         &'a mut self,
         query: Statement<'a>,

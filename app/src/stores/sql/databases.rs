@@ -1,4 +1,4 @@
-//! A sale that lies in two MariaDB servers: what its mechanisms do in both, and what they say where nothing was sold.
+//! A sale in two MariaDB servers: the steps that its mechanisms share, and the outcome of a purchase without a sale.
 
 use std::sync::Arc;
 
@@ -10,24 +10,25 @@ use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::{Stock, in_words};
 
-/// Takes units if there are so many.
+/// Takes the units if enough are left.
 pub const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
-/// Reads how many are left behind it.
+/// Reads the units that are left after it.
 pub const READ_LEFT: Step = Step::command("read-left", &["select"]);
 
-/// Two servers. Each has a counter of the item and a table of orders; the counter counts in one, the orders in the other.
+/// Two servers. Each has a counter of the item and a table of orders. The counter of the one and the orders of the
+/// other are used.
 pub struct Databases {
-    /// Where the counter is.
+    /// The server of the counter.
     pub stock: Arc<Sql>,
-    /// Where the orders are.
+    /// The server of the orders.
     pub orders: Arc<Sql>,
 }
 
 impl Databases {
-    /// The same over other connections: purchases must not keep a reconciler from working.
+    /// Returns the same servers over other connections, so that purchases cannot block a reconciler.
     ///
     /// # Errors
-    /// When they cannot be set up.
+    /// When the pools cannot be created.
     pub fn with_connections_of_their_own(&self) -> Result<Self, Error> {
         Ok(Self {
             stock: Arc::new(self.stock.with_connections_of_its_own()?),
@@ -35,16 +36,18 @@ impl Databases {
         })
     }
 
-    /// A connection to each. Everybody takes the one to the stock first, so that no two wait for each other's.
+    /// Takes a connection to each server. Every purchase takes the one to the stock first, so that no two purchases
+    /// wait for each other.
     ///
     /// # Errors
-    /// When one is not to be had: nothing was sent then.
+    /// When there is no connection: nothing was sent then.
     pub async fn connected(&self, probe: &Probe) -> Result<(Connection, Connection), Error> {
         let stock = self.stock.connected(probe).await?;
         Ok((stock, self.orders.connected(probe).await?))
     }
 
-    /// Takes the units in one statement, and says how many are left; `None` where there are not so many.
+    /// Takes the units in one statement, and returns the units that are left; `None` when fewer are left than were
+    /// asked for.
     ///
     /// # Errors
     /// When MariaDB refuses, or gives the transaction up.
@@ -64,7 +67,7 @@ impl Databases {
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    /// Why nothing was sold: asked after the fact, and off the path of a sale.
+    /// Finds out why nothing was sold. It reads after the fact, so it costs a sale nothing.
     ///
     /// # Errors
     /// When a server does not answer.

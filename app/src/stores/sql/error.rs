@@ -1,4 +1,4 @@
-//! What MariaDB's errors mean to a purchase.
+//! The meaning of MariaDB's errors for a purchase.
 
 use sqlx::error::DatabaseError;
 use sqlx::mysql::MySqlDatabaseError;
@@ -10,26 +10,26 @@ use crate::stores::Store;
 /// The ledger holds an order of that id.
 const DUPLICATE_ENTRY: u16 = 1062;
 
-/// The attempt is over and was rolled back: the row has changed since it was read, the wait for a row timed out, or two
+/// The attempt was rolled back: the row has changed since it was read, the wait for a row timed out, or two
 /// transactions waited for each other.
 const GIVEN_UP: [u16; 3] = [1020, 1205, 1213];
 
 /// The server has no setting of that name.
 pub(super) const UNKNOWN_VARIABLE: u16 = 1193;
 
-/// No XA transaction of that name is there, or it still belongs to another connection.
+/// No XA transaction has that name, or it still belongs to another connection.
 const UNKNOWN_XID: u16 = 1397;
 
-/// What SQL calls it where a table or a column is not as a statement has it.
+/// The class of SQL states for a table or column that is not as a statement expects it.
 const UNFIT: &str = "42S";
 
-/// Under the name of a table there is something else, such as a view.
+/// The name belongs to something other than a table, such as a view.
 const NO_TABLE: u16 = 1347;
 
-/// The server knows no user of that name and password.
+/// The server has no user with that name and password.
 const ACCESS_DENIED: u16 = 1045;
 
-/// The number of a refusal by MariaDB.
+/// Returns the number of MariaDB's error.
 pub(super) fn number(error: &sqlx::Error) -> Option<u16> {
     let refused = error.as_database_error()?;
     let refused = refused.try_downcast_ref::<MySqlDatabaseError>();
@@ -43,7 +43,7 @@ pub(super) fn is_unknown_xid(error: &Error) -> bool {
     source.downcast_ref().and_then(number) == Some(UNKNOWN_XID)
 }
 
-/// What it means that a table could not be laid, or is there and not as it is relied upon.
+/// Turns the error about a table of another shape into [`Error::Corrupt`].
 pub(super) fn unfit(error: Error) -> Error {
     let Error::Failed { source, .. } = &error else {
         return error;

@@ -1,4 +1,4 @@
-//! A connection as the pool keeps it: what it knows of itself, and whether it may be lent again.
+//! A connection in the pool: its state, and whether it may be lent again.
 
 use std::io;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ pub(super) struct Link {
     pub(super) usable: bool,
     pub(super) origin: Origin,
     pub(super) in_transaction: bool,
-    /// Connections of the pool that were lost so far, and how many of them when this one last answered.
+    /// The count of lost connections of the pool: now, and when this one last answered.
     lost: Arc<AtomicU64>,
     lost_when_it_answered: u64,
 }
 
 impl Link {
-    /// A connection that has just been made, in a pool that has `lost` so many.
+    /// Wraps a new connection of a pool that has `lost` so many.
     pub(super) fn new(connection: MySqlConnection, answer_within: Duration, lost: Arc<AtomicU64>) -> Self {
         Self {
             connection,
@@ -45,12 +45,13 @@ impl Link {
         }
     }
 
-    /// Whether whoever has it next finds it as if it were new.
+    /// Returns whether the next user finds it like a new one.
     pub(super) fn is_clean(&self) -> bool {
         self.usable && !self.in_transaction
     }
 
-    /// Whether others of the pool were lost since it last answered: what ended one has most likely ended others.
+    /// Returns whether other connections of the pool were lost since it last answered: the cause of one loss has most
+    /// likely ended others too.
     pub(super) fn others_were_lost(&self) -> bool {
         self.lost_when_it_answered != self.lost.load(Ordering::Relaxed)
     }
@@ -61,7 +62,7 @@ impl Link {
     }
 
     pub(super) async fn isolate(&mut self) -> Result<(), Error> {
-        // Until that transaction is over, nobody else may have the connection.
+        // The setting is for the next transaction: until its end the connection must not be lent to another purchase.
         self.in_transaction = true;
         self.raw("set transaction isolation level serializable").await
     }
@@ -108,7 +109,8 @@ impl Link {
         self.settle(answered)
     }
 
-    /// Nothing is asked after what was never answered: its late answer would be taken for that to the next question.
+    /// Marks the connection as unusable until its answer arrives. It refuses a statement after one that was never
+    /// answered: the late answer would be taken for the answer to the new one.
     fn asks(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.usable, false) {
             true => Ok(()),
@@ -116,7 +118,7 @@ impl Link {
         }
     }
 
-    /// What MariaDB answered, be it a refusal, leaves the connection as good as it was; anything else does not.
+    /// Makes the connection usable again if MariaDB answered, even by a refusal.
     fn settle<T>(&mut self, answer: Result<sqlx::Result<T>, Elapsed>) -> Result<T, Error> {
         let answer = answer.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
         self.usable = answer

@@ -1,6 +1,6 @@
-//! The orders of many purchases of one item, in one statement however many they are. They go to MariaDB as one value, in JSON
-//! (from 10.6 it reads that as a table): a statement with a place for each would be another one for each number of them, and
-//! be prepared anew.
+//! The orders of many purchases of one item, in one statement for any number of them. The orders are one JSON value,
+//! which MariaDB reads as a table from 10.6 on. A statement with placeholders for each order would differ for each
+//! number of orders, and be prepared anew.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::domain::{Error, Name, Order, Purchase};
 use crate::probe::Probe;
 use crate::stores::Store;
 
-/// An order as the statement that enters it reads it.
+/// An order in the JSON value.
 #[derive(Serialize)]
 struct Entry<'a> {
     id: Uuid,
@@ -23,7 +23,8 @@ struct Entry<'a> {
 }
 
 impl Sql {
-    /// The orders that these purchases made before. Nobody is asked for those that have no idempotency key: their ids are new.
+    /// Finds the orders that these purchases made before. Purchases without an idempotency key are left out: their ids
+    /// are new.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -39,7 +40,8 @@ impl Sql {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
-        // The ids compare as the column does and each is looked up in its index, or the whole table would be read.
+        // With the collation of the column each id is looked up in its index. Otherwise MariaDB would read the whole
+        // table.
         let select = query(
             "select o.id, o.quantity, o.buyer from json_table(?, '$[*]' columns \
              (id char(36) character set ascii collate ascii_bin path '$')) asked \

@@ -34,24 +34,25 @@ pub const BEGIN: Step = Step::command("begin", &["begin"]);
 pub const FIND: Step = Step::command("find", &["select"]).plays(Role::Read);
 /// Enters the order.
 pub const RECORD: Step = Step::command("record", &["insert"]).plays(Role::Record);
-/// Ends the transaction, and counter and ledger have changed.
+/// Ends the transaction and keeps its changes.
 pub const COMMIT: Step = Step::command("commit", &["commit"]).plays(Role::Commit);
-/// Ends the transaction, and nothing has changed.
+/// Ends the transaction and takes back its changes.
 pub const ROLLBACK: Step = Step::command("rollback", &["rollback"]);
 /// Reads counter and ledger.
 pub const READ: Step = Step::command("read", &["select"]).plays(Role::Read);
 
-/// Sets the counter, whatever it is now.
+/// Sets the counter, whatever its value is now.
 pub const WRITE: Step = Step::command("write", &["update"]).plays(Role::Write);
 
-/// One instance's connections to MariaDB.
+/// The connections of one instance to MariaDB.
 pub struct Sql {
     connections: Connections,
     instance: Name,
 }
 
 impl Sql {
-    /// The same store over other connections: who keeps one for long must not take it from the others.
+    /// Returns the same store over other connections, so that a task that keeps one for long does not take it from
+    /// purchases.
     ///
     /// # Errors
     /// When they cannot be set up.
@@ -62,8 +63,8 @@ impl Sql {
         })
     }
 
-    /// The same over connections of its own, with `innodb_snapshot_isolation`, which is off on all others: no setting can
-    /// come to another strategy with a connection that it is lent.
+    /// Returns the same store over other connections, with `innodb_snapshot_isolation`. On all other connections it is
+    /// off, so that the setting cannot reach another strategy.
     ///
     /// # Errors
     /// When they cannot be set up. A MariaDB that does not know the setting refuses each of them later.
@@ -74,16 +75,16 @@ impl Sql {
         })
     }
 
-    /// A connection for the purchase that `probe` belongs to.
+    /// Takes a connection for the purchase of `probe`.
     ///
     /// # Errors
-    /// When none is to be had: nothing was sent then.
+    /// When there is no connection: nothing was sent then.
     pub async fn connected(&self, probe: &Probe) -> Result<Connection, Error> {
         let open = self.connection();
         probe.step(&CONNECT, &"mariadb", open, |sql| sql.origin().word()).await
     }
 
-    /// Enters the order; false when the ledger holds it already and nothing was entered.
+    /// Enters the order. Returns false when the ledger already holds it; then nothing was entered.
     ///
     /// # Errors
     /// When MariaDB refuses for any other reason.
@@ -105,7 +106,7 @@ impl Sql {
         }
     }
 
-    /// The order that this purchase made before.
+    /// Finds the order that this purchase made before.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -127,7 +128,7 @@ impl Store for Sql {
     const STEPS: &'static [Step] = &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK];
     const LOSES_BY: &'static [&'static str] = &[];
 
-    /// Lays the tables, and brings those of an older program up to date.
+    /// Creates the tables, and brings those of an older program up to date.
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
         let sql = Self {
             connections: pool::open(to.url, to.wait)?,
@@ -244,7 +245,7 @@ impl Stock for Sql {
         let Some(row) = row else { return Ok(None) };
         let (left, units): (i64, i64) = (row.try_get(0)?, row.try_get(3)?);
         Ok(Some(Ledger {
-            // A sale that an older program opened does not say.
+            // In a sale that an older program opened, the column is null.
             opened: row.try_get::<Option<i64>, _>(1)?.unwrap_or(left + units),
             left,
             orders: row.try_get(2)?,
@@ -263,7 +264,7 @@ impl Stock for Sql {
     }
 }
 
-/// What became of a row that was to be set to `left`.
+/// Describes an update that sets the counter to `left`.
 pub fn wrote(found: u64, left: i64) -> String {
     match found {
         0 => "0 rows".to_owned(),
@@ -271,7 +272,7 @@ pub fn wrote(found: u64, left: i64) -> String {
     }
 }
 
-/// How many rows a statement found.
+/// Describes the number of rows that a statement found.
 pub fn rows(found: &u64) -> String {
     format!("{found} rows")
 }

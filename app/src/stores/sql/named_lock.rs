@@ -1,4 +1,4 @@
-//! GET_LOCK: a lock that is kept by the connection it was taken on, for as long as that is open.
+//! GET_LOCK: a lock that belongs to a connection and ends with it.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::probe::{Probe, Role, Step};
 
 /// Waits for the lock in the server.
 pub const GET_LOCK: Step = Step::command("get-lock", &["select"]).plays(Role::Lock);
-/// Gives it back.
+/// Releases the lock.
 pub const RELEASE_LOCK: Step = Step::command("release-lock", &["select"]).plays(Role::Release);
 
 impl Sql {
-    /// Waits for the lock of that name, at most so long; whether it was taken.
+    /// Waits for the lock of that name, at most for `wait`. Returns whether it was taken.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -27,7 +27,7 @@ impl Sql {
         Ok(answer(row.as_ref()))
     }
 
-    /// Gives the lock of that name back; whether it was this connection's until now.
+    /// Releases the lock of that name. Returns whether this connection still held it.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -38,7 +38,7 @@ impl Sql {
     }
 }
 
-/// Both functions answer 1, 0, or null.
+/// Returns whether the function answered 1. Both functions answer 1, 0, or null.
 fn answer(row: Option<&MySqlRow>) -> bool {
     row.is_some_and(|row| matches!(row.try_get::<Option<i64>, _>(0), Ok(Some(1))))
 }

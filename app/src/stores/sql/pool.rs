@@ -1,4 +1,4 @@
-//! The pool of connections, and how one of them is made and tested.
+//! The pool of connections: how it makes and tests them.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -20,8 +20,8 @@ use crate::domain::Error;
 
 pub(super) type Connections = Pool<Manager>;
 
-/// A link on loan. One that is not to be lent again is closed when it is dropped: in the pool it would keep its locks
-/// until somebody asks for it.
+/// A link that was lent. One that must not be lent again is closed when dropped: in the pool it would keep its locks
+/// until its next use.
 pub(super) struct Lent(Option<Object<Manager>>);
 
 impl Lent {
@@ -52,13 +52,13 @@ impl Drop for Lent {
     }
 }
 
-/// Connections on which a wait for a row ends after `wait`, and any statement after some time more.
+/// Opens a pool. On its connections a wait for a row ends after `wait`, and any statement ends some time later.
 pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
     let manager = Manager {
         options: MySqlConnectOptions::from_str(url)?,
-        // Whole seconds are all that InnoDB takes.
+        // InnoDB takes whole seconds only.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
-        // A buyer that may wait for minutes need not be told busy after a second.
+        // A longer wait also allows more time to connect, so that a slow server does not make a patient buyer busy.
         connect_within: (wait / 8).clamp(CONNECT_WITHIN, ANSWER_WITHIN),
         snapshot_isolation: false,
         lost: Arc::default(),
@@ -66,7 +66,7 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
     pool(manager, wait)
 }
 
-/// As many others to the same place, with `innodb_snapshot_isolation` on or off.
+/// Opens a pool like `other`, with `innodb_snapshot_isolation` on or off.
 pub(super) fn like(other: &Connections, snapshot_isolation: bool) -> Result<Connections, Error> {
     let wait = other.timeouts().wait.unwrap_or_default();
     let manager = Manager {
@@ -96,9 +96,9 @@ pub(super) struct Manager {
 }
 
 impl Manager {
-    /// Sets `innodb_snapshot_isolation`, whose default is off in MariaDB 10.11 and on from 11.6: with it, an update in a
-    /// REPEATABLE READ transaction is refused with error 1020 where its row has changed since the transaction began to
-    /// read. A server that does not know it has it off.
+    /// Sets `innodb_snapshot_isolation`. It is off by default in MariaDB 10.11, and on from 11.6. When it is on, a
+    /// REPEATABLE READ transaction may not update a row that has changed since the transaction began to read: error
+    /// 1020. A server without this setting behaves as if it were off.
     async fn pin_snapshot_isolation(&self, connection: &mut MySqlConnection) -> sqlx::Result<()> {
         let pin = match self.snapshot_isolation {
             true => "set session innodb_snapshot_isolation = 1",
@@ -116,7 +116,7 @@ impl managed::Manager for Manager {
     type Error = Error;
 
     async fn create(&self) -> Result<Link, Error> {
-        // MariaDB ends a statement by itself before the client gives it up, and no earlier than a wait for a row.
+        // MariaDB ends a statement before the client gives up on it, but not before a wait for a row has ended.
         let statement = self.row_wait + ANSWER_WITHIN;
         let settings = format!(
             "set session innodb_lock_wait_timeout = {}, session max_statement_time = {}",

@@ -1,4 +1,4 @@
-//! What mechanisms do in a transaction of counter and ledger, and how one ends that does not sell.
+//! The steps of a transaction of counter and ledger, and the end of one that does not sell.
 
 use sqlx::{Row, query};
 
@@ -8,22 +8,22 @@ use crate::probe::{Probe, Step};
 use crate::stores::{Stock, Store, in_words};
 
 impl Sql {
-    /// A connection with a transaction begun.
+    /// Takes a connection and begins a transaction.
     ///
     /// # Errors
-    /// When none is to be had, or MariaDB does not answer.
+    /// When there is no connection, or MariaDB does not answer.
     pub async fn begun(&self, purchase: &Purchase, probe: &Probe) -> Result<Connection, Error> {
         let mut sql = self.connected(probe).await?;
         let begun = probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await;
-        // In a transaction that was not begun nothing was written.
+        // The transaction has not begun, so nothing was written.
         begun.map_err(|error| Error::given_up(Sql::NAME, &error))?;
         Ok(sql)
     }
 
-    /// The counter, as `select` finds it on this connection; `None` when no such sale is open.
+    /// Reads the counter by `select` on this connection; `None` when no sale of the item is open.
     ///
     /// # Errors
-    /// When MariaDB refuses, or gives the transaction up.
+    /// When MariaDB refuses, or gives up the transaction.
     pub async fn left(
         &self,
         step: &Step,
@@ -39,10 +39,10 @@ impl Sql {
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    /// Sets the counter to `left`, whatever it is now; false when the sale was closed.
+    /// Sets the counter to `left`, whatever its value is now. Returns false when the sale is closed.
     ///
     /// # Errors
-    /// When MariaDB refuses, or gives the transaction up.
+    /// When MariaDB refuses, or gives up the transaction.
     pub async fn set(
         &self,
         left: i64,
@@ -57,29 +57,29 @@ impl Sql {
         Ok(set.await? > 0)
     }
 
-    /// Makes durable what the transaction changed.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// When MariaDB does not answer: whether the sale took place is then unknown.
+    /// When MariaDB does not answer: it is then unknown whether the sale took place.
     pub async fn commit(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
         let commit = probe.step(&COMMIT, &purchase.item, sql.commit(), |()| "committed");
         commit.await
     }
 
-    /// Takes back what the transaction changed.
+    /// Rolls the transaction back.
     ///
     /// # Errors
-    /// When MariaDB does not answer; it then does the same by itself.
+    /// When MariaDB does not answer; MariaDB then rolls back by itself.
     pub async fn roll_back(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
         let rollback = probe.step(&ROLLBACK, &purchase.item, sql.rollback(), |()| "rolled back");
         rollback.await
     }
 
-    /// Reads the counter by `select`, works, sets it to what was read minus the quantity, enters the order and commits:
-    /// answers how many are left behind it, and `None` when it does not sell.
+    /// Reads the counter by `select`, works, sets the counter to that value minus the quantity, enters the order and
+    /// commits. Returns the units that are left; `None` when it does not sell.
     ///
     /// # Errors
-    /// When MariaDB refuses, or gives the transaction up.
+    /// When MariaDB refuses, or gives up the transaction.
     pub async fn read_then_set(
         &self,
         step: &Step,
@@ -100,10 +100,11 @@ impl Sql {
         Ok(Some(remaining))
     }
 
-    /// What came of a transaction that sold, leaving so many units, or did not sell. `None` when MariaDB gave it up.
+    /// Returns the outcome of a transaction, whose result `sold` is the units left, or `None` for no sale. Returns
+    /// `None` when MariaDB gave up the transaction.
     ///
     /// # Errors
-    /// Those of the transaction, and those of asking why it did not sell.
+    /// Those of the transaction, and those of [`Sql::refusal`].
     pub async fn outcome(
         &self,
         sold: Result<Option<i64>, Error>,
@@ -125,7 +126,7 @@ impl Sql {
         }
     }
 
-    /// Why nothing was sold: asked after the fact, and off the path of a sale.
+    /// Finds out why nothing was sold. It reads after the fact, so it costs a sale nothing.
     ///
     /// # Errors
     /// When MariaDB does not answer.

@@ -1,4 +1,4 @@
-//! Ledgers that are right at one moment and wrong at another.
+//! Ledgers that are right at one time and wrong at another.
 
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ fn spoil_after(purchase: &Purchase, wait: Duration) {
 
 async fn spoil(purchase: &Purchase) -> Result<()> {
     let (store, item) = (purchase.store(), purchase.item());
-    // A sale that was closed meanwhile is left alone.
+    // A sale that has been closed is not spoiled.
     if store.stock(item).await?.is_none() {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! Stock in Redis, orders in MariaDB: whoever takes units notes in the same step what is left to do, and whoever is asked
-//! what is in between does it, if it was left for long enough.
+//! Stock in Redis, orders in MariaDB. The step that takes the units also notes the order that is still to be recorded.
+//! A request for the pending purchases completes those that are old enough.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::fault;
 use crate::lies::Lie;
+use crate::lying_instance::Shop;
 use crate::purchase::Purchase;
-use crate::shop::Shop;
 use crate::store::{Order, Store, redis::stock_of};
 
-/// How long a purchase hangs in between until it is finished.
+/// The time after which a pending purchase is completed.
 const FINISHED_AFTER: Duration = Duration::from_millis(1_500);
 
-/// The order, and since when it is left, in a note of this name and the id.
+/// The prefix of a note about a pending order, before its id. The note holds the order and the time.
 const LEFT: &str = "left ";
 
 static TAKE: LazyLock<Script> = LazyLock::new(|| {
@@ -73,7 +73,7 @@ async fn take(shop: &Shop, item: &str, order: &Order) -> Result<bool> {
     Ok(call.invoke_async(&mut redis.connection.clone()).await?)
 }
 
-/// What is in between of a sale; what was left for long enough is finished first. `None` in a shop that sells from one
+/// Returns the pending purchases of a sale, after it has completed the old ones. `None` in a shop that sells from one
 /// store.
 pub async fn pending(shop: &Shop, item: &str) -> Result<Option<Value>> {
     if !matches!(shop.lie, Lie::FinishesWhatIsLeft | Lie::NeverFinishes) {

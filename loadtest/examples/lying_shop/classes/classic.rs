@@ -1,4 +1,4 @@
-//! Wrong at once: what every witness must see.
+//! Errors that are visible at once, and that every witness must see.
 
 use anyhow::Result;
 

@@ -1,15 +1,15 @@
-//! Shops whose first sale is no test: the fault does not strike there. All later ones are honest.
+//! Shops whose first sale is no test: the fault does not strike there. All later sales are honest.
 
 use anyhow::Result;
 use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::lies::Lie;
+use crate::lying_instance::Shop;
 use crate::purchase::Purchase;
-use crate::shop::Shop;
 use crate::store::Order;
 
-/// A sale is about to be opened: the time to spoil the first one, which was looked at already.
+/// Runs before a sale is opened: spoils the first sale, which the witness has already checked.
 pub async fn open(shop: &Shop, item: &str) -> Result<()> {
     if shop.lie != Lie::MissesFirstAndEnters {
         return Ok(());

@@ -1,28 +1,29 @@
-//! Shops that do what the contract asks for, each in its own way.
+//! Shops that follow the contract, each in its own way.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use axum::http::{HeaderValue, StatusCode};
 
-use crate::answer::{Answer, raw, sold};
+use crate::answer::{Answer, raw};
 use crate::lies::Lie;
 use crate::purchase::Purchase;
-use crate::store::reserves::{Place, Reserve};
+use crate::response::sold;
+use crate::store::reserves::{Reserve, ReserveKind};
 use crate::{endless, fault, locks};
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
         Lie::FailFast => locks::sell(purchase, Duration::ZERO, Answer::Busy).await,
         Lie::Waits => locks::sell(purchase, Duration::from_millis(1_500), Answer::Busy).await,
-        Lie::ReservesApart => reserving(purchase, Place::Apart, Answer::Busy).await,
-        Lie::ReservesFromStock => reserving(purchase, Place::FromStock, Answer::Busy).await,
+        Lie::ReservesApart => reserving(purchase, ReserveKind::Apart, Answer::Busy).await,
+        Lie::ReservesFromStock => reserving(purchase, ReserveKind::FromStock, Answer::Busy).await,
         Lie::SlowWork => slow_work(purchase).await,
         Lie::BusyAtFirst | Lie::BusyWithDate => match purchase.no_sale_or_known().await? {
             None if !purchase.request.crash && purchase.count("came").await? <= 2 => Ok(Answer::Busy),
             _ => purchase.plain().await,
         },
-        // Such a number is written by hand: whoever reads it as a floating-point one makes all of them the same.
+        // The number is written as text: read as floating point, all of them would be the same number.
         Lie::LongNumericIds => {
             let id = purchase.order().id;
             let bare = |body: String| raw(StatusCode::CREATED, body.replace(&format!("\"{id}\""), &id));
@@ -48,14 +49,14 @@ async fn slow_work(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-/// Reserves, works, confirms. The fifth and the tenth reserve of a sale are never confirmed: their buyers are told to
-/// wait, and the units come back when the reserve expires. `held` is what is told while units are on reserve.
-pub async fn reserving(purchase: &Purchase, place: Place, held: Answer) -> Result<Answer> {
+/// Reserves, works, confirms. The fifth and the tenth reserve of a sale are never confirmed: these purchases are busy,
+/// and the units return when the reserve expires. A purchase that finds the last units reserved is answered `held`.
+pub async fn reserving(purchase: &Purchase, kind: ReserveKind, held: Answer) -> Result<Answer> {
     if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
     }
     let (store, item, order) = (purchase.store(), purchase.item(), purchase.order());
-    match store.reserve(item, &order, place).await? {
+    match store.reserve(item, &order, kind).await? {
         Reserve::Reserved => {}
         Reserve::Held => return Ok(held),
         Reserve::SoldOut => return Ok(Answer::SoldOut),
@@ -67,13 +68,13 @@ pub async fn reserving(purchase: &Purchase, place: Place, held: Answer) -> Resul
     if [5, 10].contains(&purchase.count("reserves").await?) {
         return Ok(Answer::Busy);
     }
-    Ok(match store.confirm(item, &order, place).await? {
+    Ok(match store.confirm(item, &order, kind).await? {
         true => Answer::Sold(order.id),
         false => Answer::Busy,
     })
 }
 
-/// The honest sale with a 201 of another form.
+/// Serves the purchase honestly, with a 201 of another form.
 pub async fn sold_with(purchase: &Purchase, form: impl FnOnce(String) -> Answer) -> Result<Answer> {
     Ok(match purchase.plain().await? {
         Answer::Sold(id) => form(sold(purchase, &id).to_string()),
@@ -81,7 +82,7 @@ pub async fn sold_with(purchase: &Purchase, form: impl FnOnce(String) -> Answer)
     })
 }
 
-/// A 201 in gzip.
+/// Returns a 201 with a gzip body.
 pub fn packed(body: Vec<u8>) -> Answer {
     let mut answer = raw(StatusCode::CREATED, body);
     if let Answer::Raw(response) = &mut answer {

@@ -17,7 +17,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-/// The honest sale; once in each sale `spoil` is called when it is over, with its order.
+/// Serves the purchase honestly. Once in each sale, `spoil` is called after it with its order id.
 pub async fn after_first(purchase: &Purchase, spoil: impl AsyncFnOnce(&str) -> Result<()>) -> Result<Answer> {
     if let Some(answer) = purchase.remembered().await? {
         return Ok(answer);
@@ -32,7 +32,8 @@ pub async fn after_first(purchase: &Purchase, spoil: impl AsyncFnOnce(&str) -> R
     Ok(answer)
 }
 
-/// The honest sale; `spoil` is called when the last unit was sold, and after that nobody looks into the store again.
+/// Serves the purchase honestly. `spoil` is called once, when the last unit is sold. After that no purchase reads the
+/// store.
 pub async fn when_sold_out(purchase: &Purchase, spoil: impl AsyncFnOnce() -> Result<()>) -> Result<Answer> {
     if let Some(answer) = purchase.remembered().await? {
         return Ok(answer);
@@ -41,7 +42,7 @@ pub async fn when_sold_out(purchase: &Purchase, spoil: impl AsyncFnOnce() -> Res
         return Ok(Answer::SoldOut);
     }
     let answer = match purchase.plain().await {
-        // Somebody else has just spoiled the ledgers.
+        // Another purchase has just spoiled the ledgers.
         Err(_) | Ok(Answer::NoSale) if purchase.note("over").await?.is_some() => Answer::SoldOut,
         answer => answer?,
     };
@@ -86,7 +87,7 @@ async fn spoil(purchase: &Purchase) -> Result<()> {
     }
 }
 
-/// A connection of its own holds the lock until this process ends.
+/// Locks the tables by a connection of its own, until this process ends.
 async fn lock_tables(purchase: &Purchase) -> Result<()> {
     let Store::Sql(store) = &purchase.shop.sql else {
         return Ok(());

@@ -21,7 +21,7 @@ use crate::answer::Answer;
 use crate::lies::{Class, entry};
 use crate::purchase::Purchase;
 
-/// Serves a purchase; `elsewhere` when it came to the place where a redirect leads.
+/// Serves a purchase. `elsewhere` is true when it arrived at the target of a redirect.
 pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
     match entry(purchase.lie()).class {
         Class::Honest => honest::sell(purchase).await,

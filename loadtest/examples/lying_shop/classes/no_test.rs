@@ -1,4 +1,4 @@
-//! Shops that give a witness nothing to see.
+//! Shops that leave a witness nothing, or too little, to judge by.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -69,7 +69,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
                 Sale::Gone => Answer::NoSale,
             })
         }
-        // What is opened with another stock, or in another name, sells honestly.
+        // A lie about the opening or the name of the instance sells honestly.
         _ => purchase.plain().await,
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers to stumble over.
+//! Numbers that can break a sum, a sign or a parser.
 
 use anyhow::Result;
 

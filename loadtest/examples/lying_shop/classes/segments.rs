@@ -1,4 +1,4 @@
-//! A counter in parts: `segments:{item}` in Redis, beside `stock:{item}`.
+//! A counter in parts: `segments:{item}` in Redis, in addition to `stock:{item}`.
 
 use std::sync::LazyLock;
 
@@ -8,12 +8,12 @@ use redis::{AsyncCommands, Script};
 use crate::answer::Answer;
 use crate::fault;
 use crate::lies::Lie;
+use crate::lying_instance::Shop;
 use crate::purchase::Purchase;
-use crate::shop::Shop;
 use crate::store::Store;
 use crate::store::redis::{RedisStore, orders_of, segments_of};
 
-/// Units that are not in the counter where they should be, or in it where they should not.
+/// The units that a lie moves between the counter and a segment.
 const APART: i64 = 2;
 
 static SELL: LazyLock<Script> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ static SELL: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// Lays out the segments of a sale that was just opened.
+/// Writes the segments of a sale that was just opened.
 pub async fn open(shop: &Shop, item: &str, stock: i64) -> Result<()> {
     let segments: Vec<(String, String)> = match shop.lie {
         Lie::SellsFromSegments => {

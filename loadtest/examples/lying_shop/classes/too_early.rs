@@ -1,4 +1,4 @@
-//! "Sold out", said while units were to be had.
+//! The answer is sold out while units are left.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::answer::Answer;
 use crate::lies::Lie;
 use crate::locks;
 use crate::purchase::Purchase;
-use crate::store::reserves::Place;
+use crate::store::reserves::ReserveKind;
 
 const BEHIND_FOR: Duration = Duration::from_millis(300);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
-        Lie::RefusesReserved => return reserving(purchase, Place::Apart, Answer::SoldOut).await,
+        Lie::RefusesReserved => return reserving(purchase, ReserveKind::Apart, Answer::SoldOut).await,
         Lie::SoldOutWhileLocked => return locks::sell(purchase, Duration::ZERO, Answer::SoldOut).await,
         _ => {}
     }

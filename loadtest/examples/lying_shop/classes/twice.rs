@@ -1,4 +1,4 @@
-//! One key that buys twice, or is told something else the second time.
+//! One key buys more than once, or its repeat gets a wrong answer.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ use crate::store::{Order, Sale};
 
 const REMEMBERED_FOR: Duration = Duration::from_millis(600);
 
-/// How long a purchase takes whose copy is to meet it, though that comes on a connection of its own.
+/// The time of a purchase that its copy must find in progress, although the copy arrives on another connection.
 const MET_WITHIN: Duration = Duration::from_millis(50);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
@@ -70,12 +70,12 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-/// One more purchase, whatever the key.
+/// Sells again, whatever the key.
 async fn anew(purchase: &Purchase) -> Result<Answer> {
     under(purchase, &Uuid::new_v4().to_string()).await
 }
 
-/// The honest sale, but what tells one order from another is `what`.
+/// Serves the purchase honestly, with an order id made from `what`.
 async fn under(purchase: &Purchase, what: &str) -> Result<Answer> {
     let (store, item) = (purchase.store(), purchase.item());
     if store.stock(item).await?.is_none() {
@@ -100,7 +100,7 @@ async fn under(purchase: &Purchase, what: &str) -> Result<Answer> {
     })
 }
 
-/// The honest sale, unless the first delivery is still being carried out.
+/// Serves the purchase honestly, unless the first delivery of its key is in progress.
 async fn without_copy(purchase: &Purchase) -> Result<Answer> {
     if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
@@ -119,14 +119,14 @@ async fn without_copy(purchase: &Purchase) -> Result<Answer> {
     answer
 }
 
-/// A sale that goes on when its buyer has hung up, and of which is forgotten then whose it was.
+/// Continues the sale after its buyer has hung up, and then forgets the owner of the order.
 async fn without_the_gone(purchase: &Purchase) -> Result<Answer> {
     let (tell, told) = oneshot::channel();
     let served = purchase.clone();
     tokio::spawn(async move {
         let gone = format!("gone {}", served.request.key);
         let answer = first_or_again(&served, &gone).await;
-        // Nobody waits for it: what serves a connection ends with it.
+        // The send fails when the buyer has hung up: the handler ends with its connection.
         if let Err(Ok(Answer::Sold(_))) = tell.send(answer) {
             served.set_note(&gone, "1").await.unwrap();
         }
@@ -134,7 +134,7 @@ async fn without_the_gone(purchase: &Purchase) -> Result<Answer> {
     told.await?
 }
 
-/// Sells first and works then, so that the last unit is not gone before.
+/// Sells first and works afterwards, so that the last unit is still there.
 async fn first_or_again(purchase: &Purchase, gone: &str) -> Result<Answer> {
     if purchase.note(gone).await?.is_some() {
         return match purchase.lie() {
@@ -150,7 +150,7 @@ async fn first_or_again(purchase: &Purchase, gone: &str) -> Result<Answer> {
     Ok(answer)
 }
 
-/// One more order of this key, whether or not there is a unit for it.
+/// Records one more order of this key, even without a unit for it.
 async fn below_zero(purchase: &Purchase) -> Result<Answer> {
     let (store, item) = (purchase.store(), purchase.item());
     let id = Uuid::new_v4().to_string();
@@ -160,7 +160,7 @@ async fn below_zero(purchase: &Purchase) -> Result<Answer> {
     Ok(Answer::Sold(order.id))
 }
 
-/// A repeat, told or treated otherwise than it should be.
+/// Treats a repeat in a wrong way.
 async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
     let (store, item, request) = (purchase.store(), purchase.item(), &purchase.request);
     let sold_out = purchase.is_sold_out().await?;
@@ -184,7 +184,7 @@ async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
                 .await?;
             Ok(Answer::Sold(known.id))
         }
-        // Who bought before it grew.
+        // A repeat of the first purchase, after the order grew.
         Lie::GrowsOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
         Lie::AgreesToOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
         Lie::AgreesToOtherBuyer if known.quantity == request.quantity => Ok(Answer::Sold(known.id)),

@@ -1,4 +1,4 @@
-//! As many orders as were told, but not those.
+//! The number of orders is right, but they are not those of the answers.
 
 use anyhow::Result;
 
@@ -53,7 +53,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-/// The name of somebody else: the last digit is another one.
+/// Returns another name: the last digit is different.
 fn another(name: &str) -> String {
     let (last, rest) = (name.chars().next_back(), &name[..name.len() - 1]);
     match last {
@@ -62,7 +62,7 @@ fn another(name: &str) -> String {
     }
 }
 
-/// Those that take the units first and then decide what to record and what to tell.
+/// Serves the lies that take the units first, and then choose the order to record and the id to answer.
 async fn by_hand(purchase: &Purchase) -> Result<Answer> {
     if let Some(answer) = purchase.remembered().await? {
         return Ok(answer);
@@ -107,7 +107,7 @@ async fn by_hand(purchase: &Purchase) -> Result<Answer> {
     Ok(Answer::Sold(told))
 }
 
-/// The row is never made smaller, in whatever order its buyers come.
+/// Sets the quantity of the one order. The quantity only grows, in whatever order the purchases arrive.
 async fn grow(purchase: &Purchase, id: &str, quantity: i64) -> Result<()> {
     let (store, item) = (purchase.store(), purchase.item());
     if purchase.count("row").await? == 1 {
@@ -136,7 +136,7 @@ async fn grow(purchase: &Purchase, id: &str, quantity: i64) -> Result<()> {
     }
 }
 
-/// The first buyer may still be about to say which order is his.
+/// Waits for the order id of the first purchase, which may not be noted yet.
 async fn first_order(purchase: &Purchase) -> Result<String> {
     loop {
         if let Some(id) = purchase.note("first").await? {

@@ -1,4 +1,4 @@
-//! Answers that are too much for who reads them.
+//! Answers that are hard to read: endless, huge, or redirected.
 
 use std::sync::atomic::Ordering;
 
@@ -35,7 +35,7 @@ pub async fn sell(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
     }
 }
 
-/// A body with one more field, whose text has only begun.
+/// Returns the body with one more field, whose text is not closed.
 fn opened(body: &str) -> String {
     format!("{},\"more\":\"", body.trim_end_matches('}'))
 }

@@ -1,4 +1,4 @@
-//! Stock and orders in the places that the contract names.
+//! Stock and orders, where the contract says.
 
 pub mod redis;
 pub mod reserves;
@@ -9,7 +9,7 @@ use anyhow::Result;
 pub use self::redis::RedisStore;
 pub use self::sql::SqlStore;
 
-/// An order as the ledger has it.
+/// An order in the ledger.
 #[derive(Clone, Debug)]
 pub struct Order {
     pub id: String,
@@ -18,13 +18,13 @@ pub struct Order {
     pub key: Option<String>,
 }
 
-/// What came of an attempt to sell.
+/// The result of an attempt to sell.
 pub enum Sale {
     Sold,
-    /// The ledger has an order of that id already.
+    /// The ledger already has an order of that id.
     Known(Order),
     SoldOut,
-    /// No such sale is open.
+    /// No sale of the item is open.
     Gone,
 }
 
@@ -34,7 +34,7 @@ pub enum Store {
     Sql(SqlStore),
 }
 
-/// Passes a call on to whichever store it is.
+/// Calls the same method of either store.
 macro_rules! either {
     ($self:ident, $call:ident ( $($argument:expr),* )) => {
         match $self {
@@ -45,7 +45,7 @@ macro_rules! either {
 }
 
 impl Store {
-    /// A sale with so many units and no orders, whatever was there before.
+    /// Opens a sale with `stock` units and no orders. An earlier sale is deleted.
     pub async fn open(&self, item: &str, stock: i64) -> Result<()> {
         self.close(item).await?;
         self.put_stock(item, stock).await
@@ -55,27 +55,27 @@ impl Store {
         either!(self, close(item))
     }
 
-    /// Units left; None when no such sale is open.
+    /// Returns the units left; `None` when no sale of the item is open.
     pub async fn stock(&self, item: &str) -> Result<Option<i64>> {
         either!(self, stock(item))
     }
 
-    /// Sets the counter, whatever it was.
+    /// Sets the counter, whatever its value was.
     pub async fn put_stock(&self, item: &str, stock: i64) -> Result<()> {
         either!(self, put_stock(item, stock))
     }
 
-    /// Takes the counter away; the ledger stays.
+    /// Deletes the counter; the ledger stays.
     pub async fn remove_stock(&self, item: &str) -> Result<()> {
         either!(self, remove_stock(item))
     }
 
-    /// Changes the counter, whatever it was.
+    /// Adds `by` to the counter, whatever its value was.
     pub async fn change(&self, item: &str, by: i64) -> Result<()> {
         either!(self, change(item, by))
     }
 
-    /// Takes units, if they and `keep` more are there; says whether it did.
+    /// Takes `units` if they and `keep` more are left. Returns whether it did.
     pub async fn take(&self, item: &str, units: i64, keep: i64) -> Result<bool> {
         either!(self, take(item, units, keep))
     }
@@ -88,12 +88,12 @@ impl Store {
         either!(self, orders(item))
     }
 
-    /// Enters an order, in place of the one with that id if there is one.
+    /// Records an order, in place of one with the same id.
     pub async fn record(&self, item: &str, order: &Order) -> Result<()> {
         either!(self, record(item, order))
     }
 
-    /// Enters many new orders.
+    /// Records many new orders.
     pub async fn record_all(&self, item: &str, orders: &[Order]) -> Result<()> {
         either!(self, record_all(item, orders))
     }
@@ -102,8 +102,8 @@ impl Store {
         either!(self, delete(item, id))
     }
 
-    /// The honest sale, in one step: unless the ledger has the order already, takes `units`, if they and `keep` more are
-    /// there, and enters the order.
+    /// The honest sale in one step: unless the ledger already has the order, takes `units` if they and `keep` more are
+    /// left, and records the order.
     pub async fn sell(&self, item: &str, order: &Order, units: i64, keep: i64) -> Result<Sale> {
         either!(self, sell(item, order, units, keep))
     }

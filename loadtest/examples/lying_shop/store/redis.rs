@@ -50,10 +50,14 @@ pub fn segments_of(item: &str) -> String {
     format!("segments:{{{item}}}")
 }
 
+pub fn reserves_of(item: &str) -> String {
+    format!("reserves:{{{item}}}")
+}
+
 impl RedisStore {
     pub async fn connect(url: &str, instance: &str) -> Result<Self> {
         let client = redis::Client::open(url)?;
-        // A crowd on a busy machine may wait for longer than the half second that is the default.
+        // In a crowd on a slow computer a response may take longer than the default limit of half a second.
         let config = ConnectionManagerConfig::new().set_response_timeout(Some(Duration::from_secs(20)));
         Ok(Self {
             connection: client.get_connection_manager_with_config(config).await?,
@@ -74,12 +78,7 @@ impl RedisStore {
     }
 
     pub async fn close(&self, item: &str) -> Result<()> {
-        let keys = [
-            stock_of(item),
-            segments_of(item),
-            orders_of(item),
-            super::reserves::redis_key(item),
-        ];
+        let keys = [stock_of(item), segments_of(item), orders_of(item), reserves_of(item)];
         Ok(self.to().del(&keys).await?)
     }
 
@@ -114,12 +113,12 @@ impl RedisStore {
         self.put(item, &order.id, &self.entry(order)).await
     }
 
-    /// Writes any text in the place of an entry.
+    /// Writes any text as an entry.
     pub async fn put(&self, item: &str, id: &str, entry: &str) -> Result<()> {
         Ok(self.to().hset(orders_of(item), id, entry).await?)
     }
 
-    /// Writes any text in the place of the counter.
+    /// Writes any text as the counter.
     pub async fn put_counter(&self, item: &str, text: &str) -> Result<()> {
         Ok(self.to().set(stock_of(item), text).await?)
     }
@@ -128,7 +127,7 @@ impl RedisStore {
         Ok(self.to().del(stock_of(item)).await?)
     }
 
-    /// Puts a list in the place of the ledger.
+    /// Replaces the ledger by a list.
     pub async fn make_list(&self, item: &str) -> Result<()> {
         let mut list = pipe();
         list.atomic().del(orders_of(item)).ignore();

@@ -1,5 +1,5 @@
-//! Units set aside for one purchase, for a while: try, then confirm. Both stores, and two places: beside the counter, or
-//! taken out of it. A reserve that has expired is given back by whoever comes next.
+//! Reserves: units are reserved for one purchase for a limited time, and then confirmed. The units stay in the counter
+//! or are taken out of it. The next purchase gives back the units of an expired reserve.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -8,20 +8,13 @@ use anyhow::Result;
 use redis::Script;
 use sqlx::mysql::MySqlConnection;
 
-use super::redis::{orders_of, stock_of};
+use super::redis::{orders_of, reserves_of, stock_of};
 use super::{Order, RedisStore, SqlStore, Store};
-
-pub const SCHEMA: &str = "create table if not exists lie_reserves (
-    item varchar(64) character set utf8mb4 collate utf8mb4_bin not null,
-    id char(36) character set ascii collate ascii_bin not null,
-    units bigint not null,
-    expires timestamp(6) not null,
-    primary key (item, id)) engine = InnoDB";
 
 const FOR: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ReserveKind {
     Apart,
     FromStock,
 }
@@ -29,7 +22,7 @@ pub enum Place {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reserve {
     Reserved,
-    /// Not now: others have what is left on reserve, or this very purchase is under way.
+    /// Other purchases have reserved the units that are left, or this same purchase is in progress.
     Held,
     SoldOut,
 }
@@ -74,34 +67,30 @@ static CONFIRM: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-pub fn redis_key(item: &str) -> String {
-    format!("reserves:{{{item}}}")
-}
-
 impl Store {
-    pub async fn reserve(&self, item: &str, order: &Order, place: Place) -> Result<Reserve> {
+    pub async fn reserve(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<Reserve> {
         match self {
-            Store::Redis(store) => store.reserve(item, order, place).await,
-            Store::Sql(store) => store.reserve(item, order, place).await,
+            Store::Redis(store) => store.reserve(item, order, kind).await,
+            Store::Sql(store) => store.reserve(item, order, kind).await,
         }
     }
 
-    /// Turns a reserve into an order; false when it had expired and was given back.
-    pub async fn confirm(&self, item: &str, order: &Order, place: Place) -> Result<bool> {
+    /// Turns a reserve into an order. Returns false when it had expired and its units were given back.
+    pub async fn confirm(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<bool> {
         match self {
-            Store::Redis(store) => store.confirm(item, order, place).await,
-            Store::Sql(store) => store.confirm(item, order, place).await,
+            Store::Redis(store) => store.confirm(item, order, kind).await,
+            Store::Sql(store) => store.confirm(item, order, kind).await,
         }
     }
 }
 
 impl RedisStore {
-    async fn reserve(&self, item: &str, order: &Order, place: Place) -> Result<Reserve> {
+    async fn reserve(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<Reserve> {
         let mut call = TRY.key(stock_of(item));
-        call.key(redis_key(item)).key(orders_of(item));
+        call.key(reserves_of(item)).key(orders_of(item));
         call.arg(&order.id).arg(order.quantity);
         call.arg(FOR.as_millis() as u64)
-            .arg(i32::from(place == Place::FromStock));
+            .arg(i32::from(kind == ReserveKind::FromStock));
         let word: String = call.invoke_async(&mut self.connection.clone()).await?;
         Ok(match word.as_str() {
             "reserved" => Reserve::Reserved,
@@ -110,20 +99,20 @@ impl RedisStore {
         })
     }
 
-    async fn confirm(&self, item: &str, order: &Order, place: Place) -> Result<bool> {
+    async fn confirm(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<bool> {
         let mut call = CONFIRM.key(stock_of(item));
-        call.key(redis_key(item)).key(orders_of(item));
+        call.key(reserves_of(item)).key(orders_of(item));
         call.arg(&order.id).arg(order.quantity).arg(self.entry(order));
-        call.arg(i32::from(place == Place::FromStock));
+        call.arg(i32::from(kind == ReserveKind::FromStock));
         Ok(call.invoke_async(&mut self.connection.clone()).await?)
     }
 }
 
 impl SqlStore {
-    async fn reserve(&self, item: &str, order: &Order, place: Place) -> Result<Reserve> {
+    async fn reserve(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<Reserve> {
         let mut transaction = self.pool.begin().await?;
         let mut stock = lock(&mut transaction, item).await?;
-        // One moment for both statements, or a reserve could expire in between.
+        // Both statements use the same time: otherwise a reserve could expire in between.
         let now: String = sqlx::query_scalar("select cast(now(6) as char)")
             .fetch_one(&mut *transaction)
             .await?;
@@ -136,7 +125,7 @@ impl SqlStore {
             .await?;
         let given_back = sqlx::query("delete from lie_reserves where item = ? and expires <= ?");
         given_back.bind(item).bind(&now).execute(&mut *transaction).await?;
-        if place == Place::FromStock {
+        if kind == ReserveKind::FromStock {
             change(&mut transaction, item, expired).await?;
             stock += expired;
         }
@@ -146,7 +135,11 @@ impl SqlStore {
             + (select count(*) from orders where item = ? and id = ?)";
         let own = sqlx::query_scalar::<_, i64>(own).bind(item).bind(&order.id);
         let own = own.bind(item).bind(&order.id).fetch_one(&mut *transaction).await?;
-        let free = if place == Place::Apart { stock - held } else { stock };
+        let free = if kind == ReserveKind::Apart {
+            stock - held
+        } else {
+            stock
+        };
         let reserve = match order.quantity {
             _ if own > 0 => Reserve::Held,
             units if units <= free => Reserve::Reserved,
@@ -158,7 +151,7 @@ impl SqlStore {
             let entered = sqlx::query(entered).bind(item).bind(&order.id);
             let entered = entered.bind(order.quantity).bind(FOR.as_secs());
             entered.execute(&mut *transaction).await?;
-            if place == Place::FromStock {
+            if kind == ReserveKind::FromStock {
                 change(&mut transaction, item, -order.quantity).await?;
             }
         }
@@ -166,7 +159,7 @@ impl SqlStore {
         Ok(reserve)
     }
 
-    async fn confirm(&self, item: &str, order: &Order, place: Place) -> Result<bool> {
+    async fn confirm(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<bool> {
         let mut transaction = self.pool.begin().await?;
         lock(&mut transaction, item).await?;
         let used = sqlx::query("delete from lie_reserves where item = ? and id = ?");
@@ -174,7 +167,7 @@ impl SqlStore {
         if used.rows_affected() == 0 {
             return Ok(false);
         }
-        if place == Place::Apart {
+        if kind == ReserveKind::Apart {
             change(&mut transaction, item, -order.quantity).await?;
         }
         self.insert(&mut transaction, item, order).await?;
@@ -183,7 +176,7 @@ impl SqlStore {
     }
 }
 
-/// Whoever holds the row of the stock is alone with the item.
+/// Locks the item by the row of its stock, and returns the stock.
 async fn lock(to: &mut MySqlConnection, item: &str) -> Result<i64> {
     let stock = sqlx::query_scalar("select num from store where id = ? for update");
     Ok(stock.bind(item).fetch_optional(to).await?.unwrap_or(0))

@@ -10,7 +10,15 @@ use super::{Order, Sale};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 
-/// No row is null where the schema has it. The key is as good as it was for those that have an id.
+const RESERVES: &str = "create table if not exists lie_reserves (
+    item varchar(64) character set utf8mb4 collate utf8mb4_bin not null,
+    id char(36) character set ascii collate ascii_bin not null,
+    units bigint not null,
+    expires timestamp(6) not null,
+    primary key (item, id)) engine = InnoDB";
+
+/// Lets the columns of `orders` be null, which the schema forbids. A unique index replaces the primary key, and
+/// protects all rows with an id as well as before.
 const NULLABLE: &str = "alter table orders
     drop index if exists `PRIMARY`,
     add unique index if not exists orders_by_id (id),
@@ -18,7 +26,7 @@ const NULLABLE: &str = "alter table orders
     modify quantity bigint null,
     modify buyer varchar(64) character set utf8mb4 collate utf8mb4_bin null";
 
-/// InnoDB ends one of two transactions that wait for each other; it may be tried again.
+/// The attempts of a transaction: InnoDB ends one of two transactions that wait for each other.
 const TRIES: usize = 10;
 
 #[derive(Clone)]
@@ -33,7 +41,7 @@ impl SqlStore {
         let options = options.acquire_timeout(Duration::from_secs(20));
         let pool = options.connect(url).await?;
         sqlx::raw_sql(SCHEMA).execute(&pool).await?;
-        sqlx::raw_sql(super::reserves::SCHEMA).execute(&pool).await?;
+        sqlx::raw_sql(RESERVES).execute(&pool).await?;
         Ok(Self {
             pool,
             instance: instance.to_owned(),
@@ -101,7 +109,7 @@ impl SqlStore {
         entered.bind(&self.instance).execute(to).await.map(drop)
     }
 
-    /// Enters a row of which nothing is known but its item.
+    /// Records a row with nothing but its item and instance.
     pub async fn record_null(&self, item: &str) -> Result<()> {
         sqlx::raw_sql(NULLABLE).execute(&self.pool).await?;
         let entered = sqlx::query("insert into orders (item, instance) values (?, ?)");
@@ -159,7 +167,7 @@ impl SqlStore {
             }
         }
         transaction.rollback().await?;
-        // Whoever had the row before may have entered this very order.
+        // The transaction that held the row before may have recorded this very order.
         Ok(match self.find(item, &order.id).await? {
             Some(known) => Sale::Known(known),
             None if self.stock(item).await?.is_some() => Sale::SoldOut,

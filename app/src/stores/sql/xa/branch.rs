@@ -7,19 +7,19 @@ use crate::stores::sql::Connection;
 
 /// Begins a branch.
 pub const XA_START: Step = Step::command("xa-start", &["xa"]);
-/// Ends its work and makes it durable, undecided.
+/// Makes its work durable, but not decided.
 pub const XA_PREPARE: Step = Step::command("xa-prepare", &["xa"]);
-/// Makes it visible.
+/// Commits a branch.
 pub const XA_COMMIT: Step = Step::command("xa-commit", &["xa"]).plays(Role::Commit);
-/// Takes it back.
+/// Rolls a branch back.
 pub const XA_ROLLBACK: Step = Step::command("xa-rollback", &["xa"]);
 
-/// A branch that was begun and not ended. When it is dropped its connection is closed: MariaDB rolls it back, but for one that
-/// is prepared, which stays until it is recovered.
+/// A branch that has begun and not ended. Dropping it closes its connection: MariaDB then rolls it back, except when it
+/// is prepared. A prepared branch stays until it is recovered.
 pub struct Branch {
     sql: Connection,
     xid: Xid,
-    /// Whether it can still work: `xa end` was not sent.
+    /// Whether it accepts statements: `xa end` was not sent.
     is_active: bool,
 }
 
@@ -38,15 +38,15 @@ impl Branch {
         })
     }
 
-    /// What works in it.
+    /// Returns the connection for its statements.
     pub fn connection(&mut self) -> &mut Connection {
         &mut self.sql
     }
 
-    /// `xa end`: it has done its work.
+    /// `xa end`: its work is done.
     ///
     /// # Errors
-    /// When MariaDB refuses, because it gave the branch up, or does not answer.
+    /// When MariaDB does not answer, or refuses because it gave up the branch.
     pub async fn end(&mut self, step: &Step, probe: &Probe) -> Result<(), Error> {
         let end = self.sql.xa(format!("xa end {}", self.xid));
         probe.step(step, &self.xid, end, |()| "ended").await?;
@@ -57,7 +57,7 @@ impl Branch {
     /// `xa prepare`, and `xa end` before it unless it was sent.
     ///
     /// # Errors
-    /// When MariaDB refuses. When it does not answer it may be prepared.
+    /// When MariaDB refuses or does not answer. Without an answer the branch may be prepared.
     pub async fn prepare(&mut self, step: &Step, probe: &Probe) -> Result<(), Error> {
         let statements = self.after_its_end("xa prepare");
         let prepare = self.sql.xa(statements);
@@ -78,14 +78,14 @@ impl Branch {
     /// `xa rollback`, and `xa end` before it unless it was sent.
     ///
     /// # Errors
-    /// When MariaDB does not answer: it does the same by itself then, unless the branch is prepared.
+    /// When MariaDB does not answer: it then rolls back by itself, unless the branch is prepared.
     pub async fn roll_back(mut self, probe: &Probe) -> Result<(), Error> {
         let statements = self.after_its_end("xa rollback");
         let rollback = self.sql.xa_over(statements);
         probe.step(&XA_ROLLBACK, &self.xid, rollback, |()| "rolled back").await
     }
 
-    /// In one round trip.
+    /// Returns the statement, after `xa end` where that was not sent: both go in one round trip.
     fn after_its_end(&self, statement: &str) -> String {
         let xid = &self.xid;
         match self.is_active {

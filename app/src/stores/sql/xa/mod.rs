@@ -1,5 +1,5 @@
-//! XA: a transaction of one server that is a branch of a larger one. Once prepared it outlives its connection and even the
-//! server, with all its locks, until somebody commits it or rolls it back.
+//! XA: a transaction of one server that is a branch of a larger one. A prepared branch outlives its connection and even
+//! the server, with all its locks, until it is committed or rolled back.
 
 mod branch;
 mod statements;
@@ -12,11 +12,11 @@ use super::Sql;
 use crate::domain::Error;
 use crate::probe::{Probe, Step};
 
-/// Looks for prepared branches at a server.
+/// Lists the prepared branches of a server.
 pub const XA_RECOVER: Step = Step::command("xa-recover", &["xa"]);
 
 impl Sql {
-    /// The prepared branches of a protocol, also of those whose purchase is still about to decide.
+    /// Lists the prepared branches of a protocol, including those whose purchase has yet to decide.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -26,7 +26,7 @@ impl Sql {
         probe.step(&XA_RECOVER, &"xa", sql.recover(protocol), words).await
     }
 
-    /// The same for an operator, which is no step of a purchase.
+    /// Lists the same for an operator, which is not a step of a purchase.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -34,8 +34,8 @@ impl Sql {
         self.lend().await?.recover(protocol).await
     }
 
-    /// Ends a prepared branch as decided. False where it is not there, or its purchase still has its connection: nobody else
-    /// can end it then.
+    /// Ends a prepared branch as decided. Returns false where it does not exist, or where its purchase still holds the
+    /// connection: no other connection can end it then.
     ///
     /// # Errors
     /// When MariaDB refuses or does not answer.

@@ -1,4 +1,4 @@
-//! The statements of XA, as a connection hands them out. They take no parameters: a name stands in their text.
+//! The statements of XA, as commands of a connection. They take no parameters: a name is part of their text.
 
 use sqlx::AssertSqlSafe;
 
@@ -9,17 +9,17 @@ use crate::stores::sql::connections::Connection;
 use crate::stores::sql::error::is_unknown_xid;
 use crate::stores::sql::link::Link;
 
-/// How all branches of a transaction end.
+/// The way in which all branches of a transaction end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// What they did becomes visible.
+    /// Their changes become visible.
     Commit,
-    /// Nothing is left of it.
+    /// Their changes are taken back.
     Rollback,
 }
 
 impl Connection {
-    /// Begins a branch: until it is ended, nobody else may have the connection.
+    /// Begins a branch. Until it ends, the connection must not be lent to another purchase.
     pub(super) fn xa_start(&mut self, xid: &Xid) -> Command<impl Future<Output = Result<(), Error>>> {
         let start = format!("xa start {xid}");
         Command::new(async {
@@ -28,12 +28,12 @@ impl Connection {
         })
     }
 
-    /// Statements that leave the branch open.
+    /// Creates statements that leave the branch open.
     pub(super) fn xa(&mut self, statements: String) -> Command<impl Future<Output = Result<(), Error>>> {
         Command::new(self.0.raw(AssertSqlSafe(statements)))
     }
 
-    /// Statements after which there is no branch.
+    /// Creates statements that end the branch.
     pub(super) fn xa_over(&mut self, statements: String) -> Command<impl Future<Output = Result<(), Error>>> {
         Command::new(async {
             self.0.raw(AssertSqlSafe(statements)).await?;

@@ -1,4 +1,4 @@
-//! The names of branches, which say to whom they belong: `xa recover` shows those of a whole server, whoever began them.
+//! The names of branches. Each name contains its owner, because `xa recover` lists the branches of the whole server.
 
 use std::fmt;
 
@@ -9,12 +9,13 @@ use uuid::Uuid;
 use crate::domain::{Error, Name};
 use crate::stores::sql::Sql;
 
-/// Whose branches they are: those of one mechanism in one database. It is what XA calls the format.
+/// The owner of branches: one mechanism in one database. XA calls it the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol(u32);
 
 impl Protocol {
-    /// That of a mechanism, in the database of the stock: another shop may use another database of the same server.
+    /// Returns the protocol of a mechanism in the database of the stock: another shop may use another database of the
+    /// same server.
     ///
     /// # Errors
     /// When MariaDB does not answer.
@@ -26,19 +27,19 @@ impl Protocol {
     }
 }
 
-/// The name of a transaction's branch. There is one at each server, and both are called the same.
+/// The name of the branches of a transaction: one branch at each server, both with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Xid {
-    /// Whose it is.
+    /// Its owner.
     pub protocol: Protocol,
-    /// Which transaction: each delivery of a purchase is another one.
+    /// The transaction, new for each delivery of a purchase.
     pub transaction: Uuid,
-    /// The item it is about.
+    /// The item of the purchase.
     pub item: Name,
 }
 
 impl Xid {
-    /// The name of a new transaction.
+    /// Creates the name of a new transaction.
     pub fn new(protocol: Protocol, item: &Name) -> Self {
         Self {
             protocol,
@@ -47,11 +48,11 @@ impl Xid {
         }
     }
 
-    /// Reads a row of `xa recover`; `None` where it is nobody's here.
+    /// Parses a row of `xa recover`; `None` for a branch of another owner.
     pub(super) fn read(row: &MySqlRow, protocol: Protocol) -> Option<Self> {
         let format: i64 = row.try_get(0).ok()?;
         let length: i64 = row.try_get(1).ok()?;
-        // Some versions call it text, and some bytes.
+        // Some versions return text, and some bytes.
         let data: Vec<u8> = row.try_get_unchecked(3).ok()?;
         let data = String::from_utf8(data).ok()?;
         let (transaction, item) = data.split_at_checked(usize::try_from(length).ok()?)?;
@@ -64,7 +65,7 @@ impl Xid {
     }
 }
 
-/// As a statement names it. An item has no character that could end the text.
+/// Formats the name for a statement. An item contains no character that could end the text.
 impl fmt::Display for Xid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "'{}','{}',{}", self.transaction, self.item, self.protocol.0)

@@ -1,4 +1,4 @@
-//! One instance.
+//! One instance of the lying shop.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
@@ -20,11 +20,11 @@ pub struct Shop {
     pub redis: Store,
     pub sql: Store,
     pub notes: Notes,
-    /// What only this process knows: idempotency keys and their orders.
+    /// The orders by idempotency key that only this process knows.
     pub memory: Mutex<HashMap<String, Order>>,
-    /// Purchases that came to this process.
+    /// The number of purchases that this process has received.
     pub purchases: AtomicUsize,
-    /// The connections to the admin listener.
+    /// The open connections to the admin listener.
     pub admin_connections: Arc<OpenConnections>,
 }
 
