@@ -3,6 +3,7 @@
 #[cfg(feature = "bench")]
 mod bench;
 mod check;
+mod choose;
 mod client;
 mod command_line;
 mod completions;
@@ -10,6 +11,7 @@ mod console;
 mod demo;
 mod deployment;
 mod doctor;
+mod documents;
 mod exit;
 mod health;
 mod interrupt;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),
+        Command::Choose(options) => choose::choose(&options),
         Command::Bench(options) => bench::bench(options),
         Command::Strategies(options) => strategies::strategies(&options),
         Command::Threats(options) => threats::threats(&options),

@@ -4,25 +4,22 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use app::strategies::Entry;
 use loadtest::audit::Verdict;
 use loadtest::report::terminal_summary::{NARROWEST, screen};
 use loadtest::report::{self, charts};
 use loadtest::result::RunResult;
 
+use crate::documents::{known, put_into};
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 use crate::options::{CompareOptions, ReportOptions};
 use crate::stdout::Terminal;
 use crate::{console, rounds_file};
 
-const BEGIN: &str = "<!-- results -->";
-const END: &str = "<!-- /results -->";
-
-/// Prints the result, puts it into a Markdown file, or draws it.
+/// Prints the result, fills in the generated parts of a Markdown file, or draws charts.
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
-    match (&options.into, &options.pictures) {
-        (Some(file), _) => put_into(file, &report::summary(&run, known, &folder(&options.result)))?,
+    match (&options.into, &options.charts) {
+        (Some(file), _) => put_into(file, &run, &options.result)?,
         (None, Some(folder)) => draw_into(folder, &run)?,
         (None, None) if options.story => console::print(&report::stories(&run))?,
         (None, None) => {
@@ -42,22 +39,6 @@ pub fn compare(options: &CompareOptions) -> Result<u8> {
     } else {
         AS_DESIGNED
     })
-}
-
-/// Returns the place of one of our own strategies in the catalogue, and its kind of mechanism.
-fn known(strategy: &str) -> Option<(usize, &'static str)> {
-    let entries = Entry::all();
-    let place = entries.iter().position(|entry| entry.name == strategy)?;
-    Some((place, entries[place].mechanism.family.words()))
-}
-
-/// Returns the folder of a result as it was named, for a link from a document.
-fn folder(result: &Path) -> String {
-    let folder = if result.is_dir() { Some(result) } else { result.parent() };
-    let folder = folder
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    folder.display().to_string()
 }
 
 /// How a run is printed.
@@ -121,7 +102,8 @@ fn next(run: &RunResult, place: &Path) -> String {
     format!("\nNext:\n{}\n", commands.join("\n"))
 }
 
-fn read(path: &Path) -> Result<RunResult> {
+/// Reads a result, or what there is of a run that was killed.
+pub fn read(path: &Path) -> Result<RunResult> {
     let (result, rounds) = (path.join("result.json"), path.join(rounds_file::NAME));
     if !path.is_dir() {
         parsed(path, RunResult::parse)
@@ -137,23 +119,12 @@ fn parsed(path: &Path, parse: impl FnOnce(&[u8]) -> Result<RunResult>) -> Result
     parse(&text).map_err(|error| Usage(format!("{}: {error:#}", path.display())).into())
 }
 
-/// Replaces the text between the marks of `file`.
-fn put_into(file: &Path, table: &str) -> Result<()> {
-    let old = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let parts = old
-        .split_once(BEGIN)
-        .and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
-    let (head, tail) = parts.ok_or_else(|| Usage(format!("{} has no lines {BEGIN} and {END}", file.display())))?;
-    fs::write(file, format!("{head}{BEGIN}\n\n{table}\n\n{END}{tail}"))
-        .with_context(|| format!("cannot write {}", file.display()))
-}
-
-/// Draws every picture of a run into `folder`, which is made if needed.
+/// Draws every chart of a run into `folder`, which is made if needed.
 fn draw_into(folder: &Path, run: &RunResult) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    for picture in charts::all() {
-        let file = folder.join(picture.file_name());
-        fs::write(&file, picture.draw(run)).with_context(|| format!("cannot write {}", file.display()))?;
+    for chart in charts::all() {
+        let file = folder.join(chart.file_name());
+        fs::write(&file, chart.draw(run)).with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(())
 }

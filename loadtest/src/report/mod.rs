@@ -22,5 +22,5 @@ pub fn all() -> [&'static dyn Report; 2] {
     [&json::Json, &markdown::Markdown]
 }
 
-pub use markdown::{spread, summary};
+pub use markdown::{Language, choices, overview, page, spread};
 pub use story::{side_by_side, stories};

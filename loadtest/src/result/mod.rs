@@ -1,7 +1,9 @@
 //! The result of a run: `result.json`, schema version 2, described by `docs/result.schema.json`.
 
 pub mod cell;
+pub mod choice;
 pub mod compare;
+pub mod conclusion;
 pub mod environment;
 pub mod soak_totals;
 pub mod summary;

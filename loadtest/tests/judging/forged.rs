@@ -24,7 +24,7 @@ fn what_a_stranger_wrote_can_forge_no_cell_and_move_no_cursor() {
     forged.started_at = evil.to_owned();
     forged.ended_early = Some(evil.to_owned());
     let mut plain = round("lua@redis", "another-threat", 2);
-    plain.family = Some("atomic".to_owned());
+    (plain.family, plain.verdict) = (Some("atomic".to_owned()), Verdict::Inconclusive);
     let plain = run(vec![plain]);
     let lines = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
     for (forged, plain) in rendered(&forged).into_iter().zip(rendered(&plain)) {

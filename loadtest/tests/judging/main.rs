@@ -8,6 +8,7 @@ mod causes;
 mod cell;
 mod chance;
 mod charts;
+mod choice;
 mod chosen;
 mod evidence;
 mod fixture;

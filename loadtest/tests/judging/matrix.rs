@@ -1,7 +1,7 @@
-//! The matrix, in short by kinds of mechanisms and as a whole.
+//! The matrix: the first table of a document, the page to read, and the whole one.
 
 use loadtest::audit::{Finding, Verdict};
-use loadtest::report;
+use loadtest::report::{self, Language};
 use loadtest::result::RoundResult;
 
 use crate::report::{rendered, round, run};
@@ -35,7 +35,7 @@ fn no_test(strategy: &str, threat: &str) -> RoundResult {
 }
 
 #[test]
-fn the_matrix_by_kinds_of_mechanisms_is_as_expected_to_the_letter() {
+fn the_page_of_the_matrix_is_as_expected_to_the_letter() {
     let mut rounds = vec![
         // A control that all pass is no column.
         round("stranger@redis", "one-buyer", 2),
@@ -45,12 +45,14 @@ fn the_matrix_by_kinds_of_mechanisms_is_as_expected_to_the_letter() {
         violated("decr@redis", "second-instance", 2, Finding::Drift),
         violated("decr@redis", "second-instance", 3, Finding::Undersold),
         violated("none@redis", "second-instance", 2, Finding::Oversold),
-        violated("none@sql", "second-instance", 2, Finding::Stuck),
+        // On another store the same: one row.
+        violated("none@sql", "second-instance", 2, Finding::Oversold),
         round("stranger@redis", "second-instance", 2),
+        round("stranger@redis", "a-new-threat", 2),
         no_test("decr@redis", "crashed-holder"),
         round("lua@redis", "crashed-holder", 2),
+        no_test("none@redis", "crashed-holder"),
         no_test("none@sql", "crashed-holder"),
-        // What its store forgets is held against nobody.
         violated("lua@redis", "redis-restart", 2, Finding::Lost),
     ];
     let threats = ["slow-holder", "paused-holder", "sql-restart", "sql-gone", "lost-reply"];
@@ -58,15 +60,64 @@ fn the_matrix_by_kinds_of_mechanisms_is_as_expected_to_the_letter() {
     let mut broken = violated("stranger@redis", "lost-reply", 2, Finding::FalseRefusal);
     (broken.claimed, broken.as_designed) = (true, false);
     rounds.push(broken);
-    let text = report::summary(&run(rounds), known, "results/some-run") + "\n";
-    assert!(text == include_str!("expected/summary.md"), "it is now:\n{text}");
+    let text = report::page(&run(rounds), known, "../results/some-run") + "\n";
+    assert!(text == include_str!("expected/page.md"), "it is now:\n{text}");
 }
 
 #[test]
 fn a_control_that_somebody_fails_is_a_column_like_any_other() {
     let failed = violated("lua@redis", "one-buyer", 2, Finding::Ghost);
-    let text = report::summary(&run(vec![failed]), known, "results/some-run");
+    let text = report::page(&run(vec![failed]), known, "results/some-run");
     assert!(text.contains("| one buyer "), "{text}");
+}
+
+#[test]
+fn the_first_table_says_one_word_for_each_strategy_that_people_know_in_both_languages() {
+    let mut lua = violated("lua@redis", "redis-failover", 2, Finding::Oversold);
+    lua.findings.add(Finding::Lost, 3);
+    let rounds = vec![
+        violated("none@redis", "second-instance", 2, Finding::Oversold),
+        violated("none@redis", "redis-failover", 2, Finding::Oversold),
+        round("lua@redis", "second-instance", 2),
+        lua,
+        round("setnx@sql", "crashed-between", 2),
+        violated("setnx@sql", "crashed-holder", 2, Finding::Stuck),
+        no_test("token@sql", "paused-holder"),
+    ];
+    let run = run(rounds);
+    let row = |language, strategy: &str| {
+        let text = report::overview(&run, language, "results/some-run");
+        assert!(text.contains("(results/some-run)"), "{text}");
+        let row = text.lines().find(|line| line.contains(strategy)).unwrap();
+        let cells = row.split('|').map(str::trim).skip(2).map(str::to_owned);
+        cells.collect::<Vec<_>>()[..6].to_vec()
+    };
+    for (strategy, english, chinese) in [
+        (
+            "`none@redis`",
+            ["**oversells**", "-", "-", "**oversells**", "-", "250"],
+            ["**超卖**", "-", "-", "**超卖**", "-", "250"],
+        ),
+        (
+            "`lua@redis`",
+            ["holds", "-", "-", "data loss", "-", "250"],
+            ["可靠", "-", "-", "丢数据", "-", "250"],
+        ),
+        (
+            "`setnx@sql`",
+            ["-", "**stuck**", "-", "-", "-", "-"],
+            ["-", "**卡死**", "-", "-", "-", "-"],
+        ),
+        (
+            "`token@sql`",
+            ["-", "-", "no test", "-", "-", "-"],
+            ["-", "-", "未检验", "-", "-", "-"],
+        ),
+        ("`redlock@sql`", ["-"; 6], ["-"; 6]),
+    ] {
+        assert_eq!(row(Language::English, strategy), english, "{strategy}");
+        assert_eq!(row(Language::Chinese, strategy), chinese, "{strategy}");
+    }
 }
 
 #[test]

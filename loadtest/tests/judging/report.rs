@@ -269,7 +269,7 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
 pub fn rendered(run: &RunResult) -> [String; 2] {
     let all = report::all();
     let markdown = all.iter().find(|report| report.file_name() == "result.md").unwrap();
-    [markdown.render(run), report::summary(run, |_| None, "results/some-run")]
+    [markdown.render(run), report::page(run, |_| None, "results/some-run")]
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "bench")]
 mod bench;
+mod choose;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
 mod results;
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "bench")]
 pub use bench::{BenchOptions, MeasureOptions, What};
+pub use choose::ChooseOptions;
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
@@ -71,6 +73,8 @@ pub enum Command {
     /// Print which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
     #[command(after_help = exit::HELP)]
     Compare(CompareOptions),
+    /// Answer from a saved result which strategy to use, and what it costs: 0 at least one holds, 1 none
+    Choose(ChooseOptions),
     /// Measure what locks and strategies cost, side by side
     #[cfg_attr(feature = "bench", command(after_help = exit::HELP))]
     #[cfg_attr(not(feature = "bench"), command(disable_help_flag = true))]

@@ -41,12 +41,12 @@ pub struct ReportOptions {
     /// Tell how violations came about: the steps of those involved, side by side and in words
     #[arg(long, conflicts_with_all = ["json", "verbose", "into"])]
     pub story: bool,
-    /// Put the result in short into this Markdown file, between its `<!-- results -->` marks
+    /// Fill in the generated parts of this Markdown file, such as the one between `<!-- results -->` and `<!-- /results -->`
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
     /// Draw the result instead, as SVG files in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "verbose", "story", "into"])]
-    pub pictures: Option<PathBuf>,
+    pub charts: Option<PathBuf>,
 }
 
 /// The shell.

@@ -1,7 +1,7 @@
-//! The commands in the READMEs.
+//! The commands of the READMEs, and what is generated in them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::harness::{interrupt, output, oversell, stderr, stdout, up};
@@ -15,32 +15,39 @@ const SMALL: &str = "--repeat 1 --buyers 8 --requests 16 --stock 8 --work-ms 1 -
 /// The same for a soak, whose rounds have a load of their own.
 const FEW: &str = "--strategy lua@redis,decr-undo@redis --threat crowd,second-instance --quiet";
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
 /// Returns the arguments of the lines in a README that call the program.
 fn commands(readme: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(readme);
+    let path = root().join(readme);
     let text = fs::read_to_string(path).unwrap();
     let blocks = text.split("\n```").skip(1).step_by(2);
     let lines = blocks.flat_map(|block| block.lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
     let called = lines.filter_map(|line| line.strip_prefix(PROGRAM).map(str::to_owned));
-    called
+    let without_comment = called.map(|line| line.split(" #").next().unwrap_or_default().to_owned());
+    without_comment
         .map(|line| line.trim_start().trim_start_matches("-- ").trim().to_owned())
         .collect()
 }
 
 #[test]
 fn every_command_of_the_readme_works_in_the_order_in_which_a_reader_meets_it() {
-    let commands = commands("README.md");
+    let mut commands = commands("README.md");
     assert_eq!(commands, self::commands("README.zh-CN.md"), "both say the same");
+    commands.extend(self::commands("docs/runs.md"));
     assert_eq!(
         commands,
         [
             "demo",
             "",
-            "--all",
-            "strategies",
+            "choose",
+            "choose --stores sql --survive crash,pause,restart",
             "strategies token",
+            "up",
+            "--all",
             "--soak 200000 --seed 7",
-            "up"
         ],
         "a new command needs to be tried here"
     );
@@ -65,7 +72,11 @@ fn every_command_of_the_readme_works_in_the_order_in_which_a_reader_meets_it() {
             assert_eq!(child.wait().unwrap().code(), Some(130));
             continue;
         }
-        let ran = oversell(&arguments).stdin(Stdio::null()).output().unwrap();
+        let ran = oversell(&arguments)
+            .current_dir(root())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         // So small a load need not catch everybody: that is no failure of the command.
         let expected: &[i32] = if is_run { &[0, 2] } else { &[0] };
         let status = ran.status.code().unwrap();
@@ -94,4 +105,89 @@ fn every_command_that_help_names_explains_itself() {
         assert_eq!(explained.status.code(), Some(0), "{name}");
         assert!(stdout(&explained).contains("Usage: "), "{name}");
     }
+}
+
+/// The newest run of the whole matrix, as `.ci/readme` chooses it.
+fn newest_matrix() -> String {
+    let runs = fs::read_dir(root().join("results")).unwrap();
+    let names = runs.map(|run| run.unwrap().file_name().into_string().unwrap());
+    format!(
+        "results/{}",
+        names.filter(|name| name.ends_with("-matrix")).max().unwrap()
+    )
+}
+
+#[test]
+fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
+    let copy = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(
+        root().canonicalize().unwrap().join("results"),
+        copy.path().join("results"),
+    )
+    .unwrap();
+    fs::create_dir(copy.path().join("docs")).unwrap();
+    let run = newest_matrix();
+    let report = |arguments: &[&str]| {
+        let ran = oversell(&[&["report", &run], arguments].concat())
+            .current_dir(copy.path())
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    };
+    for document in ["README.md", "README.zh-CN.md", "docs/matrix.md", "docs/strategies.md"] {
+        let committed = fs::read_to_string(root().join(document)).unwrap();
+        fs::write(copy.path().join(document), &committed).unwrap();
+        report(&["--into", document]);
+        let generated = fs::read_to_string(copy.path().join(document)).unwrap();
+        assert!(generated == committed, "{document} is not up to date: run .ci/readme");
+    }
+    report(&["--charts", "charts"]);
+    for chart in ["oversold.svg", "cost.svg"] {
+        let committed = fs::read_to_string(root().join("docs").join(chart)).unwrap();
+        let drawn = fs::read_to_string(copy.path().join("charts").join(chart)).unwrap();
+        assert!(drawn == committed, "docs/{chart} is not up to date: run .ci/readme");
+    }
+}
+
+#[test]
+fn the_first_screen_of_the_readme_has_a_command_and_a_table() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let first = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted)).unwrap();
+    assert!(first(PROGRAM) < 20);
+    assert!(first("| strategy ") < first("## Where to go from here"));
+    assert!(first("## Where to go from here") <= 40);
+    assert!(lines.len() <= 200);
+}
+
+#[test]
+fn choose_answers_from_the_newest_matrix_and_from_a_named_result() {
+    let run = newest_matrix();
+    let ask = |arguments: &[&str]| oversell(arguments).current_dir(root()).output().unwrap();
+    let answered = ask(&["choose", "--stores", "sql", "--json"]);
+    assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
+    let answer: serde_json::Value = serde_json::from_str(&stdout(&answered)).unwrap();
+    assert_eq!(answer["result"], run);
+    let holds = answer["choices"][0]["holds"].as_array().unwrap();
+    let named = |name: &str| holds.iter().find(|candidate| candidate["strategy"] == name);
+    assert!(
+        named("conditional@sql").is_some() && named("token@sql").is_none(),
+        "{holds:?}"
+    );
+    assert_eq!(named("fenced@sql").unwrap()["also_needs"], serde_json::json!(["redis"]));
+    let named = ask(&["choose", "--stores", "redis", "--survive", "failover", &run]);
+    // Redis loses what it had confirmed: no strategy can hold.
+    assert_eq!(named.status.code(), Some(1), "{}", stdout(&named));
+    assert!(
+        stdout(&named).contains("Broken only by their store"),
+        "{}",
+        stdout(&named)
+    );
+    for wrong in [&["choose", "--survive", "crahs"][..], &["choose", "/nowhere"]] {
+        assert_eq!(ask(wrong).status.code(), Some(64), "{wrong:?}");
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let lost = oversell(&["choose"]).current_dir(elsewhere.path()).output().unwrap();
+    assert_eq!(lost.status.code(), Some(64));
+    assert!(stderr(&lost).contains("name a result"), "{}", stderr(&lost));
 }

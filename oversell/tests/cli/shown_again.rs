@@ -10,47 +10,56 @@ use crate::harness::{output, stderr, stdout};
 fn run() -> String {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
     let mut runs = fs::read_dir(results).unwrap().map(|run| run.unwrap().path());
-    let run = runs.find(|run| run.to_str().unwrap().ends_with("-local")).unwrap();
+    let run = runs.find(|run| run.to_str().unwrap().ends_with("-matrix")).unwrap();
     run.to_str().unwrap().to_owned()
 }
 
 #[test]
-fn report_draws_the_pictures_into_a_folder_that_need_not_be_there() {
+fn report_draws_the_charts_into_a_folder_that_need_not_be_there() {
     let folder = tempfile::tempdir().unwrap();
-    let pictures = folder.path().join("new/pictures");
-    let drawn = output(&["report", &run(), "--pictures", pictures.to_str().unwrap()]);
+    let charts = folder.path().join("new/charts");
+    let drawn = output(&["report", &run(), "--charts", charts.to_str().unwrap()]);
     assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
     assert_eq!(stdout(&drawn), "");
     for name in ["oversold.svg", "cost.svg"] {
-        let picture = fs::read_to_string(pictures.join(name)).unwrap();
-        assert!(
-            picture.starts_with("<svg ") && picture.contains("conditional@sql"),
-            "{picture}"
-        );
+        let chart = fs::read_to_string(charts.join(name)).unwrap();
+        assert!(chart.starts_with("<svg ") && chart.contains("@redis<"), "{chart}");
     }
 }
 
 #[test]
-fn report_puts_the_result_between_the_marks_of_a_document_and_says_where_the_whole_run_is() {
+fn report_fills_every_part_of_a_document_that_has_marks_and_says_where_the_whole_run_is() {
     let folder = tempfile::tempdir().unwrap();
     let document = folder.path().join("README.md");
-    let marks = "before\n<!-- results -->\nold\n<!-- /results -->\nafter\n";
+    let marks =
+        "before\n<!-- results -->\nold\n<!-- /results -->\nbetween\n<!-- choices-zh --><!-- /choices-zh -->\nafter\n";
     for result in [run(), format!("{}/result.json", run())] {
         fs::write(&document, marks).unwrap();
         let put = output(&["report", &result, "--into", document.to_str().unwrap()]);
         assert_eq!(put.status.code(), Some(0), "{}", stderr(&put));
         let text = fs::read_to_string(&document).unwrap();
-        assert!(text.starts_with("before\n<!-- results -->\n\n") && text.ends_with("<!-- /results -->\nafter\n"));
+        assert!(text.starts_with("before\n<!-- results -->\n| strategy "), "{text}");
+        assert!(text.ends_with("\n<!-- /choices-zh -->\nafter\n"), "{text}");
+        assert!(
+            text.contains("\n<!-- /results -->\nbetween\n<!-- choices-zh -->\n| 库存"),
+            "{text}"
+        );
         assert!(!text.contains("old\n"), "{text}");
-        assert!(text.contains("\n| lease lock (1) "), "{text}");
-        assert!(text.contains(&format!("({}/result.md#who-oversells)", run())), "{text}");
+        assert!(
+            text.contains("\n| `none@redis` ") && text.contains(&format!("({})", run())),
+            "{text}"
+        );
     }
+    fs::write(&document, "no marks\n").unwrap();
+    let refused = output(&["report", &run(), "--into", document.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(64), "{}", stderr(&refused));
+    assert_eq!(fs::read_to_string(&document).unwrap(), "no marks\n");
 }
 
 #[test]
 fn report_draws_or_prints_but_not_both() {
     for other in [&["--json"][..], &["--verbose"], &["--story"], &["--into", "README.md"]] {
-        let refused = output(&[&["report", &run(), "--pictures", "/nowhere"], other].concat());
+        let refused = output(&[&["report", &run(), "--charts", "/nowhere"], other].concat());
         assert_eq!(refused.status.code(), Some(64), "{other:?}: {}", stderr(&refused));
     }
 }

@@ -2,24 +2,24 @@
 
 use super::Chart;
 use super::safe_strategies::{SafeStrategy, of_rounds, safe_strategies, strategies};
-use super::svg::{Font, GREEN, INK, Svg};
+use super::svg::{Font, INK, RIGHT, Svg};
 use crate::report::spread;
 use crate::result::RunResult;
 use crate::result::cell::Cell;
 use crate::text::one_line;
 
 /// Characters of a strategy's name that are shown.
-const NAME: usize = 19;
+const NAME: usize = 24;
 
 /// Characters of its figures that are shown.
 const FIGURES: usize = 22;
 
 /// Where bars begin, and how long the longest may be: behind it stand its figures.
-const BAR_X: i64 = 204;
-const BAR_WIDTH: i64 = 112;
+const BAR_X: i64 = 250;
+const BAR_WIDTH: i64 = 92;
 
 /// From one strategy to the next.
-const ROW: i64 = 32;
+const ROW: i64 = 26;
 
 /// Strategies that are shown.
 const MOST: usize = 24;
@@ -57,7 +57,10 @@ impl Chart for Cost {
 }
 
 fn explanation(run: &RunResult, found: &[SafeStrategy<'_>], all: usize) -> Vec<String> {
-    let held = format!("{} of {all} strategies held in every trial", found.len());
+    let held = format!(
+        "{} of {all} strategies hold while their store keeps its data",
+        found.len()
+    );
     let Some(round) = found.first().and_then(|first| first.cell.rounds.first()) else {
         return vec![format!("{held}.")];
     };
@@ -82,9 +85,9 @@ fn day(instant: &str) -> String {
 fn draw_row(svg: &mut Svg, safe_strategies: &SafeStrategy<'_>, y: i64, longest: f64) {
     let median = safe_strategies.sales_per_s.median;
     let long = (median.max(0.0) / longest * BAR_WIDTH as f64).round() as i64;
-    let line = y + 15;
+    let line = y + 14;
     svg.text((16, line), Font::Name, INK, &one_line(safe_strategies.strategy, NAME));
-    svg.bar((BAR_X, y), (long.max(1), 20), GREEN);
+    svg.bar((BAR_X, y), (long.max(1), 18), RIGHT);
     svg.text(
         (BAR_X + long + 8, line),
         Font::Plain,

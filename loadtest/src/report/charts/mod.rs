@@ -1,4 +1,4 @@
-//! Pictures of a run, as SVG. One file each; [`all`] is the one list.
+//! Charts of a run, as SVG. One file each; [`all`] is the one list.
 
 mod cost;
 mod oversold;
@@ -7,7 +7,7 @@ mod svg;
 
 use crate::result::RunResult;
 
-/// A picture that can be made of any run; one that shows nothing of what is drawn says so.
+/// A chart of any run. It says so where the run has nothing to draw.
 pub trait Chart: Sync {
     /// The file's name.
     fn file_name(&self) -> &'static str;
@@ -16,7 +16,7 @@ pub trait Chart: Sync {
     fn draw(&self, run: &RunResult) -> String;
 }
 
-/// Every picture.
+/// Every chart.
 pub fn all() -> [&'static dyn Chart; 2] {
     [&oversold::Oversold, &cost::Cost]
 }

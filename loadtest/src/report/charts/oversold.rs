@@ -3,7 +3,7 @@
 
 use super::Chart;
 use super::safe_strategies::{of_rounds, safe_strategies, strategies};
-use super::svg::{FAINT, Font, GREEN, INK, RED, Svg, WIDTH};
+use super::svg::{Font, INK, RIGHT, Svg, WIDTH, WRONG};
 use crate::audit::Finding;
 use crate::result::RunResult;
 use crate::result::cell::{COST_UNDER, Cell, Spread};
@@ -136,20 +136,20 @@ fn draw_group(
     let (inner, step) = (width - 24, (width - 24) / bars.len() as i64);
     for ((instances, units), place) in bars.iter().zip(0..) {
         let middle = x + 12 + step * place + step / 2;
-        svg.centred((middle, ground + 20), Font::Plain, FAINT, &instances.to_string());
+        svg.centred((middle, ground + 20), Font::Plain, INK, &instances.to_string());
         let Some(Spread { median, min, max }) = *units else {
-            svg.centred((middle, ground - 8), Font::Plain, FAINT, "-");
+            svg.centred((middle, ground - 8), Font::Plain, INK, "-");
             continue;
         };
         svg.bar(
             (middle - step / 2 + 4, ground - high(median)),
             (step - 8, high(median)),
-            RED,
+            WRONG,
         );
         if min < max {
             svg.line((middle, ground - high(min)), (middle, ground - high(max)), INK);
         }
-        let colour = if max > 0.0 { RED } else { GREEN };
+        let colour = if max > 0.0 { WRONG } else { RIGHT };
         let value = one_line(&median.round().to_string(), 5);
         svg.centred((middle, ground - high(max) - 8), Font::Value, colour, &value);
     }

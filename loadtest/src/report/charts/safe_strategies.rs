@@ -1,9 +1,9 @@
-//! What both pictures look for: who held, and what it cost.
+//! The strategies that both charts look for: those that hold, and what they cost.
 
-use crate::audit::Verdict;
 use crate::result::cell::{COST_UNDER, Cell, Spread};
+use crate::result::conclusion::{Conclusion, Conclusions};
 
-/// A strategy that held in every round of every trial.
+/// A strategy that holds in every trial, but for data that its store lost.
 pub(super) struct SafeStrategy<'a> {
     pub(super) strategy: &'a str,
     /// Its rounds in the trial under which cost is shown.
@@ -23,9 +23,10 @@ pub(super) fn strategies<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a str> {
     found
 }
 
-/// Everyone who held, the fastest first.
+/// Every strategy that holds, the fastest first.
 pub(super) fn safe_strategies<'a>(cells: &'a [Cell<'a>]) -> Vec<SafeStrategy<'a>> {
-    let held = |cell: &Cell| !cell.rounds.is_empty() && cell.count(Verdict::Holds) == cell.rounds.len();
+    let conclusions = Conclusions::of(cells);
+    let held = |cell: &Cell| matches!(conclusions.of_cell(cell), Conclusion::Holds | Conclusion::DataLoss);
     let mut found = Vec::new();
     for strategy in strategies(cells) {
         let mut own = cells.iter().filter(|cell| cell.strategy == strategy);

@@ -1,4 +1,4 @@
-//! SVG, written by hand: rectangles, lines and text on white, which reads on a dark page, too.
+//! SVG, written by hand: rectangles, lines and text without a ground, in colours that read on a white page and on a dark one.
 
 use std::fmt::Write;
 
@@ -10,10 +10,11 @@ pub(super) const WIDTH: i64 = 520;
 /// The longest text that is shown in one piece.
 const LONGEST: usize = 64;
 
-pub(super) const INK: &str = "#1f2328";
-pub(super) const FAINT: &str = "#57606a";
-pub(super) const RED: &str = "#c93c37";
-pub(super) const GREEN: &str = "#1a7f37";
+/// A contrast of more than 4 to white and to GitHub's dark page. A picture in a page cannot know the theme of that page.
+pub(super) const INK: &str = "#737b85";
+/// Vermilion and blue, which colour-blind readers tell apart.
+pub(super) const WRONG: &str = "#d4600c";
+pub(super) const RIGHT: &str = "#1f83c4";
 
 /// How a text looks.
 #[derive(Clone, Copy)]
@@ -36,7 +37,7 @@ impl Font {
     }
 }
 
-/// A picture in the making.
+/// A chart in the making.
 pub(super) struct Svg {
     body: String,
 }
@@ -81,7 +82,7 @@ impl Svg {
         let mut y = 36;
         for line in lines {
             y += 20;
-            self.text((16, y), Font::Plain, FAINT, line);
+            self.text((16, y), Font::Plain, INK, line);
         }
         y + 20
     }
@@ -92,8 +93,7 @@ impl Svg {
         let description = description.lines().map(escaped).collect::<Vec<_>>().join("\n");
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
-             height=\"{height}\" role=\"img\">\n<title>{title}</title>\n<desc>{description}</desc>\n\
-             <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"6\" fill=\"#ffffff\"/>\n{body}</svg>\n"
+             height=\"{height}\" role=\"img\">\n<title>{title}</title>\n<desc>{description}</desc>\n{body}</svg>\n"
         )
     }
 

@@ -137,6 +137,15 @@ pub fn spread(of: Spread) -> String {
     }
 }
 
+/// A figure with no more digits than anybody reads: one behind the point below 10.
+pub(super) fn whole(figure: f64) -> String {
+    if figure < 10.0 {
+        format!("{figure:.1}")
+    } else {
+        format!("{figure:.0}")
+    }
+}
+
 /// Medians over the repeats of the median and of the slowest, in ms: of so few answers no quantile near the end means much.
 pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
     let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&kind));
@@ -163,7 +172,6 @@ fn legend(cells: &[Cell]) -> String {
 }
 
 fn setting(run: &RunResult) -> String {
-    let on = &run.environment;
     let load = run.rounds.iter().rfind(|round| round.threat == COST_UNDER);
     let load = load.or(run.rounds.last()).map_or(String::new(), |round| {
         format!(
@@ -174,6 +182,12 @@ fn setting(run: &RunResult) -> String {
             round.work_ms
         )
     });
+    load + &environment(run)
+}
+
+/// The servers and the machine, the time and the command.
+pub(super) fn environment(run: &RunResult) -> String {
+    let on = &run.environment;
     // A shop may have one store alone.
     let servers = [
         ("Redis", Some(&on.redis)),
@@ -187,7 +201,7 @@ fn setting(run: &RunResult) -> String {
     let servers = servers.collect::<Vec<_>>().join(", ");
     let [cpu, os] = [&on.cpu, &on.os].map(|text| escaped(text));
     format!(
-        "{load}{servers}; {} x {cpu}, {} MiB, {os}. {}, {}.",
+        "{servers}; {} x {cpu}, {} MiB, {os}. {}, {}.",
         on.cpus,
         on.memory_mib,
         escaped(&run.started_at),

@@ -1,15 +1,18 @@
 //! `result.md`: the verdict and the summary first, then the matrix, then every trial. A pipe gets the same text.
 
-mod families;
+mod language;
 mod matrix;
+mod overview;
+mod page;
 mod rows;
-mod summary;
 mod table;
 
 use std::collections::BTreeSet;
 
+pub use language::Language;
 pub use matrix::spread;
-pub use summary::summary;
+pub use overview::{choices, overview};
+pub use page::page;
 
 use self::table::escaped;
 use super::Report;
