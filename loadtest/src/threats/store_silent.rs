@@ -76,7 +76,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
             sleep(LOCK_BACK_AFTER).await;
             locks.all().for_each(Relay::pass);
             sleep(STORE_BACK_AFTER).await;
-            let at_the_first = format!("{stores} (first instance)");
+            let at_the_first = format!("{} (first instance)", relays.names());
             control.note(IncidentKind::Silent, &at_the_first, silenced, Some(Instant::now()));
             relays.all().for_each(Relay::pass);
             anyhow::Ok(())

@@ -146,7 +146,7 @@ impl Clock {
     /// Whether most purchases began between the time at which their buyers sent them and the answer.
     fn is_that_of(&self, purchases: &[TracedPurchase], responses: &Responses) -> bool {
         let mut sent: HashMap<&str, Vec<(u64, u64)>> = HashMap::new();
-        for response in responses.responses() {
+        for response in responses.all() {
             let span = (self.ns(response.sent), self.ns(response.ended));
             sent.entry(&response.buyer).or_default().push(span);
         }
