@@ -10,8 +10,11 @@ use loadtest::result::RunResult;
 
 use crate::exit::Usage;
 
-/// Every part: its mark, and the text that a run gives it, where the run is kept in the place that is named.
-const PARTS: [(&str, fn(&RunResult, &str) -> String); 6] = [
+/// Writes a part from a run that is kept in the named place.
+type Part = fn(&RunResult, &str) -> String;
+
+/// Every part with its mark.
+const PARTS: [(&str, Part); 6] = [
     ("results", |run, place| report::overview(run, Language::English, place)),
     ("results-zh", |run, place| {
         report::overview(run, Language::Chinese, place)

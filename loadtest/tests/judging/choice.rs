@@ -34,8 +34,9 @@ fn conclusion(rounds: Vec<RoundResult>, strategy: &str, threat: &str) -> Conclus
 #[test]
 fn a_failure_is_a_loss_of_data_only_where_the_store_of_the_stock_forgot_as_many_units() {
     use Finding::{Drift, Lost, Oversold, Stuck, Unreadable};
-    let own = Conclusion::Fails(Oversold);
-    let table: [(&str, &str, &[(Finding, i64)], Conclusion); 9] = [
+    const OWN: Conclusion = Conclusion::Fails(Finding::Oversold);
+    type Row = (&'static str, &'static str, &'static [(Finding, i64)], Conclusion);
+    let table: [Row; 9] = [
         // One order was forgotten, and its unit was sold again.
         (
             "lua@redis",
@@ -54,13 +55,13 @@ fn a_failure_is_a_loss_of_data_only_where_the_store_of_the_stock_forgot_as_many_
             "token@redis",
             "redis-failover",
             &[(Oversold, 4), (Lost, 1), (Drift, -3)],
-            own,
+            OWN,
         ),
-        ("none@redis", "redis-failover", &[(Oversold, 44), (Lost, 1)], own),
+        ("none@redis", "redis-failover", &[(Oversold, 44), (Lost, 1)], OWN),
         // The store of the stock kept everything.
-        ("token@sql", "redis-failover", &[(Oversold, 4), (Drift, -4)], own),
+        ("token@sql", "redis-failover", &[(Oversold, 4), (Drift, -4)], OWN),
         // The same where nothing is forgotten.
-        ("lua@redis", "paused-holder", &[(Oversold, 1), (Lost, 1)], own),
+        ("lua@redis", "paused-holder", &[(Oversold, 1), (Lost, 1)], OWN),
         (
             "setnx@redis",
             "redis-restart",
@@ -78,7 +79,7 @@ fn a_failure_is_a_loss_of_data_only_where_the_store_of_the_stock_forgot_as_many_
             "dual-write@redis+sql",
             "redis-failover",
             &[(Oversold, 2), (Drift, -2)],
-            own,
+            OWN,
         ),
     ];
     for (strategy, threat, findings, expected) in table {
