@@ -1,4 +1,4 @@
-//! HTTP as it is spoken with a stranger: no redirects, no compression, no body without end.
+//! HTTP with a shop that is not trusted: no redirects, no compression, no body without a limit.
 
 use std::time::Duration;
 
@@ -9,35 +9,34 @@ use reqwest::{Client, ClientBuilder, Response};
 
 use crate::text::MAX_NAME;
 
-/// How long a shop or a store may take to come back after a fault.
+/// The longest time that a shop or a store may need to come back after a fault.
 pub const BACK_WITHIN: Duration = Duration::from_secs(15);
 
-/// The header in which an instance names itself.
+/// The header in which an instance gives its name.
 pub const INSTANCE: HeaderName = HeaderName::from_static("x-instance");
 
-/// The header in which an admin listener may name its process: another one after each start.
+/// The header in which an admin listener may name its process. The name changes with each start.
 pub const PROCESS: HeaderName = HeaderName::from_static("x-process");
 
-/// A client that keeps its connections, for a crowd.
+/// Returns a client that keeps its connections, for a crowd.
 ///
 /// # Errors
 /// When the HTTP client cannot be built.
 pub fn keeping_connections(patience: Duration) -> Result<Client> {
-    build(wary(patience))
+    build(distrustful(patience))
 }
 
-/// A client that opens a connection for each request: what it asks cannot fail because a kept connection was closed
-/// meanwhile, and a proxy is free to choose another instance each time.
+/// Returns a client that opens a connection for each request. Its request cannot fail because a kept connection was
+/// closed in the meantime, and a proxy can choose another instance each time.
 ///
 /// # Errors
 /// When the HTTP client cannot be built.
 pub fn connecting_anew(patience: Duration) -> Result<Client> {
-    build(wary(patience).pool_max_idle_per_host(0))
+    build(distrustful(patience).pool_max_idle_per_host(0))
 }
 
-/// What is compressed can be a thousand times larger than what came over the wire, and who redirects a purchase has it
-/// sent twice.
-fn wary(patience: Duration) -> ClientBuilder {
+/// A compressed body can be a thousand times larger than its bytes on the wire. A redirect would send a purchase twice.
+fn distrustful(patience: Duration) -> ClientBuilder {
     let client = Client::builder().timeout(patience).no_proxy().redirect(Policy::none());
     client.no_gzip().no_brotli().no_zstd().no_deflate()
 }
@@ -58,7 +57,8 @@ pub async fn body(mut response: Response, limit: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// What an answer names in a header. Names are told apart and never shown, so that any short one will do.
+/// Returns the name that a response gives in a header. Names are only compared and never shown, so any short name is
+/// accepted.
 pub fn named(headers: &HeaderMap, header: &HeaderName) -> Option<String> {
     let name = headers.get(header)?.to_str().ok()?;
     (1..=MAX_NAME).contains(&name.len()).then(|| name.to_owned())

@@ -1,25 +1,27 @@
 //! The experiment: attacks a shop over HTTP, reads its ledgers behind its back, and judges.
 //!
-//! It shares no code with the shop. What it knows of it is the contract, `docs/contract.md`.
+//! It shares no code with the shop. It knows only the contract, `docs/contract.md`.
 //!
 //! # Layout
 //!
 //! The rooms, in the order of a round. Each room uses only rooms that stand below it in the second list.
 //!
-//! - [`plan`], [`threats`], [`faults`]: which rounds are played; one file for each threat; the faults that several threats share
-//! - [`attack`], [`workers`]: goose's buyers, all released at once, from one machine or several
+//! - [`plan`], [`threats`], [`faults`]: the rounds to play; one file for each threat; faults that several threats share
+//! - [`attack`], [`workers`]: goose's buyers, all released at once, on one machine or several
 //! - [`follow_up`]: buyers that come one at a time after the attack
-//! - [`facts`], [`responses`], [`trace`]: the stores as our own clients read them, what the shop answered, the steps it wrote down
+//! - [`facts`], [`responses`], [`trace`]: the content of the stores, the shop's responses, the steps that the shop traced
 //! - [`audit`]: the verdict, a pure function of responses and facts
-//! - [`result`], [`report`]: what is kept of a run, and how it is shown
-//! - [`experiment`], [`demo`]: play a whole plan, or the smallest crowd there is
+//! - [`result`], [`report`]: the result of a run, and its reports
+//! - [`experiment`], [`demo`]: play a whole plan, or the smallest possible crowd
+//! - [`check`]: compares a shop with the contract, point by point
 //!
 //! From the bottom up: [`text`], [`http`], [`facts`], [`shop`] (the client of the contract), [`responses`], [`audit`],
 //! [`trace`], [`sale`], [`deployment`], [`attack`], [`faults`], [`threats`], [`plan`], [`workers`], [`follow_up`],
-//! [`result`], [`experiment`], [`report`], [`demo`].
+//! [`result`], [`experiment`], [`report`], [`demo`], [`check`].
 
 pub mod attack;
 pub mod audit;
+pub mod check;
 pub mod demo;
 pub mod deployment;
 pub mod experiment;

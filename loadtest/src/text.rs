@@ -1,19 +1,19 @@
-//! Text that a stranger wrote: a shop, a store, or whoever edited a result.
+//! Text from outside: from a shop, from a store, or from an edited result.
 
 use strsim::jaro_winkler;
 
-/// The longest name that is taken from a shop, in characters.
+/// The longest name that is accepted from a shop, in characters.
 pub const MAX_NAME: usize = 64;
 
-/// Whether a text can stand in a table, on a terminal and in a file name as it is: 1 to [`MAX_NAME`] characters of
-/// `A-Z a-z 0-9 . _ + @ -`.
+/// Returns whether a text can stand unchanged in a table, on a terminal and in a file name: 1 to [`MAX_NAME`]
+/// characters of `A-Z a-z 0-9 . _ + @ -`.
 pub fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-_+@".contains(c);
     !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(plain)
 }
 
-/// The text on one line, without control characters and marks of direction, cut to `longest` characters. What was left
-/// out shows as `?` and `...`.
+/// Returns the text on one line, without control characters and direction marks, cut to `longest` characters. A
+/// replaced character shows as `?`, and a cut shows as `...`.
 pub fn one_line(text: &str, longest: usize) -> String {
     let mut shown: String = text.chars().take(longest).map(visible).collect();
     if text.chars().nth(longest).is_some() {
@@ -22,7 +22,8 @@ pub fn one_line(text: &str, longest: usize) -> String {
     shown
 }
 
-/// What is outside of ASCII could be one of the many marks that change how their neighbours are shown.
+/// Replaces every character outside of ASCII: it may be one of the many marks that change how their neighbours are
+/// shown.
 fn visible(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' => ' ',
@@ -31,9 +32,14 @@ fn visible(c: char) -> char {
     }
 }
 
-/// The known name that a wrong one was probably meant to be.
+/// Returns a number with its noun, such as `1 round` or `2 rounds`.
+pub(crate) fn counted(number: usize, [one, many]: [&str; 2]) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Returns the known name that is most similar to a wrong one.
 pub fn nearest<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
-    // A stranger's name may be as long as it likes.
+    // A name from outside may have any length.
     let name: String = name.chars().take(MAX_NAME).collect();
     known.max_by(|one, other| jaro_winkler(one, &name).total_cmp(&jaro_winkler(other, &name)))
 }

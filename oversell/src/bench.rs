@@ -18,7 +18,7 @@ use crate::exit::{AS_DESIGNED, INTERRUPTED};
 use crate::options::{BenchOptions, MeasureOptions, What};
 use crate::progress::Progress;
 use crate::selection::select;
-use crate::{command_line, deployment, interrupt, run_folder, say};
+use crate::{command_line, console, deployment, interrupt, run_folder};
 
 /// Measures, saves the result and prints its table.
 pub fn bench(options: BenchOptions) -> Result<u8> {
@@ -98,7 +98,7 @@ where
         let _ = fs::remove_dir(&folder);
     }
     let Some((environment, (rows, table))) = measured? else {
-        say::aside("interrupted: no result was saved");
+        console::note("interrupted: no result was saved");
         return Ok(INTERRUPTED);
     };
     let result = Measured {
@@ -107,9 +107,9 @@ where
         rows,
     };
     let path = write(&result, &folder, name)?;
-    say::result(&format!("{table}\n"))?;
+    console::print(&format!("{table}\n"))?;
     if !quiet {
-        say::aside(format_args!("saved in {}", path.display()));
+        console::note(format_args!("saved in {}", path.display()));
     }
     Ok(AS_DESIGNED)
 }
@@ -136,7 +136,7 @@ where
         progress: Box::new(move |done, all, line, run| shown.begins(done, all, line, run.to_owned())),
         report: Box::new(move |line| {
             if !quiet {
-                say::aside(line);
+                console::note(line);
             }
         }),
     };

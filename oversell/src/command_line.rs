@@ -1,8 +1,8 @@
-//! The command line as it can be shown.
+//! The command line of this program, as a result may show it.
 
 use loadtest::facts::STORES;
 
-/// Without URLs and tokens that hold secrets.
+/// Returns the command line without tokens and without URLs that may hold passwords.
 pub fn shown() -> String {
     let is_secret = |name: &str| {
         let name = name.strip_prefix("--");

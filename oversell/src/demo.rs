@@ -1,8 +1,9 @@
-//! `oversell demo`: one unit, two buyers, two instances, and then the cure.
+//! `oversell demo`: one unit, two buyers, two instances, and then a strategy that prevents the oversell.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use app::strategies::Entry;
 use loadtest::demo::play;
 use loadtest::deployment::Deployment;
 use loadtest::facts::LedgerReader;
@@ -10,49 +11,56 @@ use loadtest::shop::catalogue::Strategy;
 
 use crate::exit::{AS_DESIGNED, INTERRUPTED};
 use crate::interrupt::Stop;
-use crate::options::DemoOptions;
-use crate::selection::select;
-use crate::{deployment, interrupt, say};
+use crate::options::{DemoOptions, StackOptions};
+use crate::selection::strategy_called;
+use crate::{console, deployment, interrupt};
 
-/// Two buyers, an instance for each.
+/// One instance for each of the two buyers.
 const INSTANCES: usize = 2;
 
-/// Shows what the strategy does with two buyers of one unit; where it sells it twice, what another one does.
+/// Shows a strategy with two buyers of one unit, and another strategy where the first one sells the unit twice.
 pub fn demo(options: DemoOptions) -> Result<u8> {
+    let entries = Entry::all();
+    let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let name = strategy_called(&options.strategy, &names)?.to_owned();
+    let entry = entries.into_iter().find(|entry| entry.name == name);
+    let entry = entry.context("the strategy is in the catalogue")?;
     let shown = |stop: Stop| async move {
         tokio::select! {
-            shown = show(options) => shown,
+            shown = show(&entry, options.stack) => shown,
             _ = stop.wait() => bail!("interrupted"),
         }
     };
     interrupt::unless_interrupted(shown).unwrap_or(Ok(INTERRUPTED))
 }
 
-async fn show(options: DemoOptions) -> Result<u8> {
-    let mut deployment = Deployment::Local(Box::new(deployment::local(options.stack, Vec::new()).await?));
+async fn show(entry: &Entry, stack: StackOptions) -> Result<u8> {
+    let local = deployment::local(stack, entry.needs.clone()).await?;
+    let mut deployment = Deployment::Local(Box::new(local));
     let shop = deployment.running(INSTANCES, &[])?;
     shop.heal().await?;
     let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await?);
     let catalogue = shop.client.strategies().await?;
-    let usable: Vec<_> = catalogue.iter().filter(|strategy| strategy.missing.is_none()).collect();
-    let names: Vec<_> = usable.iter().map(|strategy| strategy.name.as_str()).collect();
-    let named = select("strategy", &[options.strategy], &names)?;
-    let shown = usable.iter().find(|strategy| named.contains(&strategy.name.as_str()));
-    let shown = shown.context("no strategy was named")?;
-    say::result(&format!("One unit, two buyers, two instances: {}\n\n", shown.name))?;
-    let disease = play(&shop, &reader, shown, "demo-1").await?;
-    say::result(&disease.text)?;
-    if let Some(cure) = cure(shown, &usable).filter(|_| disease.is_oversold) {
-        say::result(&format!("\nThe same with {}\n\n", cure.name))?;
-        say::result(&play(&shop, &reader, cure, "demo-2").await?.text)?;
+    let shown = catalogue.iter().find(|strategy| strategy.name == entry.name);
+    let shown = shown.with_context(|| format!("the shop does not offer {}", entry.name))?;
+    if let Some(why) = &shown.missing {
+        bail!("{} cannot be shown here: {why}", shown.name);
     }
-    let (program, mechanism) = (say::program(), shown.mechanism());
-    say::result(&format!("\nHow it works: {program} strategies {mechanism}\n"))?;
+    console::print(&format!("One unit, two buyers, two instances: {}\n\n", shown.name))?;
+    let first = play(&shop, &reader, shown, "demo-1").await?;
+    console::print(&first.text)?;
+    if let Some(cure) = cure(shown, &catalogue).filter(|_| first.is_oversold) {
+        console::print(&format!("\nThe same with {}\n\n", cure.name))?;
+        console::print(&play(&shop, &reader, cure, "demo-2").await?.text)?;
+    }
+    let (program, mechanism) = (console::program(), shown.mechanism());
+    console::print(&format!("\nHow it works: {program} strategies {mechanism}\n"))?;
     Ok(AS_DESIGNED)
 }
 
-/// On the same store, the first of those that claim most.
-fn cure<'a>(disease: &Strategy, usable: &[&'a Strategy]) -> Option<&'a Strategy> {
-    let others = usable.iter().filter(|strategy| strategy.store == disease.store);
-    others.copied().rev().max_by_key(|strategy| strategy.claims.len())
+/// Returns the strategy on the same store that claims most, the first of equals.
+fn cure<'a>(shown: &Strategy, catalogue: &'a [Strategy]) -> Option<&'a Strategy> {
+    let usable = catalogue.iter().filter(|strategy| strategy.missing.is_none());
+    let others = usable.filter(|strategy| strategy.store == shown.store);
+    others.rev().max_by_key(|strategy| strategy.claims.len())
 }

@@ -1,4 +1,4 @@
-//! From options to a shop: our own, started here, or one that runs elsewhere.
+//! The shop that the options name: our own, started here, or one that runs elsewhere.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,30 +13,31 @@ use stack::{Parts, ShopOptions, Stores};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::options::{ForeignOptions, StackOptions};
-use crate::reachable::{Kind, Place};
-use crate::say;
+use crate::console;
+use crate::exit::Usage;
+use crate::options::{OperatorOptions, RemoteOptions, StackOptions, StoreOptions};
+use crate::reachable::{Endpoint, Kind};
 
-/// How long a shop may take to open one sale before it is taken for something else.
+/// The longest time that a shop may take to open one sale. A server that takes longer is no shop.
 const OPENS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Starts the stores of a shop of our own, and of `needs` what can be started: what cannot is said aside, and the
-/// strategies that need it are skipped.
+/// Starts the stores of our own shop, and the services in `needs`. A service that cannot be started is named on stderr, and
+/// the strategies that need it are skipped.
 ///
 /// # Errors
 /// When a store cannot be found, fetched, reached or started.
 pub async fn local(stack: StackOptions, needs: Vec<&'static str>) -> Result<Local> {
-    for place in stores(&stack)? {
-        place.check().await?;
+    for endpoint in stores(&stack.stores)? {
+        endpoint.check().await?;
     }
-    // It blocks while they start, and longer when they have to be fetched first.
+    // The start blocks, and a fetch before it blocks for longer.
     tokio::task::spawn_blocking(move || start(&stack, &needs)).await?
 }
 
 fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
     let mut stores = Stores::start(&Parts {
-        redis_url: stack.redis.clone(),
-        sql_url: stack.sql.clone(),
+        redis_url: stack.stores.redis.clone(),
+        sql_url: stack.stores.sql.clone(),
         fetch: !stack.no_fetch,
     })?;
     let admin_token = Uuid::new_v4().simple().to_string();
@@ -44,11 +45,11 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
         ("OVERSELL_ADMIN_TOKEN".to_owned(), admin_token.clone()),
         ("OVERSELL_LOG".to_owned(), "warn".to_owned()),
     ];
-    let mut urls = stack.urls();
-    // The two that every shop has are given to it anyway.
+    let mut urls = stack.stores.urls();
+    // Every shop is given Redis and MariaDB anyway.
     let further = urls.iter().filter(|(store, _)| !["redis", "sql"].contains(store));
     env.extend(further.map(|(store, url)| (variable(store), url.clone())));
-    // One whose URL is in the environment runs elsewhere: the instances inherit it.
+    // A service whose URL is in the environment runs elsewhere: the instances inherit the URL.
     let elsewhere = |need: &str| urls.contains_key(need) || std::env::var_os(variable(need)).is_some();
     let here = needs
         .iter()
@@ -56,7 +57,7 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
     for need in here {
         match stores.start_service(need, !stack.no_fetch) {
             Ok(urls) => env.push((variable(need), urls.join(" "))),
-            Err(error) => say::aside(format_args!("without {need}: {error:#}")),
+            Err(error) => console::note(format_args!("without {need}: {error:#}")),
         }
     }
     let kept = stores.services().filter(|(name, _)| STORES.contains(name));
@@ -82,52 +83,64 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
     })
 }
 
-/// The shop of `--host`, if one is given. Its instances are counted by who answers at its admin URLs.
+/// Returns the shop of `--host`, if one is given. The answers at its admin URLs say how many instances it has.
 ///
 /// # Errors
-/// When nobody does, what answers is no shop, or the HTTP client cannot be built.
-pub async fn remote(remote: &ForeignOptions, stack: &StackOptions) -> Result<Option<Deployment>> {
-    let base = |url: &String| url.trim_end_matches('/').to_owned();
-    let admins: Vec<String> = remote.admin.iter().map(base).collect();
-    // Whoever gives --host has to give the others, too; the command line sees to that.
-    let (Some(host), Some(admin), Some(admin_token)) = (
-        remote.host.as_ref().map(base),
-        admins.first().cloned(),
-        remote.admin_token.clone(),
-    ) else {
+/// When no instance answers, another server answers, or the HTTP client cannot be built.
+pub async fn remote(remote: &RemoteOptions, stores: &StoreOptions) -> Result<Option<Deployment>> {
+    // The command line demands the other options of a shop where --host is given.
+    let (Some(host), Some(admin_token)) = (&remote.host, &remote.operator.admin_token) else {
         return Ok(None);
     };
-    let mut places = vec![Place::parse("--host", Kind::Http, &host)?];
-    for admin in &admins {
-        places.push(Place::parse("--admin", Kind::Http, admin)?);
+    if stores.urls().is_empty() {
+        let wrong = "--host needs the URL of each store that the shop sells from: --redis, --sql or both";
+        return Err(Usage(wrong.to_owned()).into());
     }
-    places.extend(stores(stack)?);
-    for place in places {
-        place.check().await?;
-    }
+    let (host, admins) = reachable(host, &remote.operator, stores).await?;
     let at = Address {
         host,
-        admin,
-        admin_token,
+        admin: admins.first().cloned().context("--host needs --admin")?,
+        admin_token: admin_token.clone(),
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
-    Ok(Some(Deployment::remote(at, admins, stack.urls()).await?))
+    Ok(Some(Deployment::remote(at, admins, stores.urls()).await?))
 }
 
-/// The stores that run elsewhere.
-fn stores(stack: &StackOptions) -> Result<Vec<Place>> {
-    let urls = stack.urls();
-    let places = urls.iter().map(|(store, url)| match *store {
-        "redis" => Place::parse("--redis", Kind::Redis, url),
-        "sql" => Place::parse("--sql", Kind::MariaDb, url),
-        _ => Place::parse("--sql-2", Kind::MariaDb, url),
+/// Returns the base URLs of a shop and of its admin listeners, when all of them and its stores accept connections.
+///
+/// # Errors
+/// When a URL is wrong or one of them does not accept a connection.
+pub async fn reachable(host: &str, operator: &OperatorOptions, stores: &StoreOptions) -> Result<(String, Vec<String>)> {
+    let base = |url: &str| url.trim_end_matches('/').to_owned();
+    let (host, admins) = (
+        base(host),
+        operator.admin.iter().map(|url| base(url)).collect::<Vec<_>>(),
+    );
+    let mut endpoints = vec![Endpoint::parse("--host", Kind::Shop, &host)?];
+    for admin in &admins {
+        endpoints.push(Endpoint::parse("--admin", Kind::Admin, admin)?);
+    }
+    endpoints.extend(self::stores(stores)?);
+    for endpoint in endpoints {
+        endpoint.check().await?;
+    }
+    Ok((host, admins))
+}
+
+/// Returns the stores that run elsewhere.
+fn stores(stores: &StoreOptions) -> Result<Vec<Endpoint>> {
+    let urls = stores.urls();
+    let endpoints = urls.iter().map(|(store, url)| match *store {
+        "redis" => Endpoint::parse("--redis", Kind::Redis, url),
+        "sql" => Endpoint::parse("--sql", Kind::MariaDb, url),
+        _ => Endpoint::parse("--sql-2", Kind::MariaDb, url),
     });
-    Ok(places.collect::<Result<_, _>>()?)
+    Ok(endpoints.collect::<Result<_, _>>()?)
 }
 
 /// Asks for the catalogue, and opens and closes a sale.
 async fn is_a_shop(client: &ShopClient) -> Result<()> {
-    let host = "--host leads to no shop; `curl -i HOST/strategies` shows what answers there";
+    let host = "--host leads to no shop; `oversell check HOST` names the first point of the contract that is not met";
     timeout(OPENS_WITHIN, client.strategies())
         .await
         .with_context(|| format!("no answer within {OPENS_WITHIN:?}"))
@@ -138,9 +151,8 @@ async fn is_a_shop(client: &ShopClient) -> Result<()> {
         client.open_sale(&item, 1).await?;
         client.close_sale(&item).await
     };
-    let admin = "--admin does not lead to the admin listener of a shop, or the shop has trouble; what it answers is shown \
-                 by `curl -i -X PUT ADMIN/sales/hand-1 -d '{\"stock\":1}' -H 'Content-Type: application/json' \
-                 -H 'Authorization: Bearer TOKEN'`";
+    let admin = "--admin does not lead to the admin listener of a shop, or the shop cannot open a sale; \
+                 `oversell check HOST --admin ADMIN` shows its answer";
     timeout(OPENS_WITHIN, sale)
         .await
         .with_context(|| format!("no sale could be opened and closed within {OPENS_WITHIN:?}"))

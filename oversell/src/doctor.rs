@@ -1,17 +1,17 @@
-//! `oversell doctor`: what a run would use, and what it would still have to fetch.
+//! `oversell doctor`: the servers that a run would use, and those that it would fetch.
 
 use anyhow::{Context, Result};
 use stack::{Origin, Program, ServerKind};
 
+use crate::console;
 use crate::exit::{AS_DESIGNED, UNREACHABLE};
 use crate::options::StackOptions;
-use crate::say;
 
-/// Looks for every server without fetching anything, and says what to do about what is missing.
+/// Looks for every server without fetching it, and prints how to install the missing ones.
 pub fn doctor(options: &StackOptions) -> Result<u8> {
     let elsewhere = |kind| match kind {
-        ServerKind::Redis => options.redis.is_some(),
-        ServerKind::MariaDb => options.sql.is_some(),
+        ServerKind::Redis => options.stores.redis.is_some(),
+        ServerKind::MariaDb => options.stores.sql.is_some(),
         ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => false,
     };
     let mut lines = String::new();
@@ -55,7 +55,7 @@ pub fn doctor(options: &StackOptions) -> Result<u8> {
             false => "\nAll there. Next: oversell run\n",
         };
     }
-    say::result(&lines)?;
+    console::print(&lines)?;
     Ok(if missing.is_empty() { AS_DESIGNED } else { UNREACHABLE })
 }
 
@@ -71,10 +71,10 @@ fn describe(program: &Program) -> String {
     format!("{version:<12} {origin:<22} {}", program.path.display())
 }
 
-/// Where a run would fetch it to.
+/// Returns the folder into which a run would fetch it.
 fn fetched_to(kind: ServerKind, options: &StackOptions) -> Result<String> {
     if options.no_fetch {
-        // It is not there, so this is the error that a run would end with.
+        // The server is missing, so this is the error with which a run would end.
         stack::locate(kind, false)?;
     }
     let place = stack::fetched_to(&[kind]);

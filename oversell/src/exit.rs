@@ -1,36 +1,36 @@
-//! Exit statuses, the same for every command.
+//! The exit statuses of every command.
 
 use std::process::ExitCode;
 
-use crate::say;
+use crate::console;
 
-/// Everything was as designed.
+/// Everything is as designed.
 pub const AS_DESIGNED: u8 = 0;
-/// Something was not.
+/// Something is not as designed.
 pub const NOT_AS_DESIGNED: u8 = 1;
-/// Some rounds were no test.
+/// Some rounds decide nothing.
 pub const INCONCLUSIVE: u8 = 2;
 /// The command line is wrong.
 pub const USAGE: u8 = 64;
-/// A part that is needed cannot be reached, found or started.
+/// A part cannot be found, started or reached.
 pub const UNREACHABLE: u8 = 69;
-/// A store holds what this version cannot read, or was set up with another key.
+/// A store holds data that this version cannot read, or was set up with another key.
 pub const OTHERS_DATA: u8 = 78;
-/// Ctrl-C, or another request to stop.
+/// Ctrl-C or another request to stop.
 pub const INTERRUPTED: u8 = 130;
 
-/// What `--help` says about them.
+/// The exit statuses as the `--help` of a command explains them.
 pub const HELP: &str = "\
 Exit status:
-  0    every strategy did as it claims
-  1    at least one did not
-  2    inconclusive: some rounds were no test
+  0    all is as designed
+  1    something is not as designed
+  2    inconclusive: some rounds decide nothing
   64   the command line is wrong
-  69   a part that is needed cannot be found, started or reached
-  78   a store holds what this version cannot read, or was set up with another key
+  69   a part cannot be found, started or reached
+  78   a store holds data that this version cannot read, or was set up with another key
   130  interrupted";
 
-/// A mistake in the command line that shows only later.
+/// A mistake in the command line that only the command itself can find.
 #[derive(Debug)]
 pub struct Usage(pub String);
 
@@ -42,12 +42,12 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// The exit status of a result; an error is told on stderr, cause by cause.
+/// Returns the exit status of a result, and prints an error on stderr with its causes.
 pub fn code(result: anyhow::Result<u8>) -> ExitCode {
     match result {
         Ok(status) => status.into(),
         Err(error) => {
-            say::aside(format_args!("oversell: {error:#}"));
+            console::note(format_args!("oversell: {error:#}"));
             if error.is::<Usage>() { USAGE } else { UNREACHABLE }.into()
         }
     }

@@ -7,7 +7,7 @@ use stack::Ready;
 
 use crate::exit::AS_DESIGNED;
 
-/// Asks once whether the instance at `address` can sell.
+/// Asks the instance at `address` once whether it can sell.
 pub fn health(address: SocketAddr) -> Result<u8> {
     Ready::Http(address).check()?;
     Ok(AS_DESIGNED)

@@ -1,4 +1,4 @@
-//! Ctrl-C and its like: heard once, whoever else may want to hear it.
+//! Ctrl-C and other requests to stop, for one receiver.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use tokio::time::timeout;
 /// Signals that ask the program to stop.
 const ASKED_TO_STOP: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// How long a command may take to clean up once it was asked to stop. Its children die with the program in any case.
+/// The longest time that a command may take to clean up after a request to stop. Its children end with the program anyway.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
 
-/// Set when the program was asked to stop.
+/// Set by a request to stop.
 pub type Stop = Arc<SetOnce<()>>;
 
-/// Runs a command that has something to put in order before it ends. `None` when it was asked to stop before it ended;
-/// what it held is then dropped already.
+/// Runs a command that cleans up before it ends. Returns `None` when a request to stop came first; everything that the
+/// command held is dropped then.
 ///
-/// Goose installs a handler of its own for SIGINT. A signal that is blocked in every thread reaches no handler, only
-/// the one thread that waits for it, so it is heard here all the same.
+/// Goose installs its own handler for SIGINT. A signal that is blocked in every thread reaches no handler, only the thread
+/// that waits for it here.
 pub fn unless_interrupted<T, C>(command: impl FnOnce(Stop) -> C) -> Option<T>
 where
     T: Send + 'static,
@@ -30,13 +30,13 @@ where
     unless_interrupted_on(Builder::new_multi_thread(), command)
 }
 
-/// The same, on threads as they are chosen.
+/// The same, on a runtime of the caller's choice.
 pub fn unless_interrupted_on<T, C>(mut threads: Builder, command: impl FnOnce(Stop) -> C) -> Option<T>
 where
     T: Send + 'static,
     C: Future<Output = T> + Send + 'static,
 {
-    // No other thread runs yet: those to come inherit it.
+    // No other thread runs yet: later threads inherit the mask.
     SigSet::from_iter(ASKED_TO_STOP)
         .thread_block()
         .expect("three signals that can be blocked");
@@ -48,7 +48,7 @@ where
         tokio::select! {
             result = &mut command => Some(result),
             () = asked_to_stop() => {
-                // It is set by nobody else.
+                // Nothing else sets it.
                 let _ = stop.set(());
                 if timeout(CLEAN_UP_WITHIN, &mut command).await.is_err() {
                     command.abort();
@@ -66,7 +66,7 @@ async fn asked_to_stop() {
     let heard = Arc::new(Notify::new());
     let tell = heard.clone();
     std::thread::spawn(move || {
-        // It fails only on a set that holds no signal.
+        // It fails only for a set without signals.
         let _ = SigSet::from_iter(ASKED_TO_STOP).wait();
         tell.notify_one();
     });

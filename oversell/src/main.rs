@@ -1,10 +1,12 @@
-//! The command line of Oversell. Each command is one call into the rooms behind it.
+//! The command line of Oversell. Each command is one call into the crates behind it.
 
 #[cfg(feature = "bench")]
 mod bench;
+mod check;
 mod client;
 mod command_line;
 mod completions;
+mod console;
 mod demo;
 mod deployment;
 mod doctor;
@@ -18,13 +20,15 @@ mod open_files;
 mod options;
 mod plan;
 mod progress;
+mod purchases;
 mod reachable;
 mod report;
 mod result_writer;
 mod rounds_file;
 mod run;
 mod run_folder;
-mod say;
+mod running_shop;
+
 mod selection;
 mod serve;
 mod stdout;
@@ -44,12 +48,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let options = Options::parse_or_exit();
-    // Where it fails, the old limit stays, which is no error yet.
+    // The old limit is enough for a small crowd.
     let _ = open_files::raise_limit();
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
         Command::Demo(options) => demo::demo(options),
         Command::Up(options) => up::up(options),
+        Command::Buy(options) => purchases::buy(&options),
+        Command::Crowd(options) => purchases::crowd(&options),
+        Command::Check(options) => check::check(&options),
         Command::Redis(options) => client::redis(&options),
         Command::Sql(options) => client::sql(&options),
         Command::Serve(options) => serve::serve(options),

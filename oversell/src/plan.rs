@@ -1,4 +1,4 @@
-//! Which rounds a run plays, by its options.
+//! The rounds that a run plays, by its options.
 
 use anyhow::Result;
 use app::strategies::Entry;
@@ -11,15 +11,15 @@ use loadtest::threats::{self, Threat};
 
 use crate::exit::Usage;
 use crate::options::RunOptions;
-use crate::selection::select;
+use crate::selection::{is_pattern, select};
 
-/// Instance counts of a run that names none; a third instance shows nothing that two do not, only more of it.
+/// Instance counts of a run that names none. A third instance shows nothing new, only more of it.
 const INSTANCES: [usize; 2] = [1, 2];
 
 /// The same for a run of all strategies.
 const INSTANCES_OF_ALL: [usize; 3] = [1, 2, 3];
 
-/// The threats of a run that names none: what the project is about, in little time. A run of all strategies plays all, and a
+/// The threats of a run that names none: the main lessons, in little time. A run of all strategies plays all threats, and a
 /// soak draws from all.
 const THREATS: [&str; 5] = [
     "one-buyer",
@@ -29,19 +29,19 @@ const THREATS: [&str; 5] = [
     "paused-holder",
 ];
 
-/// How often each round is played, where that is not given.
+/// The number of times that each round is played by default.
 const REPEATS: u32 = 5;
 
-/// The same for a run of all strategies: half an hour is as long as anybody waits.
+/// The same for a run of all strategies, which takes half an hour.
 const REPEATS_OF_ALL: u32 = 2;
 
-/// Buyers at once, where their number is not given.
+/// Buyers at once by default.
 const BUYERS: u64 = 32;
 
-/// The rounds that are to be played there, once the shop has named its strategies.
+/// Asks the shop for its strategies and returns the rounds to play there.
 ///
 /// # Errors
-/// When the shop does not name them as it should, or nothing of what was asked for can be played.
+/// When its catalogue is wrong, or nothing that was asked for can be played.
 pub async fn rounds(options: &RunOptions, drawn_from: Option<Soak>, deployment: &mut Deployment) -> Result<Vec<Round>> {
     let counts = counts(options, deployment);
     let threats = named_threats(options, &counts)?;
@@ -64,29 +64,28 @@ pub async fn rounds(options: &RunOptions, drawn_from: Option<Soak>, deployment: 
         rounds.retain(|round| round.why_not(deployment).is_none());
         rounds = soak.draw(&rounds);
         if rounds.is_empty() {
-            let wrong = "nothing of this can be in a soak: it takes strategies that claim to survive crowd, second-instance \
-                         and paused-holder, and threats that they claim to survive and that can be played here";
+            let wrong = "nothing of this can be in a soak: a soak takes strategies that claim to survive crowd, \
+                         second-instance and paused-holder, and threats that they claim to survive and that can be played here";
             return Err(Usage(wrong.to_owned()).into());
         }
     }
     Ok(rounds)
 }
 
-/// What the chosen strategies need, as far as that is known before a shop is asked. Those that are played without
-/// being chosen need nothing but the stores.
+/// Returns the services that the chosen strategies need. Strategies that a run plays by default need nothing but the stores.
 pub fn needs(options: &RunOptions) -> Vec<&'static str> {
     let all = Entry::all();
     let names: Vec<_> = all.iter().map(|entry| entry.name.as_str()).collect();
-    // What nobody knows is said once the shop has named its strategies.
+    // A name that is unknown here may be known to the shop, which has not been asked yet.
     let selected = select("strategy", &options.strategy, &names).unwrap_or_default();
-    let is_meant = |entry: &&Entry| match (options.strategy.as_slice(), options.soak) {
+    let is_chosen = |entry: &&Entry| match (options.strategy.as_slice(), options.soak) {
         ([], Some(_)) => soak::is_safe(&entry.claims()),
         ([], None) => options.all,
         ([..], _) => selected.contains(&entry.name.as_str()),
     };
     let mut needs: Vec<_> = all
         .iter()
-        .filter(is_meant)
+        .filter(is_chosen)
         .flat_map(|entry| entry.needs.iter().copied())
         .collect();
     needs.sort_unstable();
@@ -94,7 +93,7 @@ pub fn needs(options: &RunOptions) -> Vec<&'static str> {
     needs
 }
 
-/// Whether every strategy and every threat is meant where none is named.
+/// Whether a run that names no strategy or no threat plays all of them.
 fn chooses_from_all(options: &RunOptions) -> bool {
     options.all || options.soak.is_some()
 }
@@ -113,7 +112,8 @@ fn counts(options: &RunOptions, deployment: &Deployment) -> Vec<usize> {
     counts
 }
 
-/// In the order of the list, whatever the order of the options. One that is named is played, or refused.
+/// Returns the threats to play, in the order of the list. A pattern means those that can be played on these instance counts;
+/// a threat that is named in full and cannot be played there is refused.
 fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static Threat>> {
     if options.threat.is_empty() {
         let played = threats::all().iter();
@@ -122,15 +122,21 @@ fn named_threats(options: &RunOptions, counts: &[usize]) -> Result<Vec<&'static 
             .collect());
     }
     let names = select("threat", &options.threat, &threats::names())?;
-    let is_named = |threat: &&'static Threat| names.contains(&threat.name);
-    let named: Vec<_> = threats::all().iter().filter(is_named).collect();
-    if let Some(unplayed) = named.iter().find(|threat| threat.instances_of(counts).is_empty()) {
+    let named = threats::all().iter().filter(|threat| names.contains(&threat.name));
+    let (played, unplayed): (Vec<_>, Vec<_>) = named.partition(|threat| !threat.instances_of(counts).is_empty());
+    let mut refused = options.threat.iter().filter(|name| match is_pattern(name) {
+        true => played.is_empty(),
+        false => unplayed.iter().any(|threat| threat.name == **name),
+    });
+    if let Some(name) = refused.next() {
         let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
-        let (name, counts) = (unplayed.name, counts.join(" or "));
-        let wrong = format!("{name} is not played on {counts} instances; --instances chooses others");
+        let wrong = format!(
+            "{name} is not played on {} instances; --instances chooses others",
+            counts.join(" or ")
+        );
         return Err(Usage(wrong).into());
     }
-    Ok(named)
+    Ok(played)
 }
 
 fn load(options: &RunOptions) -> Load {

@@ -1,4 +1,4 @@
-//! How far something has come, on stderr: a bar on a terminal, lines otherwise, and nothing where silence was asked for.
+//! Progress on stderr: a bar on a terminal, lines elsewhere, nothing with `--quiet`.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::say;
+use crate::console;
 
-/// What is said of it.
+/// The progress of one command.
 pub struct Progress {
     bar: ProgressBar,
     quiet: bool,
@@ -17,7 +17,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing is done yet.
+    /// Returns a progress of which nothing is done yet.
     pub fn new(quiet: bool) -> Self {
         let bar = if io::stderr().is_terminal() && !quiet {
             ProgressBar::new(0)
@@ -25,7 +25,7 @@ impl Progress {
             ProgressBar::hidden()
         };
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}");
-        bar.set_style(style.expect("a template that is right"));
+        bar.set_style(style.expect("the template is valid"));
         Self {
             bar,
             quiet,
@@ -34,38 +34,38 @@ impl Progress {
         }
     }
 
-    /// `done` of `all` are over, and the next one begins. The bar shows `message`; `line` is said when it is another one
-    /// than before.
+    /// Shows that `done` of `all` are over and the next one begins. The bar shows `message`; elsewhere `line` is printed when
+    /// it differs from the last one.
     pub fn begins(&self, done: usize, all: usize, line: &str, message: String) {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
         self.bar.set_message(message);
         let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         if *last != line {
-            self.tell(&format!("{done}/{all} {line}{}", self.left(done, all)));
+            self.print(&format!("{done}/{all} {line}{}", self.left(done, all)));
             line.clone_into(&mut last);
         }
     }
 
-    /// Something that is done besides.
+    /// Shows a line about other work.
     pub fn says(&self, line: String) {
-        self.tell(&line);
+        self.print(&line);
         self.bar.set_message(line);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// A line for whoever sees no bar and has not asked for silence.
-    fn tell(&self, line: &str) {
+    /// Prints a line where there is no bar, unless `--quiet` forbids it.
+    fn print(&self, line: &str) {
         if self.bar.is_hidden() && !self.quiet {
-            say::aside(line);
+            console::note(line);
         }
     }
 
-    /// How long the rest will take, if it goes on like this.
+    /// Estimates the time that is left, from the pace so far.
     fn left(&self, done: usize, all: usize) -> String {
         if done == 0 {
             return String::new();

@@ -1,5 +1,5 @@
-//! What a URL on the command line leads to, looked at before anything is sent there: a mistake in one is said at once,
-//! by the name of its option and without its password.
+//! The servers behind the URLs of a command line. Each is asked for a connection before anything else is sent: an error
+//! names the option, and never shows a password.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,24 +12,27 @@ use url::Url;
 
 use crate::exit::Usage;
 
-/// How long somebody may take to answer a connection. Nobody who is there takes a tenth of it.
+/// The longest wait for a connection. A server that is there takes less than a tenth of it.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
-/// The kinds of URLs that are asked for.
+/// The kinds of servers that a URL can lead to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A shop's listener.
-    Http,
-    /// A Redis.
+    /// The public listener of a shop, or a proxy before it.
+    Shop,
+    /// The admin listener of an instance.
+    Admin,
+    /// A Redis server.
     Redis,
-    /// A MariaDB.
+    /// A MariaDB server.
     MariaDb,
 }
 
-/// Where a URL leads to.
-pub struct Place {
+/// The server behind the URL of one option.
+pub struct Endpoint {
     option: &'static str,
     kind: Kind,
+    scheme: String,
     at: At,
 }
 
@@ -41,7 +44,8 @@ enum At {
 impl Kind {
     fn schemes(self) -> &'static [&'static str] {
         match self {
-            Self::Http => &["http"],
+            Self::Shop => &["http", "https"],
+            Self::Admin => &["http"],
             Self::Redis => &["redis", "valkey", "redis+unix", "valkey+unix", "unix"],
             Self::MariaDb => &["mysql", "mariadb"],
         }
@@ -49,7 +53,7 @@ impl Kind {
 
     fn default_port(self) -> u16 {
         match self {
-            Self::Http => 80,
+            Self::Shop | Self::Admin => 80,
             Self::Redis => 6379,
             Self::MariaDb => 3306,
         }
@@ -57,7 +61,8 @@ impl Kind {
 
     fn example(self) -> &'static str {
         match self {
-            Self::Http => "http://127.0.0.1:8080",
+            Self::Shop => "http://127.0.0.1:8080",
+            Self::Admin => "http://127.0.0.1:9090",
             Self::Redis => "redis://:PASSWORD@127.0.0.1:6379",
             Self::MariaDb => "mysql://USER:PASSWORD@127.0.0.1:3306/DATABASE",
         }
@@ -65,18 +70,19 @@ impl Kind {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Http => "shop",
+            Self::Shop => "shop",
+            Self::Admin => "admin listener",
             Self::Redis => "Redis",
             Self::MariaDb => "MariaDB",
         }
     }
 }
 
-impl Place {
-    /// Reads the URL that was given to an option.
+impl Endpoint {
+    /// Reads the URL of an option.
     ///
     /// # Errors
-    /// When it is none of that kind. The text is not repeated: who forgot the scheme may have written a password.
+    /// When the URL is not of that kind. The message does not repeat it: a URL without its scheme may begin with a password.
     pub fn parse(option: &'static str, kind: Kind, text: &str) -> Result<Self, Usage> {
         let wrong = || Usage(format!("{option} must be a URL such as {}", kind.example()));
         let url = Url::parse(text).map_err(|_| wrong())?;
@@ -90,16 +96,22 @@ impl Place {
             _ => {
                 let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
                 let host = host.trim_matches(['[', ']']).to_owned();
-                At::Tcp(host, url.port().unwrap_or(kind.default_port()))
+                At::Tcp(host, url.port_or_known_default().unwrap_or(kind.default_port()))
             }
         };
-        Ok(Self { option, kind, at })
+        let scheme = url.scheme().to_owned();
+        Ok(Self {
+            option,
+            kind,
+            scheme,
+            at,
+        })
     }
 
-    /// Looks whether somebody of that kind is there; a shop is asked by whoever knows its contract.
+    /// Checks that a server of that kind accepts a connection. An HTTP listener is asked nothing yet.
     ///
     /// # Errors
-    /// When not; the message names the option and what to do next.
+    /// When none does; the message names the option and the command to try next.
     pub async fn check(&self) -> Result<()> {
         let (option, name) = (self.option, self.kind.name());
         let answered = timeout(ANSWERS_WITHIN, self.ask()).await;
@@ -114,32 +126,34 @@ impl Place {
         }
     }
 
-    /// MariaDB speaks first, Redis when it is asked; before a password is given, both say no more than who they are.
+    /// Checks the kind of a store without a password: MariaDB greets first, Redis answers to PING.
     async fn greet(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<()> {
-        /// How MariaDB's first packet goes on behind its length and number: a version of the protocol, or a refusal.
+        /// The byte of MariaDB's first packet behind its length and number: the protocol version, or a refusal.
         const GREETING: [u8; 2] = [10, 0xff];
         match self.kind {
-            Kind::Http => {}
+            Kind::Shop | Kind::Admin => {}
             Kind::Redis => {
                 stream.write_all(b"PING\r\n").await?;
                 let mut answer = [0; 4];
                 stream.read_exact(&mut answer).await?;
                 let known = [&b"+PON"[..], b"-NOA", b"-LOA", b"-DEN", b"-ERR"];
-                ensure!(known.contains(&&answer[..]), "what listens there is something else");
+                ensure!(known.contains(&&answer[..]), "another kind of server listens there");
             }
             Kind::MariaDb => {
                 let mut packet = [0; 5];
                 stream.read_exact(&mut packet).await?;
-                ensure!(GREETING.contains(&packet[4]), "what listens there is something else");
+                ensure!(GREETING.contains(&packet[4]), "another kind of server listens there");
             }
         }
         Ok(())
     }
 
-    /// Where it is, and the command that shows whether it is there.
+    /// Returns its address, and a command that tries it.
     fn shown(&self) -> String {
         match (self.kind, &self.at) {
-            (Kind::Http, At::Tcp(host, port)) => format!("http://{host}:{port} (try `curl -i http://{host}:{port}/`)"),
+            (Kind::Shop | Kind::Admin, At::Tcp(host, port)) => {
+                format!("{0}://{host}:{port} (try `curl -i {0}://{host}:{port}/`)", self.scheme)
+            }
             (Kind::Redis, At::Tcp(host, port)) => format!("{host}:{port} (try `redis-cli -h {host} -p {port} ping`)"),
             (Kind::MariaDb, At::Tcp(host, port)) => {
                 format!("{host}:{port} (try `mariadb-admin -h {host} -P {port} ping`)")

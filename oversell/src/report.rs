@@ -1,4 +1,4 @@
-//! `oversell report`: shows a saved result again.
+//! `oversell report` and `oversell compare`: saved results.
 
 use std::fs;
 use std::path::Path;
@@ -6,37 +6,37 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use app::strategies::Entry;
 use loadtest::audit::Verdict;
-use loadtest::report::terminal_summary::screen;
+use loadtest::report::terminal_summary::{NARROWEST, screen};
 use loadtest::report::{self, charts};
 use loadtest::result::RunResult;
 
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 use crate::options::{CompareOptions, ReportOptions};
 use crate::stdout::Terminal;
-use crate::{rounds_file, say};
+use crate::{console, rounds_file};
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- /results -->";
 
-/// Renders the result, onto stdout, into a Markdown file or as pictures.
+/// Prints the result, puts it into a Markdown file, or draws it.
 pub fn report(options: &ReportOptions) -> Result<u8> {
     let run = read(&options.result)?;
     match (&options.into, &options.pictures) {
         (Some(file), _) => put_into(file, &report::summary(&run, known, &folder(&options.result)))?,
         (None, Some(folder)) => draw_into(folder, &run)?,
-        (None, None) if options.story => say::result(&report::stories(&run))?,
+        (None, None) if options.story => console::print(&report::stories(&run))?,
         (None, None) => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
-            say::result(&shown(&run, form, &options.result))?;
+            console::print(&shown(&run, form, &options.result))?;
         }
     }
     Ok(AS_DESIGNED)
 }
 
-/// Prints what changed from one result to another; the status says whether a verdict did.
+/// Prints the changes from one result to another. The status says whether a verdict changed.
 pub fn compare(options: &CompareOptions) -> Result<u8> {
     let comparison = loadtest::result::compare::compare(&read(&options.before)?, &read(&options.after)?);
-    say::result(&comparison.text)?;
+    console::print(&comparison.text)?;
     Ok(if comparison.has_changed {
         NOT_AS_DESIGNED
     } else {
@@ -44,14 +44,14 @@ pub fn compare(options: &CompareOptions) -> Result<u8> {
     })
 }
 
-/// Where one of our own strategies stands in the catalogue, and its kind of mechanism.
+/// Returns the place of one of our own strategies in the catalogue, and its kind of mechanism.
 fn known(strategy: &str) -> Option<(usize, &'static str)> {
     let entries = Entry::all();
     let place = entries.iter().position(|entry| entry.name == strategy)?;
     Some((place, entries[place].mechanism.family.words()))
 }
 
-/// The folder of a result, as it was named: seen from where the document is that links to it.
+/// Returns the folder of a result as it was named, for a link from a document.
 fn folder(result: &Path) -> String {
     let folder = if result.is_dir() { Some(result) } else { result.parent() };
     let folder = folder
@@ -63,27 +63,35 @@ fn folder(result: &Path) -> String {
 /// How a run is printed.
 #[derive(Clone, Copy)]
 pub enum Form {
-    /// One screen, in colour or not, for whoever looks on.
-    Screen { colour: bool },
-    /// All of it, for files and pipes.
+    /// The summary, for a terminal of that width.
+    Screen { colour: bool, width: usize },
+    /// The whole result, for files and pipes.
     Markdown,
-    /// All of it, for machines.
+    /// The whole result, for programs.
     Json,
 }
 
 impl Form {
-    /// What was asked for, and else what suits the place where it is printed.
+    /// Returns the form that was asked for, else the one that suits stdout.
     pub fn of(json: bool, verbose: bool, stdout: Terminal) -> Self {
         match (json, verbose, stdout) {
             (true, ..) => Self::Json,
-            (false, false, Terminal::Colour) => Self::Screen { colour: true },
-            (false, false, Terminal::Plain) => Self::Screen { colour: false },
+            (false, false, Terminal::Shown { colour, width }) => Self::Screen { colour, width },
             (false, ..) => Self::Markdown,
         }
     }
 }
 
-/// A run as it is printed; what stands on a screen ends with how to see more of what is kept in `place`.
+/// The summary of an interrupted run, for stderr: stdout is for whole results.
+pub fn of_interrupted(place: &Path) -> Result<String> {
+    let form = Form::Screen {
+        colour: false,
+        width: NARROWEST,
+    };
+    Ok(shown(&read(place)?, form, place))
+}
+
+/// Returns a run as it is printed. A summary ends with the commands that show more of the result in `place`.
 pub fn shown(run: &RunResult, form: Form, place: &Path) -> String {
     let file = |name: &str| {
         let reports = report::all();
@@ -93,13 +101,13 @@ pub fn shown(run: &RunResult, form: Form, place: &Path) -> String {
     match form {
         Form::Json => file("result.json"),
         Form::Markdown => file("result.md"),
-        Form::Screen { colour } => screen(run, colour) + &next(run, place),
+        Form::Screen { colour, width } => screen(run, colour, width) + &next(run, place),
     }
 }
 
-/// Where to go from here.
+/// Returns the commands that come next.
 fn next(run: &RunResult, place: &Path) -> String {
-    let (program, place) = (say::program(), place.display());
+    let (program, place) = (console::program(), place.display());
     let mut commands = Vec::new();
     if run.rounds.iter().any(|round| round.story.is_some()) {
         commands.push(format!("  {program} report {place} --story"));
@@ -110,10 +118,7 @@ fn next(run: &RunResult, place: &Path) -> String {
     if let Some(mechanism) = ours.and_then(|round| round.strategy.split('@').next()) {
         commands.push(format!("  {program} strategies {mechanism}"));
     }
-    format!(
-        "\nHow it came about, every trial, and how a mechanism works:\n{}\n",
-        commands.join("\n")
-    )
+    format!("\nNext:\n{}\n", commands.join("\n"))
 }
 
 fn read(path: &Path) -> Result<RunResult> {
@@ -132,7 +137,7 @@ fn parsed(path: &Path, parse: impl FnOnce(&[u8]) -> Result<RunResult>) -> Result
     parse(&text).map_err(|error| Usage(format!("{}: {error:#}", path.display())).into())
 }
 
-/// Replaces what stands between the marks of `file`.
+/// Replaces the text between the marks of `file`.
 fn put_into(file: &Path, table: &str) -> Result<()> {
     let old = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let parts = old
@@ -143,7 +148,7 @@ fn put_into(file: &Path, table: &str) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Writes every picture of a run into `folder`, which is made if it is not there.
+/// Draws every picture of a run into `folder`, which is made if needed.
 fn draw_into(folder: &Path, run: &RunResult) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for picture in charts::all() {

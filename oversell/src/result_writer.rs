@@ -1,4 +1,4 @@
-//! Writes down what a run shows as soon as it is shown, and tells how far it has come.
+//! Writes each round of a run as soon as it is over, and shows the progress of the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,17 +18,17 @@ use crate::run_folder;
 /// The folder of one run, and its progress on stderr.
 pub struct ResultWriter {
     folder: PathBuf,
-    /// There from the first round that is kept.
+    /// Opened with the first round that is kept.
     rounds: Mutex<Option<RoundsFile>>,
     planned: AtomicUsize,
     progress: Progress,
 }
 
 impl ResultWriter {
-    /// Makes a new folder below `results`, named after `run_id`; two runs that began at one moment get one each.
+    /// Makes a new folder below `results`, named after `run_id`. Two runs that began at one moment get one each.
     ///
     /// # Errors
-    /// When it cannot be made: better now than after the run.
+    /// When it cannot be made, which had better be known before the run.
     pub fn new(results: &Path, run_id: &str, quiet: bool) -> Result<Self> {
         Ok(Self {
             folder: run_folder::new(results, run_id)?,
@@ -38,19 +38,19 @@ impl ResultWriter {
         })
     }
 
-    /// Where the results are.
+    /// Returns the folder of the results.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Takes the bar away, and the folder if there is nothing to keep in it.
+    /// Removes the progress bar, and the folder if it is empty.
     pub fn clear(&self) {
         self.progress.clear();
-        // It fails where something was kept, and that is what is wanted.
+        // A folder with results is not empty, and stays.
         let _ = fs::remove_dir(&self.folder);
     }
 
-    /// Written beside the old file and then put in its place: whoever reads never sees half a result.
+    /// Replaces a file as a whole, so that no reader sees half a result.
     fn keep(&self, name: &str, text: &str) -> Result<()> {
         let (path, new) = (self.folder.join(name), self.folder.join(format!(".{name}.new")));
         fs::write(&new, text)
@@ -68,8 +68,8 @@ impl RunObserver for ResultWriter {
             .begins(done, all, &line, format!("{} ({trial})", round.strategy.name));
     }
 
-    fn looks_again(&self, sales: usize) {
-        self.progress.says(format!("looking at {sales} ledgers once more"));
+    fn begins_final_checks(&self, sales: usize) {
+        self.progress.says(format!("reading {sales} ledgers once more"));
     }
 
     fn keeps_round(&self, run: &RunResult, place: usize, round: &RoundResult) -> Result<()> {
@@ -102,7 +102,7 @@ mod tests {
 
     const RESULT: &[u8] = include_bytes!("../../loadtest/tests/judging/expected/result.json");
 
-    /// Bytes that this thread has written so far, to whatever file.
+    /// Returns the bytes that this thread has written so far, to any file.
     #[cfg(target_os = "linux")]
     fn written() -> usize {
         let counted = fs::read_to_string("/proc/thread-self/io").unwrap();

@@ -1,8 +1,8 @@
-//! `rounds.jsonl`: what a run has shown so far, for as long as it has no `result.json`.
+//! `rounds.jsonl`: the rounds of a run that are over, until the run has its `result.json`.
 //!
-//! The first line is a result without rounds; each line after it is one round, with its place in the plan and how many were
-//! planned. A round that is looked at once more is appended again, and its last line counts. Nothing is ever written twice, so that
-//! a long run costs no more per round than a short one, and a killed one loses only the round that it was at.
+//! The first line is a result without rounds. Each further line is one round, with its place in the plan and the number of
+//! planned rounds. A round that is judged again is appended again, and its last line counts. Each round costs the same to
+//! write, however long the run is, and a killed run loses only the round that it was playing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,13 +14,13 @@ use loadtest::result::cell::claim_check;
 use loadtest::result::{RoundResult, RunResult};
 use serde::{Deserialize, Serialize};
 
-/// Its name in the folder of the run.
+/// The name of the file in the folder of the run.
 pub const NAME: &str = "rounds.jsonl";
 
-/// The file while its run goes on.
+/// The file, during its run.
 pub struct RoundsFile(File);
 
-/// One line after the first; a reader has a round, a writer borrows one.
+/// A line after the first. A reader owns the round, a writer borrows it.
 #[derive(Serialize, Deserialize)]
 struct Line<R> {
     place: usize,
@@ -29,10 +29,10 @@ struct Line<R> {
 }
 
 impl RoundsFile {
-    /// Begins the file in `folder` with all of `run` but its rounds.
+    /// Begins the file in `folder` with `run`, without its rounds.
     ///
     /// # Errors
-    /// When it is there already or cannot be written.
+    /// When the file is there already or cannot be written.
     pub fn create(folder: &Path, run: &RunResult) -> Result<Self> {
         let path = folder.join(NAME);
         let file = File::create_new(&path).with_context(|| format!("cannot make {}", path.display()))?;
@@ -44,7 +44,7 @@ impl RoundsFile {
         Ok(rounds)
     }
 
-    /// Appends what the round at `place` of `planned` ones showed.
+    /// Appends the round at `place` of `planned` rounds.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -55,23 +55,23 @@ impl RoundsFile {
     fn append_line(&mut self, line: &impl Serialize) -> Result<()> {
         let mut text = serde_json::to_vec(line).context("a round cannot be written as JSON")?;
         text.push(b'\n');
-        // In one call, and without a buffer: what was written is the system's, and outlives this process.
+        // One call without a buffer: written bytes outlive this process.
         self.0
             .write_all(&text)
             .with_context(|| format!("cannot write {NAME} of this run"))
     }
 }
 
-/// The run of which `text` tells, as it was when its program was killed.
+/// Reads the run as it was when its program was killed.
 ///
 /// # Errors
-/// When a line that was written to its end is not what it should be.
+/// When a whole line is no round.
 pub fn assemble(text: &[u8]) -> Result<RunResult> {
     let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
     let (_, first) = lines.next().context("it is empty")?;
     let mut run = RunResult::parse(first)?;
     let (mut planned, mut rounds) = (0, BTreeMap::new());
-    // A line without an end is one that the program was killed at.
+    // A line without an end was cut off when the program was killed.
     for (number, line) in lines.filter(|(_, line)| line.ends_with(b"\n")) {
         let line: Line<RoundResult> =
             serde_json::from_slice(line).with_context(|| format!("line {} is no round", number + 1))?;
@@ -96,7 +96,7 @@ mod tests {
 
     const RESULT: &[u8] = include_bytes!("../../loadtest/tests/judging/expected/result.json");
 
-    /// A file whose first round ended after the second and was looked at once more, and the run that it is about.
+    /// Returns a file whose first round ended after the second and was judged again, and its run.
     fn written() -> (Vec<u8>, RunResult) {
         let (folder, run) = (tempfile::tempdir().unwrap(), RunResult::parse(RESULT).unwrap());
         let mut file = RoundsFile::create(folder.path(), &run).unwrap();

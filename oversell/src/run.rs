@@ -1,4 +1,4 @@
-//! `oversell run`: the main job.
+//! `oversell run`: puts strategies on trial.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ use stack::ServerKind;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::Stop;
 use crate::options::{RunOptions, StackOptions};
-use crate::report::{Form, shown};
+use crate::report::{self, Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
 use crate::stdout::Terminal;
-use crate::{command_line, deployment, interrupt, plan, run_folder, say, stdout};
+use crate::{command_line, console, deployment, interrupt, plan, run_folder, stdout};
 
-/// Puts strategies on trial, prints the tables; the status says whether all was as designed.
+/// Puts strategies on trial and prints the result. The status says whether all is as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
     if let Some(run) = &options.load_only {
-        return load(run, options.remote.admin_token.as_deref().unwrap_or_default());
+        return load(run, options.remote.operator.admin_token.as_deref().unwrap_or_default());
     }
     if let Some(contradiction) = contradiction(&options) {
         return Err(contradiction.into());
     }
-    // Before anything is started for nothing.
+    // A wrong name should be refused before anything is started.
     select("threat", &options.threat, &threats::names())?;
     let began = Utc::now();
     let writer = Arc::new(ResultWriter::new(
@@ -47,19 +47,23 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
         match writer.folder().exists() {
-            true => say::aside(format_args!(
-                "interrupted: the rounds that were over are in {}",
-                writer.folder().display()
-            )),
-            false => say::aside("interrupted before any round was over"),
+            true => {
+                let folder = writer.folder();
+                console::note(format_args!(
+                    "interrupted: the rounds that were over are in {}\n",
+                    folder.display()
+                ));
+                console::note(report::of_interrupted(folder)?.trim_end());
+            }
+            false => console::note("interrupted before any round was over"),
         }
         return Ok(INTERRUPTED);
     };
     writer.clear();
     let run = result?;
-    say::result_to(&mut stdout, &shown(&run, form, writer.folder()))?;
+    console::print_to(&mut stdout, &shown(&run, form, writer.folder()))?;
     if !quiet {
-        say::aside(format_args!("kept in {}", writer.folder().display()));
+        console::note(format_args!("kept in {}", writer.folder().display()));
     }
     Ok(match claim_check(&run) {
         ClaimCheck::AsDesigned => AS_DESIGNED,
@@ -68,7 +72,7 @@ pub fn run(options: RunOptions) -> Result<u8> {
     })
 }
 
-/// Sends load for a run elsewhere until that is over.
+/// Sends load for a run on another machine until that run is over.
 fn load(run: &str, token: &str) -> Result<u8> {
     let _stdout = stdout::keep_aside().context("stdout cannot be kept aside")?;
     let (run, token) = (run.trim_end_matches('/').to_owned(), token.to_owned());
@@ -82,7 +86,7 @@ fn load(run: &str, token: &str) -> Result<u8> {
     })
 }
 
-/// What two options that are right alone say together.
+/// Finds two options that contradict each other.
 fn contradiction(options: &RunOptions) -> Option<Usage> {
     let RunOptions {
         quantity,
@@ -98,18 +102,18 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
     }
     if items > requests {
         return Some(Usage(format!(
-            "--items {items} is more than --requests {requests}: nobody would ask for some of them; add --requests {items}"
+            "--items {items} is more than --requests {requests}: some items would have no buyer; add --requests {items}"
         )));
     }
     let buyers = options.buyers.filter(|buyers| *buyers > requests)?;
     Some(Usage(format!(
-        "--buyers {buyers} is more than --requests {requests}: some would have nothing to ask for; add --requests {buyers}"
+        "--buyers {buyers} is more than --requests {requests}: some buyers would have nothing to ask for; add --requests {buyers}"
     )))
 }
 
 async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>, stop: Stop) -> Result<RunResult> {
     let mut testbed = tokio::select! {
-        testbed = open_world(&options) => testbed?,
+        testbed = open_testbed(&options) => testbed?,
         _ = stop.wait() => bail!("interrupted"),
     };
     let deployment = &mut testbed.deployment;
@@ -118,7 +122,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     if let Some(Soak { seed, .. }) = soak
         && !options.quiet
     {
-        say::aside(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
+        console::note(format_args!("{} rounds, drawn with --seed {seed}", rounds.len()));
     }
     let versions = testbed.reader.versions().await?;
     let nginx = match &testbed.deployment {
@@ -137,7 +141,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     };
     let coordinator = coordinator(&options).await?;
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
-    let more = further_worlds(&options);
+    let more = further_testbeds(&options);
     let experiment = Experiment {
         testbed,
         more: more.as_deref(),
@@ -155,9 +159,9 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     Ok(run)
 }
 
-/// Where workers come to, if there are any.
+/// Opens the listener of the workers, if the run has workers.
 async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
-    let (Some(workers), Some(token)) = (options.workers, options.remote.admin_token.clone()) else {
+    let (Some(workers), Some(token)) = (options.workers, options.remote.operator.admin_token.clone()) else {
         return Ok(None);
     };
     let listening = Listening {
@@ -168,23 +172,23 @@ async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
     Ok(Some(Coordinator::open(listening).await?))
 }
 
-async fn open_world(options: &RunOptions) -> Result<Testbed> {
-    match deployment::remote(&options.remote, &options.stack).await? {
+async fn open_testbed(options: &RunOptions) -> Result<Testbed> {
+    match deployment::remote(&options.remote, &options.stack.stores).await? {
         Some(remote) => Testbed::of(remote).await,
-        None => local_world(options.stack.clone(), plan::needs(options)).await,
+        None => local_testbed(options.stack.clone(), plan::needs(options)).await,
     }
 }
 
-async fn local_world(stack: StackOptions, needs: Vec<&'static str>) -> Result<Testbed> {
+async fn local_testbed(stack: StackOptions, needs: Vec<&'static str>) -> Result<Testbed> {
     let local = deployment::local(stack, needs).await?;
     Testbed::of(Deployment::Local(Box::new(local))).await
 }
 
-/// Where everything is started here, it can be started more than once.
-fn further_worlds(options: &RunOptions) -> Option<Box<MakeTestbed>> {
-    if options.remote.host.is_some() || !options.stack.urls().is_empty() {
+/// Returns how to start further stores and shops: only where everything is started here.
+fn further_testbeds(options: &RunOptions) -> Option<Box<MakeTestbed>> {
+    if options.remote.host.is_some() || !options.stack.stores.urls().is_empty() {
         return None;
     }
     let (stack, needs) = (options.stack.clone(), plan::needs(options));
-    Some(Box::new(move || Box::pin(local_world(stack.clone(), needs.clone()))))
+    Some(Box::new(move || Box::pin(local_testbed(stack.clone(), needs.clone()))))
 }

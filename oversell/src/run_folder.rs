@@ -1,4 +1,4 @@
-//! The folder of one run, below those of all results.
+//! The folder of one run, below the folder of all results.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,7 +6,7 @@ use std::{fs, io};
 use anyhow::{Context, Result};
 use chrono::{DateTime, Utc};
 
-/// What a run is called that began then.
+/// Returns the name of a run that began at that time.
 pub fn id(began: DateTime<Utc>) -> String {
     began.format("%Y%m%dT%H%M%S%3fZ").to_string()
 }

@@ -1,17 +1,17 @@
-//! Names that were asked for, and what they mean: a name, or a pattern with `*` in it.
+//! The names and patterns of a command line, such as `token@redis` and `*@sql`, and the known names that they mean.
 
 use wildmatch::WildMatch;
 
 use crate::exit::Usage;
 
-/// How alike two names have to be for one to have been meant, from 0 to 1.
+/// The least likeness, from 0 to 1, at which a wrong name is taken for a misspelt known one.
 const ALIKE: f64 = 0.6;
 
-/// Those of `known` that the names mean, in the order in which they were asked for, each once. `what` is what they are, in
-/// a word.
+/// Returns the names of `known` that `asked` means, in the order of `asked`, each once. `what` is what a name stands for, in
+/// one word.
 ///
 /// # Errors
-/// When a name means nothing; the message says what may have been meant.
+/// When a name means nothing; the message suggests a known name.
 pub fn select<'a>(what: &str, asked: &[String], known: &[&'a str]) -> Result<Vec<&'a str>, Usage> {
     let mut selected = Vec::new();
     for name in asked {
@@ -27,6 +27,40 @@ pub fn select<'a>(what: &str, asked: &[String], known: &[&'a str]) -> Result<Vec
         }
     }
     Ok(selected)
+}
+
+/// Whether it is a pattern, which means whatever fits.
+pub fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?'])
+}
+
+/// Returns the strategies that `asked` means: a mechanism stands for all its strategies.
+///
+/// # Errors
+/// When it means none. A wrong mechanism is answered with mechanisms, a wrong store with strategies.
+pub fn strategies_called<'a>(asked: &str, known: &[&'a str]) -> Result<Vec<&'a str>, Usage> {
+    // A shop need not name a store.
+    if let Some(known) = known.iter().find(|known| **known == asked) {
+        return Ok(vec![known]);
+    }
+    let (mechanism, store) = asked.split_once('@').unwrap_or((asked, "*"));
+    let mechanisms: Vec<_> = known.iter().filter_map(|known| known.split('@').next()).collect();
+    select("mechanism", &[mechanism.to_owned()], &mechanisms)?;
+    select("strategy", &[format!("{mechanism}@{store}")], known)
+}
+
+/// Returns the one strategy that `asked` means.
+///
+/// # Errors
+/// When it means none, or several: the message lists them.
+pub fn strategy_called<'a>(asked: &str, known: &[&'a str]) -> Result<&'a str, Usage> {
+    match strategies_called(asked, known)?.as_slice() {
+        [one] => Ok(one),
+        several => Err(Usage(format!(
+            "{asked} means several strategies: choose one of {}",
+            several.join(", ")
+        ))),
+    }
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> Usage {
@@ -61,6 +95,29 @@ mod tests {
             ["token@redis", "none@redis", "lua@redis"]
         );
         assert_eq!(select_from_known(&["*"]).unwrap(), KNOWN);
+    }
+
+    #[test]
+    fn a_mechanism_means_its_strategy_where_it_has_one_and_the_choice_is_listed_where_it_has_several() {
+        let known = ["none@redis", "none@sql", "two-phase@sql+sql", "plain"];
+        for (asked, one) in [
+            ("none@sql", "none@sql"),
+            ("two-phase", "two-phase@sql+sql"),
+            ("two-phase@sql+sql", "two-phase@sql+sql"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(strategy_called(asked, &known).unwrap(), one);
+        }
+        for (asked, why) in [
+            (
+                "none",
+                "none means several strategies: choose one of none@redis, none@sql",
+            ),
+            ("nnoe", "no mechanism is called nnoe; did you mean none?"),
+            ("none@etcd", "no strategy is called none@etcd; did you mean none@redis?"),
+        ] {
+            assert_eq!(strategy_called(asked, &known).unwrap_err().to_string(), why);
+        }
     }
 
     #[test]

@@ -14,21 +14,21 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
+use crate::console;
 use crate::exit::{AS_DESIGNED, OTHERS_DATA, Usage};
 use crate::options::ServeOptions;
-use crate::say;
 
-/// How much an instance writes to its log: `error`, `warn`, `info`, `debug` or `trace` (every step of every purchase).
+/// The level of the log of an instance: `error`, `warn`, `info`, `debug` or `trace` (every step of every purchase).
 const LOG: &str = "OVERSELL_LOG";
 
-/// How many connections are heard before what they ask is sent on: all of them, and the stores would have nothing to do
-/// meanwhile; one, and each command would travel alone.
+/// The number of connections that are read before their commands are sent to the stores. With all of them, the stores would
+/// wait meanwhile; with one, each command would travel alone.
 const AT_ONCE: usize = 16;
 
-/// A folder of this instance's own, in which it writes the traces of sales that are opened with one.
+/// The folder in which this instance writes traces.
 const TRACES: &str = "OVERSELL_TRACES";
 
-/// Serves until SIGTERM or SIGINT and a while longer if it is to drain, then finishes what was begun.
+/// Serves until SIGTERM or SIGINT, and for the time of `--drain-ms` after it. Then it finishes the requests that have begun.
 pub fn serve(options: ServeOptions) -> Result<u8> {
     log()?;
     runtime()?.block_on(async {
@@ -38,7 +38,7 @@ pub fn serve(options: ServeOptions) -> Result<u8> {
         let admin = bind(admin_listen).await?;
         let shop = match Shop::open(settings(options)?).await {
             Err(CannotOpen::Store(error @ (Error::Corrupt { .. } | Error::Refused { .. }))) => {
-                say::aside(format_args!("oversell: the shop cannot open: {error}"));
+                console::note(format_args!("oversell: the shop cannot open: {error}"));
                 return Ok(OTHERS_DATA);
             }
             opened => opened.context("the shop cannot open")?,
@@ -57,12 +57,12 @@ pub fn serve(options: ServeOptions) -> Result<u8> {
     })
 }
 
-/// One thread: commands of purchases that come together travel to Redis together, and nobody is woken on another processor
-/// for each of them. More processors are used by more instances.
+/// Builds a runtime of one thread: commands of simultaneous purchases travel to Redis together, without a wake-up on another
+/// processor for each of them. More instances use more processors.
 fn runtime() -> Result<Runtime> {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().max_io_events_per_tick(AT_ONCE).build();
-    runtime.context("nothing to serve with")
+    runtime.context("the runtime cannot be built")
 }
 
 async fn bind(address: std::net::SocketAddr) -> Result<TcpListener> {

@@ -1,10 +1,10 @@
-//! What stdout is, and how it is kept for results: goose writes warnings there, also after a run was interrupted.
+//! Stdout: its kind, and how it is kept for results. Goose writes warnings there, even after a run was interrupted.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-/// From now on, whatever this process writes to stdout goes nowhere; what shall be read is written to the file returned.
+/// Returns stdout as a file, and lets everything else that this process writes to stdout go nowhere.
 ///
 /// # Errors
 /// When the system gives no more files.
@@ -16,29 +16,31 @@ pub fn keep_aside() -> io::Result<File> {
     Ok(stdout.into())
 }
 
-/// What stdout leads to.
+/// The target of stdout.
 #[derive(Clone, Copy)]
 pub enum Terminal {
-    /// A terminal that shows colours.
-    Colour,
-    /// A terminal that does not, or was told not to.
-    Plain,
+    /// A terminal.
+    Shown {
+        /// Whether it shows colours, and was not told to show none.
+        colour: bool,
+        /// Its width, in columns.
+        width: usize,
+    },
     /// A file or a pipe.
     None,
 }
 
 impl Terminal {
-    /// What stdout leads to just now. `NO_COLOR` and `TERM=dumb` ask for none.
+    /// Looks at stdout as it is now. `NO_COLOR` and `TERM=dumb` ask for no colours.
     pub fn of_stdout() -> Self {
         if !io::stdout().is_terminal() {
             return Self::None;
         }
         let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        if is_unwanted || is_dumb {
-            Self::Plain
-        } else {
-            Self::Colour
+        Self::Shown {
+            colour: !is_unwanted && !is_dumb,
+            width: textwrap::termwidth(),
         }
     }
 }

@@ -1,23 +1,23 @@
-//! `oversell strategies`: what there is to choose from, and how each one works.
+//! `oversell strategies`: the list of strategies, and how each of them works.
 
 use anyhow::Result;
 use app::strategies::Entry;
 use loadtest::threats;
 
+use crate::console;
 use crate::exit::AS_DESIGNED;
 use crate::markdown::{for_terminal, wrapped};
 use crate::options::StrategiesOptions;
-use crate::say;
-use crate::selection::select;
+use crate::selection::strategies_called;
 
-/// Prints a line for each mechanism, or all there is to know of those that are named.
+/// Prints a line for each mechanism, or the full description of the named ones.
 pub fn strategies(options: &StrategiesOptions) -> Result<u8> {
     let entries = Entry::all();
     let text = match &options.name {
         Some(name) => described(&entries, name)?,
         None => list(&entries),
     };
-    say::result(&text)?;
+    console::print(&text)?;
     Ok(AS_DESIGNED)
 }
 
@@ -27,7 +27,7 @@ struct Row<'a> {
     entries: Vec<&'a Entry>,
 }
 
-fn rows(entries: &[Entry]) -> Vec<Row<'_>> {
+fn rows<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     for entry in entries {
         match rows
@@ -44,7 +44,7 @@ fn rows(entries: &[Entry]) -> Vec<Row<'_>> {
     rows
 }
 
-/// Stands before the lines below a summary, and before nothing else: the README leaves these out.
+/// The indent of the lines below a summary. Nothing else has it: the README leaves these lines out.
 const FACTS: &str = "    ";
 
 fn list(entries: &[Entry]) -> String {
@@ -73,7 +73,7 @@ fn list(entries: &[Entry]) -> String {
     format!("{}\n{more}", text.trim_start())
 }
 
-/// What it needs on every store; besides, on each, the store itself.
+/// Returns the services that it needs: on several stores, "its store" stands for each of them.
 fn needs(row: &Row<'_>) -> String {
     if row.entries.len() == 1 {
         return row.first.needs.join(", ");
@@ -82,37 +82,22 @@ fn needs(row: &Row<'_>) -> String {
     own.chain(["its store".to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
-/// Everything about the mechanisms that `name` means: a mechanism, a strategy or a pattern.
+/// Describes the mechanisms that `name` means (a mechanism, a strategy or a pattern) on the stores that it means.
 fn described(entries: &[Entry], name: &str) -> Result<String> {
-    let (mechanism, store) = name.split_once('@').unwrap_or((name, "*"));
     let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    let mechanisms: Vec<_> = entries.iter().map(|entry| entry.mechanism.name).collect();
-    // A mistake in the mechanism is answered with mechanisms, one behind it with whole names.
-    select("mechanism", &[mechanism.to_owned()], &mechanisms)?;
-    let selected = select("strategy", &[format!("{mechanism}@{store}")], &known)?;
-    let selected: Vec<_> = entries
-        .iter()
-        .filter(|entry| selected.contains(&entry.name.as_str()))
-        .collect();
-    let mut texts: Vec<String> = Vec::new();
-    for row in rows(entries) {
-        if selected
-            .iter()
-            .any(|entry| entry.mechanism.name == row.first.mechanism.name)
-        {
-            texts.push(description(&row));
-        }
-    }
+    let selected = strategies_called(name, &known)?;
+    let selected = entries.iter().filter(|entry| selected.contains(&entry.name.as_str()));
+    let texts: Vec<_> = rows(selected).iter().map(description).collect();
     Ok(texts.join("\n\n"))
 }
 
-/// The threats that strategies are tried under, by name.
+/// Returns the names of the threats that strategies are tried under.
 fn played() -> Vec<&'static str> {
     let threats = threats::all().iter().filter(|threat| !threat.is_control);
     threats.map(|threat| threat.name).collect()
 }
 
-/// The threats that it claims to survive, on all its stores.
+/// Returns the threats that it claims to survive on all its stores.
 fn survives(row: &Row<'_>) -> String {
     let is_claimed = |threat: &&str| row.entries.iter().all(|entry| entry.claims().contains(threat));
     let (claimed, others): (Vec<_>, Vec<_>) = played().into_iter().partition(is_claimed);
@@ -124,7 +109,7 @@ fn survives(row: &Row<'_>) -> String {
     }
 }
 
-/// The threats that break it, and where a fault strikes it.
+/// Returns the threats that break it, and the step at which a fault strikes it.
 fn broken_by(row: &Row<'_>) -> String {
     let mechanism = row.first.mechanism;
     let breaks = |threat: &str| {
@@ -151,27 +136,43 @@ fn broken_by(row: &Row<'_>) -> String {
     }
 }
 
+/// Returns the steps of a purchase: a line for each store where they differ, else one line.
+fn steps(row: &Row<'_>) -> Vec<String> {
+    let of = |entry: &Entry| {
+        let mut names: Vec<_> = Vec::new();
+        for step in &entry.steps {
+            if !names.contains(&step.name) {
+                names.push(step.name);
+            }
+        }
+        names.join(", ")
+    };
+    let first = of(row.first);
+    if row.entries.iter().all(|entry| of(entry) == first) {
+        return vec![first];
+    }
+    let lines = row.entries.iter();
+    lines.map(|entry| format!("@{}: {}", entry.store, of(entry))).collect()
+}
+
 fn description(row: &Row<'_>) -> String {
     let mechanism = row.first.mechanism;
     let names: Vec<_> = row.entries.iter().map(|entry| entry.name.as_str()).collect();
-    let mut steps: Vec<_> = Vec::new();
-    for step in row.entries.iter().flat_map(|entry| &entry.steps) {
-        if !steps.contains(&step.name) {
-            steps.push(step.name);
-        }
-    }
-    let facts = [
+    let mut facts = vec![
         ("strategies", names.join(", ")),
         ("family", mechanism.family.words().to_owned()),
         ("survives", survives(row)),
         ("broken by", broken_by(row)),
         ("needs", needs(row)),
-        ("steps", steps.join(", ")),
     ];
-    let facts = facts.map(|(name, value)| wrapped(&value, &format!("{name:<11} "), &" ".repeat(12)));
+    let labels = ["steps"].into_iter().chain(std::iter::repeat(""));
+    facts.extend(labels.zip(steps(row)));
+    let facts = facts
+        .iter()
+        .map(|(name, value)| wrapped(value, &format!("{name:<11} "), &" ".repeat(12)));
     format!(
         "{}\n\n{}\n\noversell run --strategy {}\n",
-        facts.join("\n"),
+        facts.collect::<Vec<_>>().join("\n"),
         for_terminal(&mechanism.header()),
         names[0]
     )

@@ -1,19 +1,19 @@
-//! `oversell threats`: under which conditions strategies are tried.
+//! `oversell threats`: the list of threats, and how each of them works.
 
 use anyhow::Result;
 use app::strategies::Entry;
 use loadtest::threats;
 
+use crate::console;
 use crate::exit::AS_DESIGNED;
 use crate::markdown::{for_terminal, wrapped};
 use crate::options::ThreatsOptions;
-use crate::say;
 use crate::selection::select;
 
-/// Characters of the column of names.
+/// The width of the column of names.
 const NAME: usize = 16;
 
-/// Prints a line for each threat, or all there is to know of those that are named.
+/// Prints a line for each threat, or the full description of the named ones.
 pub fn threats(options: &ThreatsOptions) -> Result<u8> {
     let known = threats::names();
     let text = match &options.name {
@@ -24,16 +24,16 @@ pub fn threats(options: &ThreatsOptions) -> Result<u8> {
         None => {
             let lines: String = known.into_iter().map(line).collect();
             format!(
-                "{lines}\noversell threats NAME         what is done, and who claims to survive it\n\
+                "{lines}\noversell threats NAME         how it works, and the strategies that claim to survive it\n\
                      oversell run --threat NAME,... tries strategies under it\n"
             )
         }
     };
-    say::result(&text)?;
+    console::print(&text)?;
     Ok(AS_DESIGNED)
 }
 
-/// The name and the first sentence of the header.
+/// Returns the name and the first sentence of the header.
 fn line(name: &str) -> String {
     let header = threats::find(name)
         .map(threats::Threat::header)
@@ -53,7 +53,7 @@ fn described(name: &str) -> String {
     let claiming: Vec<_> = claiming.map(|entry| entry.name.as_str()).collect();
     let is_control = threats::find(name).is_some_and(|threat| threat.is_control);
     let claimed = match (is_control, claiming.as_slice()) {
-        (true, _) => "Nobody has to claim this: it is the control, and every strategy has to be exact.".to_owned(),
+        (true, _) => "This is the control: every strategy has to be exact, whatever it claims.".to_owned(),
         (false, []) => "No strategy claims to survive this.".to_owned(),
         (false, claiming) => format!("These claim to survive it: {}.", claiming.join(", ")),
     };

@@ -1,5 +1,6 @@
-//! `oversell up`: the shop, left up to be played with.
+//! `oversell up`: a shop that stays up, and a lesson to type.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +11,13 @@ use stack::Shop;
 use crate::exit::INTERRUPTED;
 use crate::interrupt::Stop;
 use crate::options::UpOptions;
-use crate::{deployment, interrupt, say};
+use crate::running_shop::RunningShop;
+use crate::{console, deployment, interrupt};
 
-/// How often an instance that has died (somebody asked it to crash) is looked for and started again.
+/// The time between two looks for an instance that has died. It is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Starts everything, says how to reach it, and stays until asked to stop.
+/// Starts everything, prints how to reach it, and stays until it is asked to stop.
 pub fn up(options: UpOptions) -> Result<u8> {
     let up = |stop: Stop| async move {
         tokio::select! {
@@ -38,7 +40,7 @@ async fn stay(options: UpOptions) -> Result<u8> {
         tokio::time::sleep(LOOK_EVERY).await;
         let shop = shop.clone();
         for name in tokio::task::spawn_blocking(move || shop.revive()).await?? {
-            say::aside(format_args!("{name} had ended and was started again"));
+            console::note(format_args!("{name} had ended and was started again"));
         }
     }
 }
@@ -51,57 +53,67 @@ fn start(local: &Local, options: &UpOptions) -> Result<Shop> {
 }
 
 fn tell(local: &Local, shop: &Shop) -> Result<()> {
-    let host = shop.host();
-    let admins = shop.admins();
-    let named = shop.instances().iter().zip(&admins);
+    let running = RunningShop {
+        host: shop.host(),
+        admins: shop.admins(),
+        admin_token: local.admin_token.clone(),
+        urls: local.urls.clone(),
+    };
+    let file = running.keep(local.stores.folder())?;
+    console::print(&lesson(&running, shop, &file))
+}
+
+/// Returns the addresses and a lesson. Each command fits a line that can be typed.
+fn lesson(running: &RunningShop, shop: &Shop, file: &Path) -> String {
+    let named = shop.instances().iter().zip(&running.admins);
     let instances: String = named
         .map(|(instance, admin)| format!("{:<8} {admin} (admin)\n", instance.name()))
         .collect();
-    let (redis, sql, token) = (local.stores.redis_url(), local.stores.sql_url(), &local.admin_token);
-    let addresses = format!("shop     {host}\n{instances}redis    {redis}\nsql      {sql}\ntoken    {token}\n");
-    let admin = admins.first().map_or("", String::as_str);
-    let each: String = admins.iter().map(|admin| format!(" --admin {admin}")).collect();
-    let program = say::program();
-    say::result(&format!(
-        r#"{addresses}
-Paste this into another terminal:
+    let admins: String = running
+        .admins
+        .iter()
+        .map(|admin| format!("    --admin {admin} \\\n"))
+        .collect();
+    let (host, program, file) = (&running.host, console::program(), file.display());
+    format!(
+        r#"shop     {host}
+{instances}file     {file}
 
-  export OVERSELL_ADMIN_TOKEN={token} OVERSELL_REDIS_URL='{redis}' OVERSELL_SQL_URL='{sql}'
-  shop={host} admin={admin} auth="authorization: Bearer $OVERSELL_ADMIN_TOKEN" json="content-type: application/json"
+In another terminal. Read the token and the stores of this shop:
+
+  . {file}
 
 Buy one of 100 units:
 
-  curl -sw '\n' $shop/purchases -H "$json" -d '{{"item":"sku-1","quantity":1,"buyer":"me"}}'
+  {program} buy
 
-Let 150 buyers come, 32 at a time, to a shop without a lock. Count the answers (201 is sold, 409 sold out):
+Let 150 buyers come, 32 at a time, to a shop without a lock:
 
-  crowd() {{ seq 150 | xargs -P 32 -I{{}} curl -s -o /dev/null -w '%{{http_code}}\n' $shop/purchases -H "$json" \
-    -H "x-strategy: $1" -H 'x-work-ms: 50' -d '{{"item":"sku-1","quantity":1,"buyer":"b-{{}}"}}' | sort | uniq -c; }}
-  crowd none@redis
+  {program} crowd none@redis
 
-See how many of 100 were sold, and look into the store yourself:
+Look into the stores yourself:
 
-  curl -sw '\n' $admin/sales/sku-1 -H "$auth"
   {program} redis GET 'stock:{{sku-1}}'
+  {program} redis HLEN 'orders:{{sku-1}}'
   {program} sql 'select * from store'
 
-Open the sale again, and let the same crowd come to a Lua script:
+Let the same crowd come to a Lua script:
 
-  curl -sw '\n' -X PUT $admin/sales/sku-1 -H "$auth" -H "$json" -d '{{"stock":100}}'
-  crowd lua@redis
+  {program} crowd lua@redis
 
-And once more; but now one purchase kills its instance before it writes. It comes back:
+And once more, but now one purchase kills its instance before it
+writes. The instance comes back:
 
-  curl -sw '\n' -X PUT $admin/sales/sku-1 -H "$auth" -H "$json" -d '{{"stock":100}}'
-  curl -s $admin/faults -H "$auth" -H "$json" -d '{{"fault":"crash@write"}}'
-  crowd token@redis
+  {program} crowd token@redis --fault crash@write
 
-Put it on trial:
+Put the shop on trial:
 
-  {program} run --host $shop{each} --strategy none@redis,lua@redis --repeat 1
+  {program} run --host {host} \
+{admins}    --strategy none@redis,lua@redis --repeat 1
 
-All strategies: {program} strategies. All routes: {host}/openapi.json
+All strategies: {program} strategies
+All routes: {host}/openapi.json
 Ctrl-C stops everything.
 "#
-    ))
+    )
 }

@@ -1,10 +1,10 @@
-//! Values of options, refused with what would be right.
+//! Parsers of option values. An error names the values that are allowed.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A whole number in that range.
+/// Parses a whole number in that range.
 pub fn between<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static
 where
     N: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
@@ -15,8 +15,8 @@ where
     }
 }
 
-/// Business time that an instance can spend before the proxy gives it up.
+/// Parses a business time that ends before the proxy gives up.
 pub fn work_ms(text: &str) -> Result<u64, String> {
     between(0..=app::http::MAX_WORK_MS)(text)
-        .map_err(|wrong| format!("{wrong}: a proxy soon gives up an instance that is silent for longer"))
+        .map_err(|wrong| format!("{wrong}: a proxy gives up an instance that is silent for longer"))
 }

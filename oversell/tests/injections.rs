@@ -47,7 +47,7 @@ async fn deliver_oddly(control: &AttackControl<'_>) -> Result<bool> {
         delivery,
         ..SendOptions::default()
     });
-    control.begin();
+    control.release_buyers();
     let (at_two, hang_up) = tokio::try_join!(control.send(2, at_two), control.send(5, hang_up))?;
     let kinds = [at_two, hang_up].map(|pair| pair.map(|pair| pair.response.kind));
     Ok(kinds == [Some(ResponseKind::Sold), Some(ResponseKind::Unknown)])
@@ -73,7 +73,7 @@ async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
     for relay in relays() {
         relay.delay(Direction::FromStore, Duration::from_millis(10));
     }
-    let affected = control.after_sales(1).await && relays().all(|relay| relay.affected() > 0);
+    let affected = control.release_until_sales(1).await && relays().all(|relay| relay.affected() > 0);
     Ok(affected && relays().count() == control.shop.count)
 }
 
@@ -83,7 +83,7 @@ struct Unobserved;
 impl RunObserver for Unobserved {
     fn begins(&self, _: &loadtest::plan::Round, _: usize, _: usize) {}
 
-    fn looks_again(&self, _: usize) {}
+    fn begins_final_checks(&self, _: usize) {}
 
     fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())
@@ -146,7 +146,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             injection: Some(&ODD_DELIVERIES),
         };
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
-        let orders = sale.look(false).await.unwrap().facts.orders;
+        let orders = sale.observe_at_rest(false).await.unwrap().facts.orders;
         let of = |number: usize| {
             let key = format!("{}-{number}", sale.item);
             orders.iter().filter(|order| order.key.as_ref() == Some(&key)).count()
@@ -160,7 +160,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             "{name}"
         );
         assert_eq!(of(2), 1, "{name}: {copies:?}");
-        let hung_up: Vec<_> = responses.responses().filter(|response| response.hung_up).collect();
+        let hung_up: Vec<_> = responses.all().filter(|response| response.hung_up).collect();
         assert_eq!(hung_up.len(), 1, "{name}: {:?}", attacked.fault);
         assert_eq!(
             (hung_up[0].number, hung_up[0].kind),

@@ -45,7 +45,7 @@ mod spawner;
 mod stores;
 
 pub use clock::Clock;
-pub use folder::Folder;
+pub use folder::{Folder, owned};
 pub use launch::Launch;
 pub use local_shop::Shop;
 pub use locate::{fetched_to, find, locate};

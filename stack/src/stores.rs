@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,6 +62,11 @@ pub struct Stores {
 }
 
 impl Stores {
+    /// The private folder of this run.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Starts what has no URL, both at once, and waits until it serves.
     ///
     /// # Errors

@@ -1,15 +1,16 @@
-//! A lock that its holder hands to the next waiter: the script that releases says who is next, and tells it.
+//! A lock that its holder hands to the next waiter: the release script names the next holder and sends it a message.
 //!
 //! ```text
 //! A: acquire -> owner, fence 33
 //!                     B: acquire -> place 0 in the queue; waits for a message
 //! A: read, write where fence < 33, order
 //! A: release -- one script: B is the owner, fence 34; PUBLISH to B's process
-//!                     B: its turn; read, write where fence < 34, order
+//!                     B: woken; read, write where fence < 34, order
 //! ```
 //!
-//! First come, first served; nobody is woken only to race. A lease can end under its holder as any other: the store refuses
-//! what an older fence writes, as with `fenced`. Cost: two round trips, of a hand-over one; a renewal each third of a lease.
+//! Waiters are served first come, first served, and no waiter is woken only to race. The lease can end while its holder
+//! works, as with every lease: then the store refuses the write with the older fence, as with `fenced`.
+//! Cost: two round trips, one for a handoff; a renewal each third of a lease.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::stores::{Redis, Store};
 use crate::world::World;
 
 const ACQUIRE: Step = Step::command("acquire", &["EVALSHA"]).plays(Role::Lock);
-/// Who waited has the lock at its end.
+/// When it ends, the waiter holds the lock.
 const WAIT: Step = Step::local("wait").plays(Role::Lock);
 const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
@@ -33,7 +34,7 @@ const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]);
 const RECEIVE: Step = Step::local("receive");
 const PING: Step = Step::command("ping", &["PING"]);
 
-/// How long a lock lives before its first renewal: what is lost to a waiter that died as its turn came.
+/// How long a lock lives before its first renewal. A handoff to a dead waiter delays the others by this long.
 const GRACE: Duration = Duration::from_millis(300);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
@@ -41,7 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "baton",
         family: Family::LeaseLock,
         lesson: 6,
-        summary: "whoever releases the lock hands it to the first in the queue, with a fence",
+        summary: "the release hands the lock to the first waiter in the queue, with a fencing token",
         claims: Claims {
             survives: &[
                 "slow-holder",
@@ -117,7 +118,7 @@ impl Held for HeldLock {
     }
 }
 
-/// Lets everything that the library does pass through the seam.
+/// Passes every operation of the library through the probe.
 struct Seam(Probe);
 
 impl Hook for Seam {

@@ -1,16 +1,17 @@
-//! Owner and time of expiry as the lock's value, by Redis' clock; whoever finds the time over releases for the owner.
+//! Owner and expiry time as the lock's value, by Redis' clock. A waiter that sees it expired releases it for its owner.
 //!
 //! ```text
 //! A: TIME, SETNX lock a,1000 -> 1, (killed)
-//!        B: SETNX -> 0, GET -> a,1000: over     C: SETNX -> 0, GET -> a,1000: over
+//!        B: SETNX -> 0, GET -> a,1000: expired  C: SETNX -> 0, GET -> a,1000: expired
 //!        B: GET -> a                            C: GET -> a
 //!        B: DEL, TIME, SETNX lock b,2000 -> 1
 //!                                               C: DEL                               -- B's lock
 //!                                               C: TIME, SETNX lock c,2000 -> 1      -- B and C are inside
 //! ```
 //!
-//! The lock has no time to live: all rests on who looks. The release asks whose lock it is, but in another command than
-//! the one that deletes it. Cost: four round trips, three for each attempt while waiting, and two more for a take-over.
+//! The key has no time to live: its expiry takes effect only when a waiter looks. The release compares the owner in one
+//! command and deletes in another.
+//! Cost: four round trips, three for each attempt while waiting, and two more for a take-over.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "expiry-value",
         family: Family::LeaseLock,
         lesson: 4,
-        summary: "owner and expiry in the value, Redis TIME; a lock that is over is released for its owner",
+        summary: "owner and expiry in the value, by Redis TIME; waiters release an expired lock",
         claims: Claims {
             broken_by: &["lost-reply"],
             sometimes_broken_by: &["crashed-holder", "crashed-between"],
@@ -84,7 +85,7 @@ impl Locks {
         probe.step(step, &key, self.0.send(&get), found_in_words).await
     }
 
-    /// Deletes the lock if it is `owner`'s. Whether it still is when the DEL arrives, nobody asks.
+    /// Deletes the lock if `owner` holds it. Nothing checks that it still does when the DEL arrives.
     async fn release(&self, key: &str, owner: &str, probe: &Probe) -> Result<bool, Error> {
         let found = self.get(&GET_OWNER, key, probe).await?;
         if found.as_deref().and_then(owner_of) != Some(owner) {
@@ -100,11 +101,10 @@ fn owner_of(value: &str) -> Option<&str> {
     value.split_once(',').map(|(owner, _)| owner)
 }
 
-/// What came of one attempt.
 enum Attempt {
     Taken,
     Held,
-    /// The lock of this owner is over.
+    /// The lock of this owner has expired.
     Over(String),
 }
 
@@ -137,7 +137,7 @@ impl Guard for ExpiryValue {
         let (key, me) = (lock_key(item), Uuid::new_v4().to_string());
         let mut backoff = self.timeouts.backoff();
         while backoff.again(item, probe).await {
-            // From the start and without a pause, once the one who is over was released.
+            // After the release of an expired lock: a new attempt at once, without a pause.
             loop {
                 match self.attempt(&key, &me, probe).await? {
                     Attempt::Taken => {

@@ -1,16 +1,16 @@
-//! A lease lock that hands out a fence: a number that rises with each holder. The store refuses a lower one than it has seen.
+//! A lease lock with a fencing token (fence), rising with each holder. The store refuses one lower than it has seen.
 //!
 //! ```text
 //! A: lock -> fence 33
 //! A: read 2, then paused for longer than its lease
 //!                     B: lock -> fence 34
 //!                     B: read 2; write 1 where fence < 34, order
-//! A: write 1 where fence < 33 -> refused: busy. Had A come before B's write, B would be refused
+//! A: write 1 where fence < 33 -> refused: busy. If A writes before B, B is refused
 //! ```
 //!
-//! The clocks may lie as they like: what counts is the order of the fences, in the statement that writes. That alone does
-//! not see A write between B's read and B's write, so it asks as well for the fence that had written when the stock was
-//! read. Cost: two round trips, and one for each attempt while waiting.
+//! Wrong clocks do no harm: the order of the fences decides, in the statement that writes. That order alone would let A
+//! write between B's read and B's write. So the write also requires that the last writer's fence is still the one that
+//! was read. Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
-/// Takes the lock KEYS[1] for ARGV[1], for ARGV[2] ms, and counts KEYS[2] up: the fence, or nil when it is taken. The count
-/// begins with the server's time in microseconds: were it lost with Redis' data, one from 1 would be refused by a store
-/// that remembers a higher one, for ever. So it may also be forgotten after a day without a holder.
+/// Takes the lock KEYS[1] for ARGV[1], for ARGV[2] ms, and increments KEYS[2]. Returns the fence, or nil when the lock
+/// is held. The count begins with the server's time in microseconds: if Redis loses its data, a count from 1 would be
+/// refused for ever by a store that remembers a higher fence. So the key may also expire after a day without a holder.
 const ACQUIRE: &str = r"
 if not redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then
     return nil
@@ -49,7 +49,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "fenced",
         family: Family::LeaseLock,
         lesson: 6,
-        summary: "a lease lock that hands out a fence; the store refuses an older one as it writes",
+        summary: "a lease lock with a fencing token; the store refuses a write with an older one",
         claims: Claims {
             survives: &[
                 "slow-holder",
@@ -87,7 +87,7 @@ struct Fenced {
     timeouts: Timeouts,
 }
 
-/// The last fence of an item. It outlives every lock.
+/// The key of the last fence of an item. It outlives every lock.
 fn fences_key(item: &Name) -> String {
     format!("fences:{{{item}}}")
 }
@@ -117,7 +117,7 @@ impl Guard for Fenced {
         Ok(None)
     }
 
-    /// A sale that is opened again has forgotten the fences of the one before.
+    /// Deletes the fence, too: a sale that is opened again does not remember those of the sale before.
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&[lock_key(item), fences_key(item)]).await
     }

@@ -1,16 +1,16 @@
-//! The time of expiry as the lock's value, by the instance's own clock, and a take-over by GETSET.
+//! The expiry time as the lock's value, by the instance's own clock, and a take-over by GETSET.
 //!
 //! ```text
 //! A: reads its clock; SET lock NOW+1000 NX PX 1000 -> OK; (killed)
-//! (NOW+1000 is over; what Redis counts began later and is not)
+//! (NOW+1000 is over; the time to live in Redis began later and is not)
 //!                     B: SET -> nil, GET -> a time that is over, GETSET lock 1000 -> the same: taken
-//!                     C: SET -> nil, GET -> 1000, GETSET lock 1000 -> the same: taken, as by everybody else
+//!                     C: SET -> nil, GET -> 1000, GETSET lock 1000 -> the same: taken, as by all waiters
 //! ```
 //!
-//! As the article has it: GETSET writes the lease and not the time of its end, so whoever looks next sees a lock that is
-//! over; losers overwrite the winner's value; and it leaves no time to live. A clock that is ahead does the same to a
-//! holder that lives. The release is not shown there: a bare DEL. Cost: two round trips, two for each attempt while
-//! waiting, and one more for a take-over.
+//! The code is the article's. GETSET writes the length of the lease and not the time of its end, so the next waiter
+//! finds the lock expired. Losers overwrite the winner's value. GETSET also removes the time to live. A clock that is
+//! ahead takes the lock from a live holder in the same way. The article shows no release: here it is a bare DEL.
+//! Cost: two round trips, two for each attempt while waiting, and one more for a take-over.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -63,7 +63,7 @@ struct GetsetTime {
     timeouts: Timeouts,
 }
 
-/// Microseconds since 1970, by the clock of this machine.
+/// Returns the microseconds since 1970, by the local clock.
 fn now_us() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default().as_micros() as u64

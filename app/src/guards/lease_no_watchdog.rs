@@ -1,4 +1,4 @@
-//! Redisson's lock with a lease that nobody renews: reentrant hash, waiters woken by pub/sub, an end that was guessed.
+//! Redisson's lock with a fixed lease that is never renewed: a reentrant hash, waiters woken by pub/sub.
 //!
 //! ```text
 //! A: HINCRBY lock a 1, PEXPIRE 1000
@@ -7,11 +7,11 @@
 //!                     B: read 1
 //! A: write 0, order
 //!                     B: write 0, order    -- oversold
-//! A: HEXISTS lock a -> 0: only now it is known
+//! A: HEXISTS lock a -> 0: only now A learns of it
 //! ```
 //!
-//! It survives a killed holder, and any holder that is done before its lease ends. Cost: two round trips, and one more for
-//! each wake-up.
+//! It survives a killed holder, and any holder that finishes before its lease ends.
+//! Cost: two round trips, and one more for each wake-up.
 
 use async_trait::async_trait;
 

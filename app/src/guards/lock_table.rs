@@ -1,4 +1,4 @@
-//! A row as a lock: inserted to take it, where the unique key lets only one in; with owner, and expiry by the server's clock.
+//! A row as a lock: a unique key lets one insert succeed. The row has an owner, and an expiry by the server's clock.
 //!
 //! ```text
 //! A: insert (item, a, now + 1 s) -> 1 row
@@ -7,10 +7,10 @@
 //!                     B: insert -> duplicate; update where expires_at < now -> 1 row: taken over
 //! ```
 //!
-//! A duplicate does not block, so who waits has to ask again. Of many who find the row expired one takes it over: for the
-//! others it has not expired any more. Each statement is a transaction of its own, and no connection is kept in between.
-//! Like every lease it does not survive a holder that outlives it. Cost: two round trips, and two for each attempt while
-//! waiting.
+//! A duplicate does not block, so a waiter has to retry. Of many waiters that find the row expired one takes it over:
+//! for the others it is no longer expired. Each statement is its own transaction, and no connection is kept in between.
+//! Like every lease it does not survive a holder that outlives it.
+//! Cost: two round trips, and two for each attempt while waiting.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ struct LockTable {
 }
 
 impl LockTable {
-    /// Whether the row is `owner`'s now: inserted, or taken over.
+    /// Inserts the row or takes it over. True when it is `owner`'s now.
     async fn attempt(&self, item: &Name, owner: &str, probe: &Probe) -> Result<bool, Error> {
         let lease_us = self.timeouts.lease.as_micros() as u64;
         let mut sql = self.sql.connected(probe).await?;
@@ -87,8 +87,8 @@ impl LockTable {
     }
 }
 
-/// Whether a statement found its row. Of several that wait for a row at the moment it is deleted MariaDB gives all but one
-/// up: they have not found it.
+/// Whether a statement found its row. MariaDB aborts all but one of the statements that wait for a row when it is
+/// deleted: these have not found it.
 fn found(rows: Result<u64, Error>) -> Result<bool, Error> {
     match rows {
         Ok(rows) => Ok(rows > 0),

@@ -1,4 +1,4 @@
-//! A row as a lock, as it is usually told: inserted to take it, deleted to give it back. No owner, no expiry.
+//! A row as a lock in its usual form: inserted to take the lock, deleted to release it. No owner, no expiry.
 //!
 //! ```text
 //! A: insert (item) -> 1 row
@@ -6,8 +6,8 @@
 //!                     B: insert -> duplicate, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! The unique key lets only one in, and a duplicate does not block: who waits has to ask again. The row outlives its holder
-//! and every restart. Cost: two round trips, and one for each attempt while waiting.
+//! The unique key lets only one insert succeed. A duplicate does not block, so a waiter has to retry. The row outlives
+//! its holder and every restart. Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl LockTableBare {
         let insert = query("insert ignore into bare_locks (item) values (?)").bind(item.as_str());
         match probe.step(&INSERT, item, sql.execute(insert), rows).await {
             Ok(inserted) => Ok(inserted > 0),
-            // Of several that wait for a row at the moment it is deleted MariaDB gives all but one up.
+            // MariaDB aborts all but one of the statements that wait for a row when it is deleted.
             Err(Error::GivenUp { .. }) => Ok(false),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! What can stand around read-check-write. One file each, and its `mod` line here.
+//! The guards around read-check-write. Each has one file, and its `mod` line here.
 
 mod lock_key;
 mod redis_lock;
@@ -45,13 +45,13 @@ pub const ALL: &[GuardEntry] = include!(concat!(env!("OUT_DIR"), "/guards.rs"));
 
 /// A guard before it is opened.
 pub struct GuardEntry {
-    /// What it is and what it claims.
+    /// Its name, its summary and its claims.
     pub mechanism: Mechanism,
     /// The steps it takes.
     pub steps: &'static [Step],
-    /// Whether a purchase that holds the lock may take it once more. Where it may not it waits for itself in vain.
+    /// Whether a holder may take the lock again. Otherwise it would wait for itself, until its time is over.
     pub reentrant: bool,
-    /// Opens it, when it is first used.
+    /// Opens the guard at its first use.
     pub open: for<'a> fn(&'a World) -> Opening<'a>,
 }
 
@@ -66,13 +66,13 @@ fn opened(guard: impl Guard + 'static) -> Result<Arc<dyn Guard>, Error> {
 /// A lock around read-check-write, for one item at a time.
 #[async_trait]
 pub trait Guard: Send + Sync {
-    /// Waits for the lock of `item`, at most as long as the guard was told to. `None` when it did not come free.
+    /// Takes the lock of `item`, and waits for it at most as long as configured. `None` when it was not free in time.
     ///
     /// # Errors
-    /// When the lock's store cannot be reached, which is not the same as a lock that somebody else holds.
+    /// When the lock's store cannot be reached. A lock that another holder has is not an error.
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error>;
 
-    /// Forgets an item whose sale is closed, and its lock, whoever holds it.
+    /// Deletes all that the guard stores of an item whose sale is closed, the lock included, even if it is held.
     ///
     /// # Errors
     /// When the lock's store cannot be reached.
@@ -81,15 +81,15 @@ pub trait Guard: Send + Sync {
     }
 }
 
-/// A lock, while one holds it. Dropping it without release leaves the lock to its lease, if it has one.
+/// A held lock. Dropped without a release, it stays until its lease ends, if it has one.
 #[async_trait]
 pub trait Held: Send + Sync {
-    /// The number by which a store tells this holder from a later one, where the lock gives one out.
+    /// The fencing token, if the lock has one: by it a store tells this holder from a later one.
     fn fence(&self) -> Option<Fence> {
         None
     }
 
-    /// The stock was read; business time comes next.
+    /// Called after the read of the stock, before the business time.
     ///
     /// # Errors
     /// When the lock service fails. Nothing was written yet.
@@ -97,27 +97,27 @@ pub trait Held: Send + Sync {
         Ok(())
     }
 
-    /// The stock was read and is about to be written: whether to go on. No, when it is known by now that the lock was
-    /// lost; a lock that cannot tell says yes.
+    /// Called before the write of the stock. False when the lock is known to be lost: then nothing is written. A lock
+    /// that cannot tell returns true.
     ///
     /// # Errors
-    /// When the lock's store has to be asked and cannot be reached.
+    /// When the guard needs the lock's store for this and cannot reach it.
     async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
         Ok(true)
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     ///
     /// # Errors
     /// When the lock's store cannot be reached: the lock then stays until its lease ends, if it has one.
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error>;
 }
 
-/// What the end of a held lock looked like.
+/// How a held lock ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Released {
-    /// The lock was ours until now.
+    /// The lock was held until the release.
     InTime,
-    /// The lease had ended before: somebody else may have been inside at the same time.
+    /// The lease ended before the release: another holder may have been inside at the same time.
     TooLate,
 }

@@ -25,7 +25,7 @@ use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::timeouts::Timeouts;
 
-/// Items share this many mutexes, so that memory does not grow with every name that was ever asked for.
+/// Items share this many mutexes, so that memory does not grow with the number of item names.
 const STRIPES: usize = 256;
 
 const LOCK: Step = Step::local("lock").plays(Role::Lock);

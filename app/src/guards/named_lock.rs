@@ -1,4 +1,4 @@
-//! MariaDB's named lock: GET_LOCK on a connection of one's own, which keeps the lock for as long as it is open.
+//! MariaDB's named lock: GET_LOCK on a dedicated connection, which keeps the lock for as long as it is open.
 //!
 //! ```text
 //! A: GET_LOCK(item, 1) -> 1
@@ -7,9 +7,9 @@
 //!                     B: -> 1
 //! ```
 //!
-//! No lease that could end too early, and none to wait for after a crash. What it does not survive is a server that has
-//! closed the connection of a holder who lives on: the lock then has a second owner while the first still writes. Each
-//! waiter keeps a connection busy, so they come from a pool of their own: the holder needs one of the others to write.
+//! It has no lease that could end too early, and none to wait for after a crash. It does not survive a server that
+//! closes the connection of a live holder: the lock then has a second owner while the first still writes. Each waiter
+//! occupies a connection, so the lock has its own pool: the holder needs one of the other pool to write.
 //! Cost: two round trips.
 
 use async_trait::async_trait;
@@ -73,7 +73,7 @@ impl Guard for NamedLock {
 
 /// A lock that ends with its connection.
 struct HeldLock {
-    /// None when the lock is given back.
+    /// `None` when the lock was not granted, or is released.
     sql: Option<Connection>,
     item: Name,
 }
@@ -91,7 +91,7 @@ impl Held for HeldLock {
 }
 
 impl Drop for HeldLock {
-    /// Whoever got the connection next would have the lock.
+    /// Closes the connection: in the pool it would keep the lock for its next user.
     fn drop(&mut self) {
         if let Some(sql) = self.sql.take() {
             sql.close();

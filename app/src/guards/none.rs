@@ -1,4 +1,4 @@
-//! No lock at all: read, check, write, each in its own time.
+//! No lock at all: read, check and write are separate steps.
 //!
 //! ```text
 //! A: read 1
@@ -21,7 +21,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "none",
         family: Family::NoLock,
         lesson: 1,
-        summary: "read, check, write, with nothing around them",
+        summary: "read, check and write, without a lock",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],

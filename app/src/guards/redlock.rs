@@ -1,15 +1,15 @@
-//! Redlock: the owner-token lock on a majority of five Redis servers that know nothing of each other.
+//! Redlock: the owner-token lock on a majority of five independent Redis servers.
 //!
 //! ```text
 //! A: SET lock a NX PX 1000 at 1, 2, 3, 4, 5 -> OK at three or more, within the lease: taken
-//!                     B: the same -> OK at two: too few; compare-and-delete at all, and again after a pause
-//! (servers 1 and 2 go away)
+//!                     B: the same -> OK at two: too few; compare-and-delete at all; retries after a pause
+//! (servers 1 and 2 fail)
 //! A: compare-and-delete at 3, 4, 5
 //! ```
 //!
-//! It outlives any two of its servers. Like every lease it does not survive a holder that outlives it: it knows from its
-//! own clock when the lease has ended, but a pause may fall between that look and the write. Cost: ten round trips, one
-//! after the other.
+//! It survives the failure of any two servers. Like every lease it does not survive a holder that outlives it: the
+//! holder checks its own clock before the write, but a pause may fall between the check and the write.
+//! Cost: ten round trips, one after the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::stores::{Connect, Redis};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
 
-/// The service that the servers are.
+/// The name of the service that has the five servers.
 const NODES: &str = "redis-nodes";
 
 /// How long each server may take to answer, at least: a hundredth of a lease, so that servers that are gone do not use it up.
@@ -87,7 +87,7 @@ impl Redlock {
         })
     }
 
-    /// Until when a lock that was asked for at `begun` is sure to last: the servers' clocks may run faster than ours.
+    /// Returns the end of a lock that was requested at `begun`, less a margin for faster clocks of the servers.
     fn valid_until(&self, begun: Instant) -> Instant {
         let lease = self.timeouts.lease;
         let drift = lease / 100 + Duration::from_millis(2);
@@ -96,7 +96,7 @@ impl Redlock {
 }
 
 impl Nodes {
-    /// At how many servers the key was set.
+    /// Sets the key at all servers, and returns at how many that succeeded.
     async fn set(&self, key: &str, token: &str, lease: Duration, probe: &Probe) -> usize {
         let mut set = cmd("SET");
         set.arg(key)
@@ -107,13 +107,13 @@ impl Nodes {
         let mut taken = 0;
         for node in &self.nodes {
             let set = probe.step(&SET_NX, &key, node.send(&set), taken_or_held).await;
-            // A server that is gone, or too slow, is one that refused.
+            // A server that is gone or too slow counts as a refusal.
             taken += usize::from(set.unwrap_or(false));
         }
         taken
     }
 
-    /// At how many servers the key was deleted. All are asked: one whose answer was lost may have set it.
+    /// Deletes the key at all servers, as a lost response may hide that it was set. Returns at how many it was there.
     async fn delete(&self, key: &str, token: &str, probe: &Probe) -> usize {
         let mut release = self.release.key(key);
         release.arg(token);

@@ -1,4 +1,4 @@
-//! SET NX PX with a value that all have in common, ten tries with a fixed pause, and a blind DEL.
+//! SET NX PX with one fixed value for all, ten tries with a fixed pause, and a blind DEL.
 //!
 //! ```text
 //! A: SET lock locked NX PX 1000 -> OK
@@ -8,9 +8,9 @@
 //!                     C: SET lock locked NX PX 1000 -> OK  -- B and C are inside
 //! ```
 //!
-//! A crash costs one lease. But the value names no owner: a holder that outlives its lease ends the lock of the next one.
-//! And who was let in without hearing of it, because the answer was lost, is locked out by itself. The shop's lease stands
-//! in place of the article's seconds. Cost: two round trips, and one for each try while waiting.
+//! A crash costs one lease. But the value names no owner: a holder that outlives its lease deletes the lock of the next
+//! one. A buyer that takes the lock and loses the reply is locked out by its own lock. The shop's lease replaces the
+//! article's seconds. Cost: two round trips, and one for each try while waiting.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The naive Redis lock: SETNX to take it, DEL to give it back. No owner, no expiry.
+//! The naive Redis lock: SETNX to take it, DEL to release it. No owner, no expiry.
 //!
 //! ```text
 //! A: SETNX lock -> 1
@@ -6,7 +6,7 @@
 //!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! And DEL asks nobody whose lock it is: whoever comes to it by mistake opens the door for a second holder.
+//! DEL does not check the owner either: a DEL by mistake lets a second holder in.
 //! Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! SETNX, and then EXPIRE: the lock has a lease, but only from the second command on.
+//! SETNX, and then EXPIRE: the lock has a lease only after the second command.
 //!
 //! ```text
 //! A: SETNX lock -> 1
@@ -6,9 +6,9 @@
 //!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! A crash between the two commands leaves a lock that never ends, and DEL asks nobody whose lock it is. As the tutorials
-//! have it, with the shop's lease in place of their ten seconds. Cost: three round trips, and one for each attempt while
-//! waiting.
+//! A crash between the two commands leaves a lock that never ends. DEL does not check the owner. The code is that of
+//! the tutorials, with the shop's lease in place of their ten seconds.
+//! Cost: three round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

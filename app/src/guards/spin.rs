@@ -1,16 +1,15 @@
-//! The owner-token lock without a pause: who finds it taken asks again at once, and again, as fast as Redis answers.
+//! The owner-token lock without a pause: a waiter tries again at once, as fast as Redis answers.
 //!
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
 //!                     B: SET lock b NX PX 1000 -> nil
-//!                     B: SET lock b NX PX 1000 -> nil    -- thousands of times in a second, for each who waits
+//!                     B: SET lock b NX PX 1000 -> nil    -- thousands of times per second, for each waiter
 //! A: compare-and-delete
 //!                     B: SET lock b NX PX 1000 -> OK
 //! ```
 //!
-//! As exact as `token`, and a hand-off takes no longer than one round trip; but Redis is kept busy by those who do not
-//! get in. Like every lease it does not survive a holder that outlives it. Cost: two round trips, and one for each
-//! attempt while waiting.
+//! As exact as `token`, and a handoff takes no longer than one round trip. But the waiters keep Redis busy. Like every
+//! lease it does not survive a holder that outlives it. Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "spin",
         family: Family::LeaseLock,
         lesson: 4,
-        summary: "SET NX PX with an owner token, asked for again and again without a pause",
+        summary: "SET NX PX with an owner token, retried without a pause",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],

@@ -1,4 +1,4 @@
-//! The owner-token lock: SET NX PX with a value only its owner knows, released by compare-and-delete.
+//! The owner-token lock: SET NX PX with a value that only its owner knows, released by compare-and-delete.
 //!
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
@@ -6,8 +6,8 @@
 //!                     B: SET lock b NX PX 1000 -> nil ... the lease ends ... -> OK
 //! ```
 //!
-//! A crash costs one lease. What it does not survive is a holder that outlives its lease: the lock then has a second
-//! owner while the first still writes. Cost: two round trips, and one for each attempt while waiting.
+//! A crash costs one lease. The lock does not survive a holder that outlives its lease: it then has a second owner
+//! while the first still writes. Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

@@ -8,9 +8,9 @@
 //!                     C: GET item-1 -> nil, SET NX -> OK, count = 1    -- A and C are inside
 //! ```
 //!
-//! The release asks whose lock it is, but in another command than the one that deletes it. As the article has it, with ten
-//! tries and a fixed pause, and with the shop's lease in place of its seconds. Cost: four round trips, and one or two for
-//! each try while waiting.
+//! The release checks the owner in one command and deletes in another. The code is the article's, with ten tries and a
+//! fixed pause, and with the shop's lease in place of its seconds.
+//! Cost: four round trips, and one or two for each try while waiting.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -56,7 +56,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
 };
 
 struct TokenCount {
-    /// Begins the request id of each purchase: two instances, or one before and after a crash, are never the same owner.
+    /// The prefix of the request ids: two instances, or one before and after a crash, never share one.
     client: Uuid,
     locks: Arc<Locks>,
     timeouts: Timeouts,
@@ -64,7 +64,7 @@ struct TokenCount {
 
 struct Locks {
     redis: Arc<Redis>,
-    /// How often a lock is entered; which one, it does not say.
+    /// How often a lock is entered. All locks share this count.
     count: AtomicI64,
 }
 

@@ -1,4 +1,4 @@
-//! An owner token, compared in the program: GET, look, and then DEL as a second command.
+//! An owner token that the program compares: GET, compare, and then DEL as a second command.
 //!
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
@@ -9,9 +9,9 @@
 //!                     C: SET lock c NX PX 1000 -> OK      -- B and C are inside
 //! ```
 //!
-//! A crash costs one lease. Between GET and DEL the lock may change hands, and a DEL deletes whatever it finds. As the
-//! tutorials have it, with the shop's lease in place of their seconds. Cost: three round trips, and one for each attempt
-//! while waiting.
+//! A crash costs one lease. Between GET and DEL the lock may change hands, and DEL deletes any lock that it finds. The
+//! code is that of the tutorials, with the shop's lease in place of their seconds.
+//! Cost: three round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

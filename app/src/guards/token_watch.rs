@@ -1,4 +1,4 @@
-//! An owner token, released under WATCH: Redis deletes the lock only if nobody touched it since it was looked at.
+//! An owner token, released under WATCH: Redis deletes the lock only if no client wrote to it since the check.
 //!
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
@@ -8,9 +8,9 @@
 //! A: MULTI, DEL lock, EXEC -> nil; WATCH lock, GET -> b, not mine: UNWATCH    -- B keeps its lock
 //! ```
 //!
-//! Who does not get the lock tries again without a pause, and gives a lock that has no lease one. What it does not survive
-//! is a holder that outlives its lease and still writes. The watch needs a connection of one's own. The shop's lease and
-//! wait stand in place of the benchmark's ten seconds. Cost: three round trips, and two for each attempt while waiting.
+//! A waiter tries again without a pause, and sets a lease on a lock that has none. The lock does not survive a holder
+//! that outlives its lease and still writes. WATCH needs a dedicated connection. The shop's lease and wait replace the
+//! benchmark's ten seconds. Cost: three round trips, and two for each attempt while waiting.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ const WATCH: Step = Step::command("watch", &["WATCH", "GET"]);
 const EXEC: Step = Step::command("exec", &["MULTI", "DEL", "EXEC"]).plays(Role::Release);
 const UNWATCH: Step = Step::command("unwatch", &["UNWATCH"]);
 
-/// What TTL answers about a key that never expires.
+/// The reply of TTL for a key that never expires.
 const NO_LEASE: i64 = -1;
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
@@ -74,7 +74,7 @@ impl TokenWatch {
         self.timeouts.lease.as_millis() as u64
     }
 
-    /// A lock that somebody left without a lease would stay for ever.
+    /// Sets a lease on a lock without one, which would stay for ever.
     async fn give_lease(&self, key: &str, probe: &Probe) -> Result<(), Error> {
         let ttl = cmd("TTL").arg(key).to_owned();
         let words = |left_s: &i64| format!("{left_s} s left");

@@ -1,4 +1,4 @@
-//! The owner-token lock, given back too early: the stock is read under the lock and written after it.
+//! The owner-token lock, released too early: the stock is read under the lock and written after the release.
 //!
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
@@ -10,8 +10,8 @@
 //!                     B: compare-and-delete; write 0, order    -- oversold
 //! ```
 //!
-//! A lock protects what is done while it is held, and this one is held for the reading alone. Cost: two round trips, and
-//! one for each attempt while waiting.
+//! A lock protects the steps that run while it is held, and this one is held for the read alone.
+//! Cost: two round trips, and one for each attempt while waiting.
 
 use async_trait::async_trait;
 
@@ -28,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "unlock-before-write",
         family: Family::LeaseLock,
         lesson: 4,
-        summary: "SET NX PX with an owner token, given back before the stock is written",
+        summary: "SET NX PX with an owner token, released before the stock is written",
         claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &["redis"],
@@ -53,7 +53,7 @@ impl Guard for UnlockBeforeWrite {
     }
 }
 
-/// None when the lock was given back.
+/// `None` once the lock is released.
 struct HeldWhileReading(Option<Box<dyn Held>>);
 
 #[async_trait]
@@ -65,7 +65,7 @@ impl Held for HeldWhileReading {
         Ok(())
     }
 
-    /// Where nothing is to be written, the lock is still held.
+    /// Releases the lock if it is still held, because there was nothing to write.
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {
         match self.0 {
             Some(held) => held.release(probe).await,

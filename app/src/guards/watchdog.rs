@@ -8,7 +8,7 @@
 //!                     B: woken; lock -> OK
 //! ```
 //!
-//! Long work keeps its lock, a killed holder loses it after one lease. A holder that is paused, with its renewals, for
+//! Long work keeps its lock. A killed holder loses it after one lease. A holder that is paused, with its renewals, for
 //! longer than the lease is not protected. Cost: two round trips, one more for each wake-up, one per third of a lease.
 
 use std::sync::Arc;
@@ -79,14 +79,14 @@ async fn renew(entered: Entered, lost: Arc<AtomicBool>, probe: Probe) {
         match entered.renew(&probe).await {
             Ok(true) => {}
             Ok(false) => return lost.store(true, Ordering::Relaxed),
-            // A lock that could not be renewed may still be ours: the next third of the lease will tell.
+            // The lock may still be held: the next renewal will tell.
             Err(error) => tracing::warn!(%error, "the lease was not renewed"),
         }
     }
 }
 
 impl Drop for Lease {
-    /// Nobody renews for a holder that has gone.
+    /// Stops the renewal when its holder is gone.
     fn drop(&mut self) {
         self.renewal.abort();
     }

@@ -18,13 +18,13 @@ use crate::world::World;
 pub struct Entry {
     /// `mechanism@store`
     pub name: String,
-    /// What decides.
+    /// The mechanism that decides.
     pub mechanism: Mechanism,
-    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first; `sql+sql` are two servers.
+    /// The store of stock and orders, or two joined by `+`, stock first; `sql+sql` are two servers.
     pub store: &'static str,
-    /// Every service it needs, its stores included.
+    /// Every service that it needs, its stores included.
     pub needs: Vec<&'static str>,
-    /// Every step it can take, so that a fault can name it.
+    /// Every step that it can take, so that a fault can name it.
     pub steps: Vec<Step>,
     how: How,
 }
@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    /// The threats that break it whenever they strike: those that break its mechanism, and those by which a store loses data.
+    /// The threats that always break it: those of its mechanism, and those by which a store loses data.
     pub fn broken_by(&self) -> Vec<&'static str> {
         let loses_by = |name| stores::ALL.iter().filter(move |store| store.name == name);
         let stores = self.store.split('+').flat_map(loses_by);
@@ -83,8 +83,8 @@ impl Entry {
         broken_by
     }
 
-    /// The threats under which it promises neither to oversell nor to get stuck, nor to lose an order. A threat that is neither
-    /// here nor in [`Entry::broken_by`] is undeclared.
+    /// The threats under which it promises not to oversell, get stuck or lose an order. A threat that is neither here
+    /// nor in [`Entry::broken_by`] is undeclared.
     pub fn claims(&self) -> Vec<&'static str> {
         let broken_by = self.broken_by();
         let mut claims = self.mechanism.survives();
@@ -92,17 +92,17 @@ impl Entry {
         claims
     }
 
-    /// The first service it needs that is not there, if one is not.
+    /// Returns the first service that it needs and that is missing.
     pub fn missing(&self, services: &Services) -> Option<Missing> {
         self.needs.iter().find_map(|need| services.urls(need).err())
     }
 
-    /// Whether it is a guard that stands around read, check and write.
+    /// Whether it is a guard around read, check and write.
     pub fn is_guarded(&self) -> bool {
         matches!(self.how, How::Guarded(_))
     }
 
-    /// The step before which a pause does the most harm: behind a guard the write, whatever the guard is doing before it.
+    /// The step before which a pause does the most harm. For every guard that is the write.
     pub fn pause_at(&self) -> &'static str {
         match self.how {
             How::Guarded(_) => Role::Write.name(),
@@ -110,8 +110,8 @@ impl Entry {
         }
     }
 
-    /// The step before which the stock was taken and the order is not entered yet, where these are two steps; with a `+` that
-    /// is so after it. Where others enter the order, a purchase is at its weakest there.
+    /// The step at which the stock is taken and the order is not entered yet, if these are two steps. A fault comes
+    /// before it, or after it with a `+`: that is the weakest step of a mechanism whose order others enter.
     pub fn record_at(&self) -> Option<&'static str> {
         let of = |role| self.steps.iter().find(|step| step.role == Some(role));
         let record = of(Role::Write).and(of(Role::Record)).map(|step| step.name);
@@ -133,7 +133,7 @@ impl Entry {
     }
 }
 
-/// The servers behind the name of a place: one, or two with a `+` between them. Of one kind they are the first and the second.
+/// Returns the servers of a store's name: one, or two for a name with `+`. Of one kind they are first and second.
 fn servers(store: &'static str) -> Vec<&'static str> {
     match store.split_once('+') {
         Some((stock, orders)) if stock == orders => vec![stock, SECOND_SQL],
@@ -141,25 +141,25 @@ fn servers(store: &'static str) -> Vec<&'static str> {
     }
 }
 
-/// A strategy that can be used, and is opened when it first is.
+/// A strategy that is opened at its first use.
 pub struct Listed {
-    /// What it is.
+    /// Its description.
     pub entry: Entry,
-    /// Which of the catalogue, from 0.
+    /// Its number in the catalogue, from 0.
     pub number: usize,
     opened: OnceCell<Arc<dyn Strategy>>,
 }
 
 impl Listed {
-    /// Whether it was used before.
+    /// Whether it is open.
     pub fn is_open(&self) -> bool {
         self.opened.initialized()
     }
 
-    /// The strategy, opened.
+    /// Returns the strategy, and opens it first if necessary.
     ///
     /// # Errors
-    /// When something it needs is missing or cannot be reached. It is tried again the next time.
+    /// When a service that it needs is missing or cannot be reached. The next call tries again.
     pub async fn opened(&self, world: &World) -> Result<&Arc<dyn Strategy>, Error> {
         self.opened.get_or_try_init(|| self.entry.open(world)).await
     }
@@ -169,7 +169,7 @@ impl Listed {
 pub struct Catalogue(Vec<Arc<Listed>>);
 
 impl Catalogue {
-    /// Nothing of it is open yet.
+    /// Lists all strategies. None is open yet.
     pub fn new() -> Self {
         let listed = |(number, entry)| {
             Arc::new(Listed {

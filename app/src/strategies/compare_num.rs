@@ -1,4 +1,4 @@
-//! Compare-and-set on the number itself: write only if the stock is still what was read.
+//! Compare-and-set on the number itself: write only if the stock is still the number that was read.
 //!
 //! ```text
 //! A: select num            -- 1
@@ -7,8 +7,9 @@
 //!                     B: update ... set num = 0 where id = ? and num = 1   -- 0 rows: read again
 //! ```
 //!
-//! Nobody waits for a lock, but under a crowd most attempts are lost: n buyers need about n rounds. A number that
-//! comes back to its old value would pass unseen; a counter that only falls cannot. Cost: five round trips an attempt.
+//! No purchase waits for a lock, but under a crowd most attempts fail: n buyers need about n rounds. A number that
+//! returns to its old value would go unnoticed (ABA). A counter that only falls never does.
+//! Cost: five round trips per attempt.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "compare-num",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "update ... where num = what was read, again until it is",
+        summary: "update ... where num = the number read, retried until it matches",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
@@ -54,7 +55,7 @@ struct CompareNum {
 }
 
 impl CompareNum {
-    /// One attempt; `None` when somebody else wrote in between.
+    /// Makes one attempt; `None` when another purchase wrote in between.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let Some(found) = self.sql.read(purchase, probe).await? else {
             return Ok(Some(Outcome::UnknownItem));

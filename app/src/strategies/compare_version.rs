@@ -1,4 +1,4 @@
-//! Compare-and-set on a version that every write raises: write only if nobody has written since the read.
+//! Compare-and-set on a version that every write raises: write only if no other write came since the read.
 //!
 //! ```text
 //! A: select num, version      -- 1, version 7
@@ -7,8 +7,8 @@
 //!                     B: the same                           -- 0 rows: read again
 //! ```
 //!
-//! A version never comes back, as a number does that is sold and then restocked. It protects only against those who raise
-//! it: one statement that forgets to is not seen. Cost: five round trips an attempt.
+//! A version never returns to an old value, unlike a number that is sold and then restocked. It protects only against
+//! writers that raise it: a statement that forgets to goes unnoticed. Cost: five round trips per attempt.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "compare-version",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "update ... where version = what was read, again until it is",
+        summary: "update ... where version = the version read, retried until it matches",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
@@ -66,7 +66,7 @@ struct CompareVersion {
 }
 
 impl CompareVersion {
-    /// Units left, and the version of the row.
+    /// Returns the units left and the version of the row; `None` without a sale.
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<(i64, u64)>, Error> {
         let mut sql = self.sql.connected(probe).await?;
         let select = query("select num, version from store where id = ?").bind(purchase.item.as_str());
@@ -81,7 +81,7 @@ impl CompareVersion {
         Ok(Some((row.try_get(0)?, row.try_get(1)?)))
     }
 
-    /// One attempt; `None` when somebody else wrote in between.
+    /// Makes one attempt; `None` when another purchase wrote in between.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let (left, version) = self.read(purchase, probe).await?.unwrap_or_default();
         let remaining = left - i64::from(purchase.quantity);

@@ -4,10 +4,10 @@
 //! A: update ... set num = num - 1 where id = ? and num >= 1    -- 1 row; the row is locked until commit
 //!                     B: the same, BLOCKS
 //! A: insert order, commit
-//!                     B: unblocked; num >= 1 is judged on what A left
+//!                     B: unblocked; num >= 1 is checked on the number that A left
 //! ```
 //!
-//! Nothing is read that could grow old, so nothing can be lost. Cost: five round trips, the row locked for four.
+//! No number is read that could become stale, so no update is lost. Cost: five round trips, the row locked for four.
 
 use std::sync::Arc;
 

@@ -1,15 +1,16 @@
-//! DECR first and look afterwards: who finds less than nothing gives back what was taken.
+//! DECR first, check afterwards: a purchase that finds a negative counter gives its units back.
 //!
 //! ```text
 //! A: DECRBY 1    -- 0: HSET order, sold
 //!                     B: DECRBY 1     -- -1: INCRBY 1, sold out
 //! C: DECRBY 1    -- 0
-//! C: (killed)    -- neither order nor undo: a unit that nobody has
+//! C: (killed)    -- neither order nor undo: the unit is lost
 //! ```
 //!
-//! No step can be lost, as each one is relative. But several steps make a sale, and nobody finishes them for a buyer who
-//! dies between. While units are on their way back the counter is too low: who wants one may be refused because somebody
-//! else wanted five. Copies of a purchase are told apart by a claim (SADD) that the first one makes. Cost: four round trips.
+//! Each step is relative, so no update is lost. But a sale takes several steps, and no process completes it for a
+//! purchase that dies in between. While units are on their way back the counter is too low: a buyer of one may be
+//! refused as another wanted five. A claim (SADD) by the first copy of a purchase keeps other copies out.
+//! Cost: four round trips.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "decr-undo",
         family: Family::Atomic,
         lesson: 9,
-        summary: "DECRBY, and INCRBY back where that was too much",
+        summary: "DECRBY, and INCRBY to give back what was too much",
         claims: Claims {
             broken_by: &["crashed-holder", "crashed-between", "store-silent", "lost-reply"],
             ..AS_FAMILY
@@ -60,14 +61,14 @@ struct DecrUndo {
     timeouts: Timeouts,
 }
 
-/// The key of the orders that are somebody's to make.
+/// The key of the set of orders that a purchase has claimed.
 fn claimed_key(item: &Name) -> String {
     format!("claimed:{{{item}}}")
 }
 
 impl DecrUndo {
-    /// One attempt; `None` while another copy of this purchase is under way. Its claim is kept with its order: a copy that
-    /// looked before that was entered comes too late for another.
+    /// Makes one attempt; `None` while another copy of this purchase runs. The claim stays with the order: a copy that
+    /// has read before the order was there comes too late for another one.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let Some(found) = self.redis.read(purchase, probe).await? else {
             return Ok(Some(Outcome::UnknownItem));

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! A: take        -- Redis: left 0
-//! A: (killed)    -- MariaDB never hears of it: a unit that nobody has
+//! A: (killed)    -- MariaDB gets no order: the unit is lost
 //!                     B: take -> sold out
 //! ```
 //!
-//! Exact while nobody dies between the two writes, as everybody does who is there when an instance is killed; no
-//! transaction spans them, and nobody looks after what was left half done. A second copy of a purchase takes nothing: it
+//! Exact as long as no purchase dies between the two writes. A killed instance kills every purchase that is there. No
+//! transaction spans the two writes, and no process completes them later. A second copy of a purchase takes nothing: it
 //! waits for the order of the first. Cost: three round trips.
 
 use std::sync::Arc;
@@ -67,7 +67,7 @@ struct DualWrite {
     timeouts: Timeouts,
 }
 
-/// The key of the orders that units were taken for.
+/// The key of the set of orders that have taken units.
 fn taken_key(item: &Name) -> String {
     format!("taken:{{{item}}}")
 }
@@ -89,7 +89,7 @@ impl DualWrite {
 impl Strategy for DualWrite {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        // Before anything is taken: a purchase that waits in vain for a connection must not have taken a unit.
+        // Connects before the take: a purchase that gets no connection must not have taken a unit.
         let mut sql = self.sql.connected(probe).await?;
         if let Some(order) = self.sql.find(purchase, probe, &mut sql).await? {
             return Ok(Outcome::Repeated(order));
@@ -108,7 +108,7 @@ impl Strategy for DualWrite {
             _ => return Ok(Outcome::SoldOut),
         }
         let recorded = self.sql.record(purchase, probe, &mut sql).await;
-        // Whatever MariaDB says that it has not done, the unit is gone.
+        // The unit is taken, even if MariaDB did nothing: after an error the outcome is unknown.
         match recorded.map_err(|error| Error::failed(Sql::NAME, error))? {
             true => Ok(Outcome::Sold { remaining }),
             false => self.other_copy(purchase, probe, &mut sql).await,

@@ -1,15 +1,15 @@
-//! The pessimistic row lock: who reads the row locks it, until the transaction ends.
+//! The pessimistic row lock: a transaction that reads the row locks it, until the transaction ends.
 //!
 //! ```text
-//! A: begin; select num ... for update     -- 1; the row is A's
+//! A: begin; select num ... for update     -- 1; A has locked the row
 //!                     B: begin; select num ... for update, BLOCKS
 //! A: update ... set num = 0; insert order; commit
 //!                     B: unblocked: 0, sold out
 //! ```
 //!
-//! What is read cannot grow old, and the lock ends with its transaction, also when its holder dies. The connection is kept
-//! for the whole of the work, and all who wait keep one too. A row that is not there cannot be locked: its gap is, by
-//! everybody at once, and two who then insert it wait for each other. Cost: five round trips, the row locked for four.
+//! A locked number cannot become stale. The lock ends with its transaction, also when the holder dies. The holder and
+//! each waiter occupy a connection for that time. A missing row cannot be locked: several transactions lock its gap at
+//! once, and two that then insert the row wait for each other. Cost: five round trips, the row locked for four.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) struct ForUpdate {
 }
 
 impl ForUpdate {
-    /// One attempt; `None` when MariaDB gave it up.
+    /// Makes one attempt; `None` when MariaDB aborted it.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let mut sql = self.sql.begun(purchase, probe).await?;
         let select = query(self.select).bind(purchase.item.as_str());
@@ -80,7 +80,7 @@ impl ForUpdate {
 
 #[async_trait]
 impl Strategy for ForUpdate {
-    /// Among themselves they meet no deadlock. With others they may, and then begin anew.
+    /// Two of these purchases cannot deadlock. With other statements one can, and then starts again.
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         let mut backoff = self.timeouts.backoff();
         while backoff.again(&purchase.item, probe).await {

@@ -1,15 +1,15 @@
-//! `for-update`, by a column that has no index: the database looks at every row for it, and locks each one it looks at.
+//! `for-update` by a column without an index: the database examines every row, and locks each one.
 //!
 //! ```text
-//! A: begin; select num ... where sku = 'a' for update     -- the rows of a, b and c are A's, and the gaps between
+//! A: begin; select num ... where sku = 'a' for update     -- A has locked the rows a, b, c and the gaps
 //!                     B: begin; select num ... where sku = 'b' for update, BLOCKS
 //!                     C: open a sale of d, BLOCKS
 //! A: update, insert order, commit
 //! ```
 //!
-//! Exact, and one lock for all items: with many of them it sells no faster than with one (`--items`), and a buyer waits for
-//! whoever buys something else. The more rows there are, the longer each statement takes, too. Cost: five round trips, all
-//! rows locked for four.
+//! Exact, but one lock for all items: with many items it sells no faster than with one (`--items`), and a buyer waits
+//! for buyers of other items. More rows also make each statement slower.
+//! Cost: five round trips, all rows locked for four.
 
 use super::for_update::{ForUpdate, LOCK_ROW, steps};
 use super::{NativeEntry, opened};

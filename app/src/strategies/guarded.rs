@@ -1,11 +1,11 @@
-//! Read, check, write, with a guard around them: the sale that every lock is there to protect.
+//! Read, check, write, with a guard around them: the sale that every lock protects.
 //!
 //! ```text
 //! lock          -- the guard's, see guards/
 //! read          -- how many are left?
 //! ...           -- business time
-//! write, record -- the counter is set to what was read minus the quantity; the order is entered
-//! release       -- after the commit: before it, the next one would read the old stock
+//! write, record -- the counter is set to the number read minus the quantity; the order is entered
+//! release       -- after the commit: before it, the next holder would read the old stock
 //! ```
 //!
 //! Cost: the guard's, one round trip to read, and one (Redis) or four (SQL) to write.
@@ -53,7 +53,7 @@ impl Guarded {
             Written::Fenced => Ok(Outcome::Busy),
             Written::Closed => Ok(Outcome::UnknownItem),
             Written::Repeated => {
-                // Two requests with one key got here together: the order of the other one is this one's too.
+                // Two requests with one key met here: the order of the other is the answer to this one, too.
                 let order = self.stock.read(purchase, probe).await?.and_then(|found| found.order);
                 Ok(order.map_or(Outcome::UnknownItem, Outcome::Repeated))
             }
@@ -68,13 +68,13 @@ impl Strategy for Guarded {
             Ok(Some(held)) => held,
             Ok(None) => return Ok(Outcome::Busy),
             Err(error) => {
-                // Whatever became of the lock: the stock was neither read nor written, and nothing was sold.
-                tracing::warn!(%error, item = %purchase.item, "the lock is not to be had");
+                // The state of the lock is unknown. But the stock was neither read nor written, so nothing was sold.
+                tracing::warn!(%error, item = %purchase.item, "the lock could not be taken");
                 return Ok(Outcome::Busy);
             }
         };
         let outcome = self.sell(purchase, held.as_mut(), probe).await;
-        // Whatever becomes of the lock now: what was sold is sold, and the buyer has to be told so.
+        // The outcome stands, even if the release fails: the buyer must hear of a sale.
         match held.release(probe).await {
             Ok(Released::InTime) => {}
             Ok(Released::TooLate) => tracing::warn!(item = %purchase.item, "the lease ended before the sale did"),

@@ -1,4 +1,4 @@
-//! Compare-and-set whose result nobody looks at: the write did not take place, and the sale is recorded all the same.
+//! Compare-and-set whose result is ignored: the write did not take place, and the sale is recorded all the same.
 //!
 //! ```text
 //! A: select num                                             -- 1
@@ -7,8 +7,8 @@
 //!                     B: update ... where id = ? and num = 1   -- 0 rows, unseen; insert order, commit: sold
 //! ```
 //!
-//! No error comes back: an update that finds no row is a success of zero rows. The counter stays right, and the orders do
-//! not. The cure is in `compare-num`: no row, no order. Cost: five round trips.
+//! No error comes back: an update that finds no row is a success of zero rows. The counter stays right, and the orders
+//! do not. The cure is in `compare-num`: no row, no order. Cost: five round trips.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "ignored-result",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "update ... where num = what was read, sold whether it was or not",
+        summary: "update ... where num = the number read, sold even if no row matched",
         claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &[],
@@ -63,7 +63,7 @@ impl Strategy for IgnoredResult {
             .bind(remaining)
             .bind(purchase.item.as_str())
             .bind(found.left);
-        // Here is the mistake: how many rows it found comes back, and goes no further than to who looks on.
+        // The mistake: the number of rows goes to the trace only, and is not checked.
         probe
             .step(&COMPARE_SET, &purchase.item, sql.execute(update), |found| {
                 wrote(*found, remaining)

@@ -1,4 +1,4 @@
-//! Read, compute, write, all in one transaction: the second of two writes wins, and the first is lost.
+//! Read, compute, write in one transaction: the second of two writes wins, and the first is lost.
 //!
 //! ```text
 //! A: begin; select num           -- 5
@@ -7,9 +7,9 @@
 //!                     B: update ... set num = 4 where id = ?; commit   -- four sold, and four are left
 //! ```
 //!
-//! REPEATABLE READ promises each of them that what it reads does not change, not that nobody changes it. Whether B's
-//! update is let through is a setting: here `innodb_snapshot_isolation` is off, as it is by default up to MariaDB 11.5.
-//! Cost: five round trips.
+//! REPEATABLE READ promises that a transaction's reads do not change, not that other transactions do not write. A
+//! setting decides whether B's update succeeds: here `innodb_snapshot_isolation` is off, the default up to MariaDB
+//! 11.5. Cost: five round trips.
 
 use std::sync::Arc;
 

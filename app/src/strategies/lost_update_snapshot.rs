@@ -1,4 +1,4 @@
-//! `lost-update`, word for word, on connections with `innodb_snapshot_isolation`: the second write is refused.
+//! The code of `lost-update` on connections with `innodb_snapshot_isolation`: the second write is refused.
 //!
 //! ```text
 //! A: begin; select num           -- 5
@@ -7,8 +7,8 @@
 //!                     B: update ... set num = 4 where id = ?   -- error 1020: the row has changed since it was read
 //! ```
 //!
-//! The first one wins, and the other is told to come again. The setting is on by default from MariaDB 11.6 on; it is known
-//! from 10.11.8, 11.4.2 and their like on, and a shop that relies on it is exact only there. Cost: five round trips.
+//! The first write wins, and the other buyer is told busy. The setting is on by default since MariaDB 11.6. It exists
+//! since 10.11.8, 11.4.2 and their like, and a shop that relies on it is exact only there. Cost: five round trips.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 -- Sells ARGV[2] units: KEYS[1] is the counter, KEYS[2] the ledger, ARGV[1] the order id, ARGV[3] the ledger entry.
--- Answers how many are left, or why it does not sell.
+-- Returns how many are left, or why it does not sell.
 local left = tonumber(redis.call('get', KEYS[1]))
 if left == nil then
     return {'unknown'}
 end
 local quantity = tonumber(ARGV[2])
--- Whether the order is there already is seen by entering it.
+-- HSETNX also tells whether the order exists.
 if left >= quantity and redis.call('hsetnx', KEYS[2], ARGV[1], ARGV[3]) == 1 then
     return redis.call('decrby', KEYS[1], quantity)
 end

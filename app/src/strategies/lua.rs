@@ -1,4 +1,4 @@
-//! One Lua script: Redis checks, takes and records while it does nothing else.
+//! One Lua script: Redis checks, takes and records in one atomic step.
 //!
 //! ```text
 //! A: EVALSHA -- stock 1: HSETNX, DECRBY -> sold

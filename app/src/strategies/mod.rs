@@ -1,4 +1,4 @@
-//! How a purchase is decided. Those that need no guard have one file each, and its `mod` line here; [`Catalogue`] has all.
+//! The strategies. Each that needs no guard has one file, and its `mod` line here; [`Catalogue`] has all.
 
 mod catalogue;
 mod guarded;
@@ -47,35 +47,35 @@ use crate::world::World;
 /// Every mechanism that needs no guard, once for each store: the entries of the modules above, in their order.
 const NATIVE: &[NativeEntry] = include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
 
-/// A way to sell.
+/// A strategy: a way to sell.
 #[async_trait]
 pub trait Strategy: Send + Sync {
-    /// Tries to sell. A wait on the way is bounded and ends in [`Outcome::Busy`].
+    /// Tries to sell. Every wait is bounded and ends in [`Outcome::Busy`].
     ///
     /// # Errors
-    /// When a store fails: whether the sale took place is then unknown.
+    /// When a store fails: then it is unknown whether the sale took place.
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error>;
 
-    /// Whether the order of this purchase, which was seen in the ledger, may be taken back yet.
+    /// Whether the order of this purchase, which the ledger shows, may still be rolled back.
     ///
     /// # Errors
-    /// When what would tell cannot be reached.
+    /// When the store that knows cannot be reached.
     async fn may_take_back(&self, _purchase: &Purchase) -> Result<bool, Error> {
         Ok(false)
     }
 
-    /// Forgets what it keeps of an item besides stock and orders, when the sale is closed.
+    /// Deletes all that the strategy stores of an item besides stock and orders, when the sale is closed.
     ///
     /// # Errors
-    /// When what holds it cannot be reached.
+    /// When its store cannot be reached.
     async fn forget(&self, _item: &Name) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Purchases of an item that are neither done nor undone, where it takes several steps to end one.
+    /// Counts the purchases of an item that are neither completed nor undone, for strategies of several steps.
     ///
     /// # Errors
-    /// When what holds them cannot be reached.
+    /// When their store cannot be reached.
     async fn pending(&self, _item: &Name) -> Result<Pending, Error> {
         Ok(Pending::default())
     }
@@ -84,15 +84,15 @@ pub trait Strategy: Send + Sync {
 /// A strategy that is being opened.
 type Opening<'a> = BoxFuture<'a, Result<Arc<dyn Strategy>, Error>>;
 
-/// Opens a strategy, when it is first used.
+/// Opens a strategy at its first use.
 type Open = for<'a> fn(&'a World) -> Opening<'a>;
 
 /// A mechanism that needs no guard, before it is opened.
 struct NativeEntry {
     mechanism: Mechanism,
-    /// Where stock and orders are: a store's name, or two with a `+` between them, stock first; `sql+sql` are two servers.
+    /// The store of stock and orders, or two joined by `+`, stock first; `sql+sql` are two servers.
     store: &'static str,
-    /// Every step it can take, so that a fault can name it.
+    /// Every step that it can take, so that a fault can name it.
     steps: &'static [Step],
     open: Open,
 }

@@ -1,17 +1,17 @@
-//! Compare-and-set, tried again inside its own transaction: what it reads again is the snapshot of its first read.
+//! Compare-and-set, retried inside its own transaction: each read returns the snapshot of the first read.
 //!
 //! ```text
 //! A: begin; select num             -- 5
 //!                     B: begin; select num                     -- 5
 //! A: update ... and num = 5; commit   -- 1 row
-//!                     B: update ... and num = 5                -- 0 rows, and the row is locked by the search
+//!                     B: update ... and num = 5                -- 0 rows, but the search locks the row
 //!                     B: select num                            -- 5, as long as the transaction lasts
 //!                     B: update ... and num = 5                -- 0 rows, for ever
 //! ```
 //!
-//! It oversells nothing. Whoever loses once can only lose, until the time is over, and keeps the row from all the others
-//! meanwhile: a crowd is told busy, and one buyer is served where hundreds could be. A locking read would see the new
-//! number; so does a new transaction, as in `compare-num`. Cost: five round trips.
+//! It does not oversell. But a purchase that loses once can only lose until its time is over, and keeps the row from
+//! all others meanwhile: a crowd is told busy, and one buyer is served where hundreds could be. A locking read would
+//! see the new number; so does a new transaction, as in `compare-num`. Cost: five round trips.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ struct RetryInSnapshot {
 }
 
 impl RetryInSnapshot {
-    /// How many are left behind it; `None` when it does not sell.
+    /// Sells and returns the units left; `None` when it does not sell.
     async fn sell(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<i64>, Error> {
         let item = purchase.item.as_str();
         let mut backoff = self.timeouts.backoff();

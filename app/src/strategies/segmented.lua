@@ -1,6 +1,6 @@
--- Sells ARGV[2] units out of the segments KEYS[3], ARGV[4] of them, the one with the number ARGV[5] first: KEYS[1] is the
--- counter, whose units move into the segments, KEYS[2] the ledger, ARGV[1] the order id, ARGV[3] the ledger entry. Answers how
--- many are left, or why it does not sell.
+-- Sells ARGV[2] units from the ARGV[4] segments in KEYS[3], segment ARGV[5] first. KEYS[1] is the counter, whose units
+-- move into the segments, KEYS[2] the ledger, ARGV[1] the order id, ARGV[3] the ledger entry. Returns how many are
+-- left, or why it does not sell.
 local counter = tonumber(redis.call('get', KEYS[1]))
 if not counter then
     return {'unknown'}

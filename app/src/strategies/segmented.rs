@@ -1,4 +1,4 @@
-//! One hot item in eight segments: a purchase takes from one of them, and from the others what is missing there.
+//! One hot item in eight segments: a purchase takes from one segment, and the missing units from the others.
 //!
 //! ```text
 //! A: segment 3 has 1: -1 -> sold
@@ -6,10 +6,10 @@
 //! C: all eight are empty -> sold out
 //! ```
 //!
-//! Purchases of one item meet in one segment only now and then. Without stealing a buyer would be refused while units lie in
-//! other segments. Here the segments are fields of one hash, and a script takes and steals while Redis does nothing else:
-//! exact, and no faster than `lua`, for Redis has one thread. Segments pay where each has its own row, lock or node; there
-//! stealing takes several steps, and has to be made safe as any sale. Cost: one round trip.
+//! Purchases of one item rarely meet in one segment. Without stealing, a buyer would be refused while other segments
+//! have units. Here the segments are fields of one hash, and a script takes and steals in one atomic step: exact, and
+//! no faster than `lua`, as Redis has one thread. Segments pay off where each has its own row, lock or node. There
+//! stealing takes several steps, and must be made as safe as any sale. Cost: one round trip.
 
 use std::sync::Arc;
 

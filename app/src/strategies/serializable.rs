@@ -1,16 +1,16 @@
-//! SERIALIZABLE: plain read and write, and the database sees to it that the outcome is that of some order.
+//! SERIALIZABLE: plain read and write; the database makes the outcome that of some serial order.
 //!
 //! ```text
 //! A: begin; select num          -- 1; a shared lock on the row
 //!                     B: begin; select num                   -- 1; shared, too
 //! A: update ... set num = 0, BLOCKS
-//!                     B: update ..., waits for A, who waits for B -- error 1213: rolled back
+//!                     B: update ..., waits for A, which waits for B -- error 1213: rolled back
 //! A: unblocked: 1 row; insert order, commit
 //!                     B: read again: 0, sold out
 //! ```
 //!
-//! InnoDB turns each plain read into one that locks. Two who both want to write what both have read always end in a
-//! deadlock, so whoever asks for SERIALIZABLE has to be ready to begin anew. Cost: six round trips an attempt.
+//! InnoDB turns each plain read into a locking read. Two transactions that write a row which both have read always end
+//! in a deadlock, so a client of SERIALIZABLE must be ready to retry. Cost: six round trips per attempt.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "serializable",
         family: Family::RowLock,
         lesson: 8,
-        summary: "isolation level serializable, again after each deadlock",
+        summary: "isolation level SERIALIZABLE, retried after each deadlock",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
@@ -56,7 +56,7 @@ struct Serializable {
 }
 
 impl Serializable {
-    /// One attempt; `None` when MariaDB gave it up.
+    /// Makes one attempt; `None` when MariaDB aborted it.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let mut sql = self.sql.connected(probe).await?;
         probe

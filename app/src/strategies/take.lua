@@ -1,4 +1,4 @@
--- Takes ARGV[1] units for the order ARGV[2], once: KEYS[1] is the counter, KEYS[2] the set of orders that units were taken for.
+-- Takes ARGV[1] units for the order ARGV[2], once: KEYS[1] is the counter, KEYS[2] the orders that have taken units.
 local left = tonumber(redis.call('get', KEYS[1]))
 if not left then
     return {'unknown', 0}

@@ -1,16 +1,16 @@
-//! Three-phase commit over two MariaDB servers: both vote, both pre-commit, both commit; who hears no more decides alone.
+//! Three-phase commit over two MariaDB servers: vote, pre-commit, commit. A participant without news decides alone.
 //!
 //! ```text
 //! A: can-commit at both: yes
 //! A: pre-commit at the orders
 //! A: (killed)
-//!                     the stock: heard nothing since its vote: rolls back
-//!                     the orders: heard nothing since pre-commit: commit
-//!                     B: take -> the same unit once more
+//!                     the stock: no news since its vote: rolls back
+//!                     the orders: no news since the pre-commit: commits
+//!                     B: take -> the same unit, sold again
 //! ```
 //!
-//! No log, and nobody waits for a coordinator that is gone: a participant that hears no more rolls back before its pre-commit, as
-//! MariaDB does when the connection ends, and commits after it. That agrees only where all have heard the same.
+//! There is no log, and no participant waits for a dead coordinator. Without news it rolls back before its pre-commit,
+//! as MariaDB does when the connection ends, and commits after it. Both agree only if both have heard the same.
 //! Cost: eleven round trips.
 
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use crate::stores::sql::xa::{Branch, Decision, Protocol, XA_COMMIT, XA_RECOVER, 
 use crate::stores::sql::{CONNECT, Databases, FIND, READ, READ_LEFT, RECORD, TAKE};
 use crate::world::World;
 
-/// The vote: the work is done and holds its locks. Whoever has voted and hears no more rolls back.
+/// The vote: the work is done and holds its locks. A participant that hears no more after it rolls back.
 const CAN_COMMIT: Step = Step::command("can-commit", &["xa"]);
-/// All have voted yes. Whoever has heard that and hears no more commits.
+/// All have voted yes. A participant that hears no more after it commits.
 const PRE_COMMIT: Step = Step::command("pre-commit", &["xa"]);
 const DO_COMMIT: Step = Step::command("do-commit", &["xa"]).plays(Role::Commit);
 
@@ -39,7 +39,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "three-phase",
         family: Family::DistributedTransaction,
         lesson: 11,
-        summary: "three-phase commit: vote, pre-commit and commit in both databases; who is left alone decides by a timeout",
+        summary: "three-phase commit: vote, pre-commit, commit; without news a participant decides alone",
         claims: Claims {
             broken_by: &[
                 "crashed-holder",
@@ -78,7 +78,7 @@ struct ThreePhase {
     databases: Databases,
     protocol: Protocol,
     participants: Arc<Participants>,
-    /// Ends with the strategy.
+    /// Stops when the strategy is dropped.
     _reconciler: AbortOnDropHandle<()>,
 }
 
@@ -99,9 +99,9 @@ impl ThreePhase {
         })
     }
 
-    /// How many are left after a sale; `None` when it does not sell.
+    /// Sells and returns the units left; `None` when it does not sell.
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
-        // Both before anything is locked: who waits in vain for one must not keep a row from others.
+        // Connects before any lock: a purchase that gets no connection must not keep a row from others.
         let (stock, orders) = self.databases.connected(probe).await?;
         let xid = Xid::new(self.protocol, &purchase.item);
 
@@ -126,12 +126,12 @@ impl ThreePhase {
 
         orders.prepare(&PRE_COMMIT, probe).await?;
         if let Err(error) = stock.prepare(&PRE_COMMIT, probe).await {
-            // While there is somebody who can say so, the other one need not be alone.
+            // The coordinator is still there, so the other participant need not decide alone.
             orders.roll_back(probe).await?;
             return Err(error);
         }
 
-        // First: who finds a unit gone finds its order.
+        // The order commits first: a unit that is gone has its order.
         orders.commit(&DO_COMMIT, probe).await?;
         if let Err(error) = stock.commit(&DO_COMMIT, probe).await {
             tracing::warn!(%error, "left to the participant");
@@ -140,14 +140,14 @@ impl ThreePhase {
     }
 }
 
-/// Both servers, as far as they act by themselves: MariaDB has no timeouts of its own for what is prepared.
+/// The timeouts of both servers: MariaDB has none of its own for prepared branches.
 struct Participants {
     in_doubt: InDoubt,
     reconciled: Reconciled,
 }
 
 impl Participants {
-    /// A participant that has heard nothing since the pre-commit commits, and asks nobody.
+    /// Commits a branch that has heard nothing since its pre-commit, and asks no other participant.
     async fn time_out(&self, left: &Left, probe: &Probe) -> Result<bool, Error> {
         let item = &left.xid.item;
         let is_over = self.in_doubt.end(left, Decision::Commit, &probe.about(item)).await?;
@@ -163,7 +163,7 @@ impl Reconcile for Participants {
     async fn reconcile(&self, probe: &Probe) -> Result<bool, Error> {
         let left = self.in_doubt.overdue(probe).await?;
         let ends = join_all(left.iter().map(|left| self.time_out(left, probe))).await;
-        // All are tried: one that cannot be ended must not keep the others.
+        // Tries all: one that fails must not block the others.
         let ended = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(ended.iter().filter(|is_over| **is_over).count() == BATCH)
     }

@@ -1,4 +1,4 @@
-//! A lock inside the transaction, given back when the work is done, and only then the commit.
+//! A lock inside the transaction, released after the work and before the commit.
 //!
 //! ```text
 //! A: begin; get_lock; select num          -- 1
@@ -8,9 +8,9 @@
 //!                     B: update ... set num = 0, blocked until A's commit; insert order; commit: sold twice
 //! ```
 //!
-//! That is what a lock taken by a method and a transaction opened around it come to. Whoever was waiting is let in by the
-//! release itself, and reads while the order and the commit are on their way: almost each time. The cure is to commit first,
-//! and then to release. Cost: seven round trips.
+//! This happens when a method takes the lock and a transaction is opened around the method. The release lets the next
+//! waiter in, which reads while the order and the commit are on their way: almost each time. The cure is to commit
+//! first, and then to release. Cost: seven round trips.
 
 use std::sync::Arc;
 
@@ -66,11 +66,11 @@ pub(super) struct UnlockBeforeCommit {
 }
 
 impl UnlockBeforeCommit {
-    /// How many are left behind it; `None` when it does not sell.
+    /// Sells and returns the units left; `None` when it does not sell.
     async fn sell(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<i64>, Error> {
         let remaining = self.write_in_lock(purchase, probe, sql).await;
         let released = Sql::release_lock(&purchase.item, probe, sql).await;
-        // What went wrong first says what came of the purchase.
+        // The first error decides the outcome of the purchase.
         let remaining = remaining?;
         released?;
         let Some(remaining) = remaining else { return Ok(None) };
@@ -81,7 +81,7 @@ impl UnlockBeforeCommit {
         Ok(Some(remaining))
     }
 
-    /// What stands between lock and release.
+    /// Reads and writes the stock under the lock, and returns the units left; `None` when there are too few.
     async fn write_in_lock(
         &self,
         purchase: &Purchase,

@@ -1,4 +1,4 @@
-//! `unlock-before-commit`, word for word, on connections with `innodb_snapshot_isolation`: the early release does no harm.
+//! The code of `unlock-before-commit` on connections with `innodb_snapshot_isolation`: the early release does no harm.
 //!
 //! ```text
 //! A: begin; get_lock; select num          -- 1
@@ -8,8 +8,8 @@
 //!                     B: update ... set num = 0, blocked until A's commit -- error 1020: changed since it was read
 //! ```
 //!
-//! The mistake is still there, and costs: whoever gets the lock too early is told to come again. Up to MariaDB 11.5 the
-//! setting is off unless somebody turns it on, and the same lines sell one unit twice. Cost: seven round trips.
+//! The mistake is still there, and has a price: a buyer that gets the lock too early is told busy. Up to MariaDB 11.5
+//! the setting is off by default, and the same code sells one unit twice. Cost: seven round trips.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
--- Puts the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in KEYS[3], if KEYS[2] is still version
--- ARGV[4], which is raised.
+-- Sets the counter KEYS[1] to ARGV[1] and enters the order ARGV[2] as ARGV[3] in KEYS[3], if KEYS[2] is still version
+-- ARGV[4]. Then raises the version.
 if redis.call('exists', KEYS[1]) == 0 then
     return 'closed'
 end

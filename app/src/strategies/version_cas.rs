@@ -1,4 +1,4 @@
-//! A value with a version, as Tair keeps it: put with the version that was read, and the store refuses any other.
+//! A value with a version, as in Tair: a put names the version that was read, and the store refuses any other.
 //!
 //! ```text
 //! A: get      -- 1, version 7
@@ -7,8 +7,8 @@
 //!                     B: put 0, version 7 -> changed: read again
 //! ```
 //!
-//! The store raises the version with each put, so that nobody can forget to. Nobody waits for a lock, but under a crowd most
-//! attempts are lost. Redis has no such command; a script of a few lines is one. Cost: two round trips an attempt.
+//! The store raises the version with each put, so no writer can forget to. No purchase waits for a lock, but under a
+//! crowd most attempts fail. Redis has no such command; a short script is one. Cost: two round trips per attempt.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "version-cas",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "put with the version that was read, again until nobody was faster",
+        summary: "put with the version that was read, retried until no other put came in between",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
@@ -55,19 +55,19 @@ struct VersionCas {
     timeouts: Timeouts,
 }
 
-/// The key of the counter's version; it is not there before the first put.
+/// The key of the counter's version. It does not exist before the first put.
 fn version_key(item: &Name) -> String {
     format!("version:{{{item}}}")
 }
 
 impl VersionCas {
-    /// One attempt; `None` when somebody else wrote in between.
+    /// Makes one attempt; `None` when another purchase wrote in between.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let stock = Redis::stock_key(&purchase.item);
         let (orders, version_key) = (Redis::orders_key(&purchase.item), version_key(&purchase.item));
         let order = purchase.order.to_string();
         let mut get = pipe();
-        // Value and version in one command: of two, the version could be newer than the value.
+        // One command for value and version: with two, the version could be newer than the value.
         get.mget(&[&stock, &version_key]).hget(&orders, &order);
         type Got = ((Option<i64>, Option<u64>), Option<String>);
         let words = |((left, _), entry): &Got| in_words(*left, entry.is_some());

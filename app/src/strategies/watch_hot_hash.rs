@@ -4,13 +4,13 @@
 //! A: HGET stocks item      -- 1: enough
 //!                     B: HGET stocks item                  -- 1: enough
 //! A: WATCH stocks, HGET 1; MULTI, HSET 0, EXEC -> OK
-//!                     B: WATCH stocks, HGET 0; MULTI, HSET -1, EXEC -> OK: nobody wrote since the WATCH
+//!                     B: WATCH stocks, HGET 0; MULTI, HSET -1, EXEC -> OK: no write since the WATCH
 //! ```
 //!
-//! WATCH protects what is read after it, and the check is made once, before. It watches a key, not a field: a sale of any
-//! other item makes EXEC answer nil. In the benchmark that it is from nothing is checked at all (one buyer alone would then
-//! oversell), and after a nil the next item is taken; a purchase has only one item, and takes that again. Beside the field,
-//! `stock:{item}` is set, where the number comes from at first. Cost: three round trips.
+//! WATCH protects only later reads, and the single check comes before it. It watches a key, not a field: a sale of any
+//! other item makes EXEC return nil. The benchmark that it comes from checks nothing (a single buyer would oversell
+//! there), and takes the next item after a nil; here a purchase has one item, and tries it again. `stock:{item}` is set
+//! beside the field, which starts with its value. Cost: three round trips.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "watch-hot-hash",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "WATCH the hash of all items, after the check; again until nobody sold any of them",
+        summary: "check, then WATCH the hash of all items; retried until no item was sold in between",
         claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &[],
@@ -61,11 +61,11 @@ struct WatchHotHash {
     timeouts: Timeouts,
 }
 
-/// The item's field, the counter that it comes from, and this purchase's order.
+/// The item's field, the counter that is its first value, and this purchase's order.
 type Found = (Option<i64>, Option<i64>, Option<String>);
 
 fn left((field, counter, _): &Found) -> Option<i64> {
-    // A sale that was closed has no counter, whatever the field says.
+    // A closed sale has no counter, whatever the field says.
     counter.map(|counter| field.unwrap_or(counter))
 }
 
@@ -73,7 +73,7 @@ fn words(found: &Found) -> String {
     in_words(left(found), found.2.is_some())
 }
 
-/// Asks for what is [`Found`].
+/// Adds the reads of [`Found`] to a pipeline.
 fn look<'a>(asked: &'a mut Pipeline, purchase: &Purchase) -> &'a Pipeline {
     asked
         .hget(STOCKS, purchase.item.as_str())
@@ -82,7 +82,7 @@ fn look<'a>(asked: &'a mut Pipeline, purchase: &Purchase) -> &'a Pipeline {
 }
 
 impl WatchHotHash {
-    /// One attempt to write; `None` when any item was written in between.
+    /// Makes one attempt to write; `None` when any item was written in between.
     async fn attempt(
         &self,
         purchase: &Purchase,
@@ -99,7 +99,7 @@ impl WatchHotHash {
         if let Some(entry) = &found.2 {
             return Ok(Some(Outcome::Repeated(Redis::order(entry)?)));
         }
-        // Here is the mistake: whether that is enough was asked before.
+        // The mistake: the check was made before the WATCH.
         let remaining = left(&found).unwrap_or(0) - i64::from(purchase.quantity);
         let mut set = pipe();
         set.atomic();

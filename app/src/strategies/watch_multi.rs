@@ -1,4 +1,4 @@
-//! WATCH/MULTI/EXEC: Redis executes the write only if nobody touched the counter since it was read.
+//! WATCH/MULTI/EXEC: Redis executes the write only if no client wrote to the counter since it was read.
 //!
 //! ```text
 //! A: WATCH stock, GET      -- 1
@@ -7,8 +7,8 @@
 //!                     B: MULTI, SET 0, HSET, EXEC -> nil: read again
 //! ```
 //!
-//! The watch belongs to the connection: on a shared one, another purchase's EXEC would end it. Cost: two round trips
-//! an attempt, a connection of one's own, and under a crowd many attempts.
+//! The watch belongs to the connection: on a shared one, another purchase's EXEC would end it.
+//! Cost: two round trips per attempt, a dedicated connection, and under a crowd many attempts.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "watch-multi",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "WATCH the counter, MULTI/EXEC, again until nobody was faster",
+        summary: "WATCH the counter, MULTI/EXEC, retried until no other write came in between",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &[],
@@ -55,8 +55,8 @@ struct WatchMulti {
 }
 
 impl WatchMulti {
-    /// One attempt; `None` when somebody else wrote in between. UNWATCH ends what a purchase that was refused has left
-    /// watched on this connection.
+    /// Makes one attempt; `None` when another purchase wrote in between. UNWATCH ends the watch that a refused purchase
+    /// has left on this connection.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let (stock, orders) = (Redis::stock_key(&purchase.item), Redis::orders_key(&purchase.item));
         let order = purchase.order.to_string();

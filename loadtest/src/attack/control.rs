@@ -1,7 +1,6 @@
-//! What a deed has to do with: the shop, and the moments of the attack.
+//! The interface of an injection to the attack that goes on.
 
 use std::collections::HashMap;
-
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -14,20 +13,20 @@ use super::send_order::{ResponsePair, SendOptions, SendOrder};
 use crate::deployment::RunningShop;
 use crate::shop::response::{Response, ResponseKind};
 
-/// How many purchases may carry a fault until it strikes: one that is told busy never comes to the step.
+/// The most purchases that carry a fault until it strikes. A purchase that is told busy never reaches the step.
 const FAULT_TRIES: usize = 5;
 
-/// After which a buyer who carries a fault tries again.
-const FAULT_AGAIN: Duration = Duration::from_millis(100);
+/// The pause before a buyer sends the next purchase with a fault.
+const NEXT_TRY_AFTER: Duration = Duration::from_millis(100);
 
-/// An attack, as a deed sees it.
+/// An attack, as an injection sees it.
 pub struct AttackControl<'a> {
-    /// The shop under attack, with whatever of it is ours.
+    /// The shop under attack, with its local processes.
     pub shop: &'a RunningShop,
-    /// The attack: what is sold, by which strategy, to how many.
+    /// The attack: the items, the strategy and the load.
     pub attack: &'a Attack,
     running: &'a Running,
-    directed: HashMap<usize, mpsc::Sender<SendOrder>>,
+    orders: HashMap<usize, mpsc::Sender<SendOrder>>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -36,49 +35,49 @@ impl<'a> AttackControl<'a> {
             shop,
             attack: &running.attack,
             running,
-            directed: running.direct(),
+            orders: running.take_order_senders(),
         }
     }
 
-    /// Lets the buyers loose. Before that nobody sends anything but what [`AttackControl::send`] sends.
-    pub fn begin(&self) {
+    /// Releases the buyers. Before that the shop gets only the purchases of [`AttackControl::send`].
+    pub fn release_buyers(&self) {
         self.running.open_gate();
     }
 
-    /// Lets the buyers loose and waits until so many sales of the first wave were heard of. False when there are fewer of them in all.
-    pub async fn after_sales(&self, sales: usize) -> bool {
-        self.begin();
-        let others = self.attack.sale.load.buyers.saturating_sub(self.directed.len());
-        self.running.heard(sales, others).await
+    /// Releases the buyers and waits for that many sales. Returns false if the first wave was answered with fewer
+    /// sales.
+    pub async fn release_until_sales(&self, sales: usize) -> bool {
+        self.release_buyers();
+        let others = self.attack.sale.load.buyers.saturating_sub(self.orders.len());
+        self.running.wait_for(sales, others).await
     }
 
-    /// Whether any answer that was given so far is like that.
-    pub fn any_answer(&self, is: impl Fn(&Response) -> bool) -> bool {
-        self.running.any_answer(is)
+    /// Returns whether any response so far meets a condition.
+    pub fn any_response(&self, is: impl Fn(&Response) -> bool) -> bool {
+        self.running.any_response(is)
     }
 
-    /// Sends the purchase at one of the places of the deed and waits for its answer; after the first time, another
-    /// purchase is sent by the same buyer. `None` when the purchases of the round are spent.
+    /// Sends the purchase at one of the injection's places and waits for the response. A later call for the same place
+    /// sends another purchase of the same buyer. Returns `None` when the purchases of the round are used up.
     ///
     /// # Errors
-    /// When the deed has not named this place.
+    /// When the injection does not list this place.
     pub async fn send(&self, place: usize, options: SendOptions) -> Result<Option<ResponsePair>> {
-        let send_orders = self.directed.get(&place);
-        let send_orders =
-            send_orders.with_context(|| format!("purchase {place} is none of those that the deed sends"))?;
-        let (heard, response) = oneshot::channel();
+        let orders = self.orders.get(&place);
+        let orders = orders.with_context(|| format!("purchase {place} is not one that this injection sends"))?;
+        let (reply_to, pair) = oneshot::channel();
         let send_order = SendOrder {
             options,
-            since: Instant::now(),
-            heard,
+            intended: Instant::now(),
+            reply_to,
         };
-        if send_orders.send(send_order).await.is_err() {
+        if orders.send(send_order).await.is_err() {
             return Ok(None);
         }
-        Ok(response.await.ok())
+        Ok(pair.await.ok())
     }
 
-    /// Sends purchases in this way, the first of them at that place, until it strikes. `struck` is asked after each answer.
+    /// Sends purchases with these options, the first of them at that place, until `struck` returns true for a response.
     ///
     /// # Errors
     /// Those of [`AttackControl::send`].
@@ -99,7 +98,7 @@ impl<'a> AttackControl<'a> {
             if !matches!(kind, ResponseKind::Busy | ResponseKind::Sold) {
                 return Ok(false);
             }
-            sleep(FAULT_AGAIN).await;
+            sleep(NEXT_TRY_AFTER).await;
         }
         Ok(false)
     }

@@ -1,8 +1,8 @@
-//! Goose's users, kept from round to round: each is a buyer who waits for the next attack.
+//! Goose's users, kept from round to round. Each user is a buyer that waits for the next attack.
 //!
-//! Goose takes half a second to begin and to end, and its users' first requests open connections. A crowd that stays
-//! spends that once for many rounds, and measures the shop instead. It prints to stdout what nobody asked for; whoever
-//! needs stdout for something else has to keep it aside.
+//! Goose needs half a second to start and to stop, and the first requests of its users open connections. A crowd that
+//! stays pays for this once in many rounds. Goose also prints to stdout: a program that needs stdout for something else
+//! has to redirect it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,18 +27,19 @@ use crate::http;
 use crate::responses::Responses;
 use crate::shop::ANSWER_WITHIN;
 
-/// Users that goose starts per second: all of them, before the gate lets any of them go.
+/// The number of users that goose starts per second: all of them start before the gate opens.
 const ALL_AT_ONCE: &str = "1000000";
 
-/// How long nothing may be answered, besides what a purchase and a restart may take, until the attack is given up.
-const STANDSTILL: Duration = Duration::from_secs(60);
+/// The longest time without any response, besides the time of a purchase and of a restart. After it the attack is given
+/// up.
+const STALLED_AFTER: Duration = Duration::from_secs(60);
 
-/// How long buyers may take to go home.
-const GONE_WITHIN: Duration = Duration::from_secs(10);
+/// The longest time that goose may need to stop.
+const DISMISSED_WITHIN: Duration = Duration::from_secs(10);
 
 type Job = Option<Arc<Running>>;
 
-/// So many buyers at one shop.
+/// A fixed number of buyers at one shop.
 pub struct Crowd {
     host: String,
     buyers: usize,
@@ -47,18 +48,18 @@ pub struct Crowd {
     goose: JoinHandle<Result<GooseMetrics, GooseError>>,
 }
 
-/// What came of an attack.
+/// The result of an attack.
 pub struct AttackResult {
-    /// What buyers were told.
+    /// All responses to the buyers.
     pub responses: Responses,
-    /// What was seen of the ledger of which item meanwhile.
+    /// Observations of the ledgers during the attack, each with the place of its item.
     pub observations: Vec<(usize, Observation)>,
-    /// Whether the deed struck, if there was to be one.
+    /// Whether the fault struck; `None` in an attack without an injection.
     pub fault: Option<FaultSeen>,
 }
 
 impl Crowd {
-    /// Starts the buyers. They share one HTTP client: one each would cost more than the purchases.
+    /// Starts the buyers. All of them share one HTTP client: a client for each would cost more than the purchases.
     ///
     /// # Errors
     /// When goose cannot be set up.
@@ -74,28 +75,28 @@ impl Crowd {
         })
     }
 
-    /// Whether this crowd is the one that an attack needs.
+    /// Returns whether this crowd fits an attack: the same shop and the same number of buyers.
     pub fn suits(&self, attack: &Attack) -> bool {
         self.host == attack.sale.client.at.host && self.buyers == attack.sale.load.buyers
     }
 
-    /// Lets the buyers loose and comes back when each purchase of the round has its answer. Where there is a deed, it is done
-    /// to `shop`, which is healed between the two waves.
+    /// Releases the buyers and returns when each purchase of the round has its response. An injection acts on `shop`,
+    /// which is healed between the two waves.
     ///
     /// # Errors
-    /// When goose has ended, the deed cannot be done or its damage not be healed, or nothing is answered any more. An
-    /// answer that does not come is an answer, not an error.
+    /// When goose has ended, the fault cannot be injected or healed, or no response comes any more. A single missing
+    /// response is a result, not an error.
     pub async fn attack(&mut self, attack: Attack, shop: Option<&RunningShop>) -> Result<AttackResult> {
-        let limit = STANDSTILL + attack.sale.purchase(0).patience();
+        let limit = STALLED_AFTER + attack.sale.purchase(0).patience();
         let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
         let attacked = async {
-            let fault = break_and_heal(&running, shop).await;
-            // It is set by nobody else.
+            let fault = inject_and_heal(&running, shop).await;
+            // This is the only place that sets it.
             let _ = running.healed.set(fault.is_ok());
             let fault = fault?;
             running.over.wait().await;
-            let (responses, observations) = running.results();
+            let (responses, observations) = running.take_results();
             Ok(AttackResult {
                 responses,
                 observations,
@@ -104,36 +105,36 @@ impl Crowd {
         };
         tokio::select! {
             attacked = attacked => attacked,
-            () = stands_still(&running, limit) => bail!("nothing was answered for {limit:?}"),
+            () = stalled(&running, limit) => bail!("the shop sent no response for {limit:?}"),
             ended = &mut self.goose => bail!("goose ended in the middle of an attack: {ended:?}"),
         }
     }
 
-    /// Sends the buyers home.
+    /// Stops the buyers.
     ///
     /// # Errors
-    /// When goose ended badly, or does not end.
+    /// When goose fails, or does not stop in time.
     pub async fn dismiss(self) -> Result<()> {
         drop(self.jobs);
-        timeout(GONE_WITHIN, self.goose)
+        timeout(DISMISSED_WITHIN, self.goose)
             .await
-            .context("goose does not end")??
-            .context("goose ended badly")?;
+            .context("goose does not stop")??
+            .context("goose failed")?;
         Ok(())
     }
 }
 
-/// The deed of the first wave, if there is one, and what makes the second one possible.
-async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Option<FaultSeen>> {
+/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave.
+async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Option<FaultSeen>> {
     let Some(injection) = running.attack.injection else {
         return Ok(None);
     };
-    let shop = shop.context("nothing can be done to a shop of which only the door is known")?;
-    // Dropped before the shop is healed: those who were told by it what to send are free.
+    let shop = shop.context("a fault cannot be injected into a shop of which only the public address is known")?;
+    // The control is dropped before the shop is healed, so that the injection's buyers go on.
     let struck = {
         let control = AttackControl::new(shop, running);
         let struck = (injection.run)(&control).await?;
-        control.begin();
+        control.release_buyers();
         struck
     };
     shop.heal().await?;
@@ -147,8 +148,8 @@ async fn break_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result
     }))
 }
 
-/// Comes back when nothing was answered for `limit`.
-async fn stands_still(running: &Running, limit: Duration) {
+/// Returns when no response came for `limit`.
+async fn stalled(running: &Running, limit: Duration) {
     let mut before = None;
     loop {
         let now = running.answered();
@@ -164,7 +165,7 @@ fn goose_attack(host: &str, buyers: usize, next: watch::Receiver<Job>) -> Result
     let buyer: TransactionFunction = Arc::new(move |user| {
         let mut next = next.clone();
         Box::pin(async move {
-            // No more jobs when the crowd is dismissed.
+            // The channel closes when the crowd is dismissed.
             while next.changed().await.is_ok() {
                 let job = next.borrow_and_update().clone();
                 if let Some(running) = job {

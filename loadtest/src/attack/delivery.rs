@@ -1,4 +1,4 @@
-//! How a purchase reaches the shop: most of them once.
+//! Ways in which a purchase reaches the shop. Most purchases are delivered once.
 
 use std::time::{Duration, Instant};
 
@@ -11,22 +11,23 @@ use crate::shop::response::{Reply, Response};
 /// How one purchase is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
-    /// Once, and its answer is waited for.
+    /// Once; the buyer waits for the response.
     #[default]
     Once,
-    /// Twice at one moment, as by a buyer who clicks twice.
+    /// Twice at the same moment, as by a buyer that clicks twice.
     Twice,
-    /// Twice at one moment at two instances, past the proxy. Where somebody else runs the shop the proxy is all that is
-    /// known, and may send both to one.
+    /// Twice at the same moment, at two instances, past the proxy. Of a remote shop only the proxy is known, which may
+    /// send both to one instance.
     AtTwoInstances,
-    /// Once, at one instance past the proxy. Where somebody else runs the shop the proxy is all that is known.
+    /// Once, at one instance, past the proxy. Of a remote shop only the proxy is known.
     At(usize),
-    /// The buyer hangs up, so long after it was sent; it works for twice as long, so that it is being carried out then.
+    /// The buyer hangs up this long after sending. The purchase works for at least twice as long, so that the shop is
+    /// still carrying it out then.
     HangUp(Duration),
 }
 
 impl Attack {
-    /// Sends a purchase twice at one moment at two instances: what was answered here and there.
+    /// Sends a purchase to two instances at the same moment and returns both responses.
     pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Response; 2] {
         let (one, other) = tokio::join!(self.at(0, request), self.at(1, request));
         [one, other]
@@ -39,7 +40,7 @@ impl Attack {
         client.buy(request).await.0
     }
 
-    /// Sends a purchase on a connection of its own and closes it before the answer has come.
+    /// Sends a purchase on a connection of its own and closes the connection before the response has come.
     pub(super) async fn hang_up(&self, request: &PurchaseRequest<'_>, after: Duration) -> Response {
         let sent = Instant::now();
         let mut request = request.clone();

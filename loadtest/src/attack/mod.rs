@@ -1,7 +1,7 @@
-//! The attack of one round: all buyers released at once, an exact number of purchases, every answer kept.
+//! The attack of one round: all buyers released at once, an exact number of purchases, every response kept.
 //!
-//! Some purchases are sent more than once, as buyers do who click twice. The shop cannot know which ones: it is drawn
-//! anew for each round.
+//! Some purchases are sent more than once, as by buyers that click twice. They are drawn anew for each round, so the
+//! shop cannot know them.
 
 mod control;
 mod crowd;
@@ -9,7 +9,7 @@ mod delivery;
 mod injection;
 mod running;
 mod send_order;
-mod twice;
+mod repeats;
 
 pub use control::AttackControl;
 pub use crowd::{AttackResult, Crowd};
@@ -20,25 +20,25 @@ pub use send_order::{ResponsePair, SendOptions};
 
 use crate::sale::sale_set::SaleSet;
 
-/// What the buyers of one round are after.
+/// The plan of one attack.
 pub struct Attack {
-    /// What is sold, and where.
+    /// The items for sale, and the shop.
     pub sale: SaleSet,
-    /// Where each instance is bought at, past the proxy; the proxy alone where no more is known.
+    /// The public URL of each instance, past the proxy; the proxy alone where no more is known.
     pub publics: Vec<String>,
-    /// Whether each buyer waits for the answer of the one before: a control, in which nothing may meet.
+    /// Whether each purchase waits for the response to the one before: a control, in which no two purchases may meet.
     pub one_at_a_time: bool,
-    /// What is done to the shop on the way, if anything.
+    /// The fault of the attack, if there is one.
     pub injection: Option<&'static Injection>,
 }
 
 impl Attack {
-    /// Whether others can send what it sends: nobody waits for anybody, and nothing is done to the shop.
+    /// Returns whether workers can send this attack: no purchase waits for another, and no fault is injected.
     pub fn can_be_shared(&self) -> bool {
         !self.one_at_a_time && self.injection.is_none()
     }
 
-    /// The purchases that are sent as the deed says, by their places in the order of sending.
+    /// Returns the places of the purchases that the injection sends itself, in the order of sending.
     fn injected_places(&self) -> Vec<usize> {
         self.injection
             .map_or_else(Vec::new, |injection| (injection.places)(&self.sale.load))

@@ -1,4 +1,4 @@
-//! How an injection sends one purchase, and what the shop answered.
+//! How an injection sends one purchase, and the responses to it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,34 +8,34 @@ use tokio::sync::oneshot;
 use super::Delivery;
 use crate::shop::response::Response;
 
-/// How one purchase is to be sent.
+/// Options of one purchase.
 #[derive(Clone, Debug, Default)]
 pub struct SendOptions {
-    /// How it reaches the shop.
+    /// The way in which it reaches the shop.
     pub delivery: Delivery,
-    /// The value of its `X-Fault`, if it carries one.
+    /// The value of its `X-Fault` header, if it carries a fault.
     pub fault: Option<Arc<str>>,
-    /// Its business time between read and write, where it is not that of all others.
+    /// Its business time between read and write, where this differs from the load's.
     pub work: Option<Duration>,
 }
 
-/// What came of a purchase that a deed has sent.
+/// The responses to one purchase of an injection.
 pub struct ResponsePair {
-    /// The answer to it, or to the first of its copies.
+    /// The response to the purchase, or to the first of its copies.
     pub response: Response,
-    /// The answer to the second copy, if there was one.
+    /// The response to the second copy, if there was one.
     pub copy: Option<Response>,
 }
 
-/// What a deed gives to the buyer of a purchase.
+/// An order of an injection to the buyer of a purchase.
 pub(super) struct SendOrder {
     pub(super) options: SendOptions,
-    pub(super) since: Instant,
-    pub(super) heard: oneshot::Sender<ResponsePair>,
+    pub(super) intended: Instant,
+    pub(super) reply_to: oneshot::Sender<ResponsePair>,
 }
 
 impl SendOptions {
-    /// Once, with this `X-Fault`.
+    /// Sends the purchase once, with this `X-Fault` header.
     pub fn with_fault(fault: &str) -> Self {
         Self {
             fault: Some(fault.into()),

@@ -1,4 +1,4 @@
-//! The orders by which a finding can be looked up in the ledger.
+//! Orders by which a finding can be looked up in the ledger.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +7,23 @@ use crate::facts::Order;
 use crate::shop::response::{MAX_ORDER_ID, Response};
 use crate::text::one_line;
 
-/// The most orders that are named of a round.
+/// The most orders that are named for one round.
 pub const MOST_EVIDENCE: usize = 8;
 
 /// An order that is lost, a ghost or a duplicate.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Evidence {
-    /// As what it was found.
+    /// The finding that it belongs to.
     pub finding: Finding,
-    /// Its id: of a lost one as the buyer was told, of any other as the ledger has it.
+    /// Its id. The id of a lost order comes from the response, any other id from the ledger.
     pub order: Option<String>,
     /// The idempotency key it was made with.
     pub key: Option<String>,
-    /// Who bought.
+    /// The buyer.
     pub buyer: Option<String>,
     /// Units.
     pub quantity: i64,
-    /// Of a duplicate: the id of the order that the key had bought before, which a ledger may hold twice.
+    /// For a duplicate, the id of the earlier order with the same key. A ledger may hold one id twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bought_before: Option<String>,
 }
@@ -60,7 +60,7 @@ impl Evidence {
     }
 }
 
-/// What a stranger wrote, no longer than an order's id may be.
+/// Returns text from outside on one line, no longer than an order id may be.
 fn kept(text: &str) -> String {
     one_line(text, MAX_ORDER_ID)
 }

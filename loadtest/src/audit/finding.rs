@@ -1,35 +1,36 @@
-//! What can be wrong with a round. [`Finding::ALL`] is the one list.
+//! Findings of a round. [`Finding::ALL`] is the list.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// One kind of wrong, from the gravest on.
+/// One kind of finding, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// Sold beyond the stock: the larger of told and recorded, minus the stock.
+    /// Units sold beyond the stock: the larger of told and recorded, minus the stock.
     Oversold,
-    /// Recorded again under an idempotency key that had bought already.
+    /// Units recorded again under an idempotency key that had bought already.
     Duplicate,
-    /// Told sold, and not in the ledger with this id, key, buyer and quantity, at any look after the answer.
+    /// Units told sold that are missing in the ledger, with this id, key, buyer and quantity, in any reading after the
+    /// response.
     Lost,
-    /// In the ledger, and nobody was told; what a purchase bought that never got an answer is not counted here.
+    /// Units in the ledger that no buyer was told of. Purchases that never got a response are not counted here.
     Ghost,
-    /// Items of which units were left and nobody could buy any more: 1 at most, but in a market.
+    /// Items of which units were left although no buyer could buy any more: more than 1 only with several items.
     Stuck,
-    /// Left on the shelf while buyers who wanted them were told sold out.
+    /// Units left although buyers were told sold out.
     Undersold,
-    /// Told sold out, and yet a purchase that was sent only afterwards was sold.
+    /// Units told sold out before a later purchase was sent that was sold.
     FalseRefusal,
     /// The counter's drop minus the orders recorded.
     Drift,
-    /// Entries of the ledger that cannot be read, and 1 for a counter that is missing or no number.
+    /// Entries of the ledger that cannot be read, and 1 for a counter that is missing or not a number.
     Unreadable,
 }
 
 impl Finding {
-    /// Every finding, from the gravest on.
+    /// Every finding, the gravest first.
     pub const ALL: [Self; 9] = [
         Self::Oversold,
         Self::Duplicate,
@@ -42,7 +43,7 @@ impl Finding {
         Self::Unreadable,
     ];
 
-    /// Its name in results and tables.
+    /// Returns its name in results and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Oversold => "oversold",
@@ -58,13 +59,13 @@ impl Finding {
     }
 }
 
-/// How much of each is wrong, in units of stock; 0 is right.
+/// The size of each finding, in units of stock; 0 is right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     #[serde(flatten)]
     sizes: BTreeMap<Finding, i64>,
-    /// Two holders inside at once, as the trace has it; `None` without one, and where nobody takes a lock. It stands beside
-    /// what is wrong and decides nothing: a store may have refused one of the two.
+    /// Two holders of one lock at once, by the trace; `None` without a trace, and for strategies without a lock. It
+    /// does not change the verdict: the store may have refused one of the two holders.
     pub overlap: Option<Overlap>,
 }
 
@@ -78,12 +79,12 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// How much of it is wrong.
+    /// Returns the size of a finding.
     pub fn of(&self, finding: Finding) -> i64 {
         self.sizes.get(&finding).copied().unwrap_or(0)
     }
 
-    /// Finds that much, unless more was found before.
+    /// Records a finding of that size, unless a larger one was recorded before.
     pub fn add(&mut self, finding: Finding, size: i64) {
         let found = self.sizes.entry(finding).or_default();
         if size.unsigned_abs() > found.unsigned_abs() {
@@ -91,25 +92,25 @@ impl Findings {
         }
     }
 
-    /// The same, with what a trace shows beside it.
-    pub fn beside(self, overlap: Option<Overlap>) -> Self {
+    /// Adds the overlap that a trace shows.
+    pub fn with_overlap(self, overlap: Option<Overlap>) -> Self {
         Self { overlap, ..self }
     }
 
-    /// What is wrong, from the gravest on.
+    /// Returns the findings that are not 0, the gravest first.
     pub fn found(&self) -> impl Iterator<Item = (Finding, i64)> {
         let sizes = Finding::ALL.into_iter().map(|finding| (finding, self.of(finding)));
         sizes.filter(|(_, size)| *size != 0)
     }
 
-    /// What is wrong by name, from the gravest on.
+    /// Returns the names and sizes of these findings, the gravest first.
     pub fn named(&self) -> Vec<(&'static str, i64)> {
         self.found().map(|(finding, size)| (finding.name(), size)).collect()
     }
 }
 
-/// How often two purchases held the lock of one item at the same time. Either of them may have been refused by the store,
-/// which is what a fence is for.
+/// Purchases that held the lock of one item at the same time. The store may have refused one of the two: a fence is for
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overlap {
     /// Pairs of purchases.

@@ -1,4 +1,4 @@
-//! Why a round in which nothing is wrong proves nothing all the same.
+//! Reasons why a round without a finding proves nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -7,41 +7,42 @@ use super::{Expectation, ExplainedUnknowns, FaultSeen};
 use crate::facts::Observation;
 use crate::responses::Responses;
 use crate::shop::response::{Response, ResponseKind};
+use crate::text::counted;
 
-/// A purchase sent this much later than intended was not sent by the plan.
+/// The lateness from which on a purchase does not follow the plan.
 const LATE: Duration = Duration::from_millis(500);
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InconclusiveReason {
-    /// What it is.
+    /// The reason, for a reader.
     pub(super) why: String,
     is_chance: bool,
-    is_of_crowd: bool,
+    is_lack_of_competition: bool,
 }
 
 impl InconclusiveReason {
-    /// Whether no answer and no ledger of the shop is to blame: the fault missed, buyers never met, a proxy left an
-    /// instance out, or the load test itself was late. Only then may a round be played once more.
+    /// Returns whether the shop is not to blame: the fault missed, purchases never overlapped, a proxy left an instance
+    /// out, or the load test itself was late. Only then may a round be played once more.
     pub(super) fn is_chance(&self) -> bool {
         self.is_chance
     }
 
-    /// Whether too few of those who bought anything bought this item: where there are others, one that was wanted by enough
-    /// is enough.
-    pub(super) fn is_of_crowd(&self) -> bool {
-        self.is_of_crowd
+    /// Returns whether too few purchases competed for this item. In a round with several items one item with enough
+    /// competition is enough.
+    pub(super) fn is_lack_of_competition(&self) -> bool {
+        self.is_lack_of_competition
     }
 
     fn of_chance(why: String) -> Self {
         Self {
             why,
             is_chance: true,
-            is_of_crowd: false,
+            is_lack_of_competition: false,
         }
     }
 
-    /// What the shop said or did, or left undone.
+    /// A reason in the shop's responses or ledgers.
     fn of_shop(why: String) -> Self {
         Self {
             is_chance: false,
@@ -49,15 +50,15 @@ impl InconclusiveReason {
         }
     }
 
-    fn of_crowd(self) -> Self {
+    fn of_missing_competition(self) -> Self {
         Self {
-            is_of_crowd: true,
+            is_lack_of_competition: true,
             ..self
         }
     }
 }
 
-/// All reasons that there are. The first one is told; the others say whether there was more to it.
+/// Returns all reasons. The first one is shown; the others decide whether chance alone is to blame.
 pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Observation) -> Vec<InconclusiveReason> {
     let (of_chance, of_shop) = (InconclusiveReason::of_chance, InconclusiveReason::of_shop);
     let nothing_sold = responses.count(ResponseKind::Sold) == 0;
@@ -69,29 +70,35 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
         .iter()
         .filter(|response| response.lateness() > LATE)
         .count();
-    let inconclusive_reasons = [
+    let reasons = [
         nothing_sold.then(|| of_shop("nothing was sold".to_owned())),
         missed.then(|| of_chance("the fault never struck".to_owned())),
-        silence(expected, responses).map(of_shop),
-        (rejected > 0).then(|| of_shop(format!("{rejected} purchases were rejected as if they were none"))),
-        forgetful(responses).map(of_shop),
-        no_contention(expected, responses).map(InconclusiveReason::of_crowd),
+        unanswered(expected, responses).map(of_shop),
+        (rejected > 0).then(|| {
+            let rejected = counted(rejected, ["valid purchase was", "valid purchases were"]);
+            of_shop(format!("{rejected} rejected"))
+        }),
+        unlike_first_delivery(responses).map(of_shop),
+        no_contention(expected, responses).map(InconclusiveReason::of_missing_competition),
         (instances < expected.instances).then(|| {
             of_chance(format!(
-                "only {instances} of {} instances ever sold or were sold out",
+                "only {instances} of {} instances sold anything or said sold out",
                 expected.instances
             ))
-            .of_crowd()
+            .of_missing_competition()
         }),
         not_exhausted(expected, responses, last).map(of_shop),
-        (late > 0).then(|| of_chance(format!("{late} purchases were sent more than {LATE:?} late"))),
+        (late > 0).then(|| {
+            let late = counted(late, ["purchase was", "purchases were"]);
+            of_chance(format!("{late} sent more than {LATE:?} late"))
+        }),
     ];
-    inconclusive_reasons.into_iter().flatten().collect()
+    reasons.into_iter().flatten().collect()
 }
 
-/// Whether a delivery has to have been answered: its buyer waited for it, and no fault explains that none came. Everything
-/// was back only later then.
-fn has_to_be_known(expected: &Expectation, response: &Response) -> bool {
+/// Returns whether a delivery must have a response: its buyer waited for it, and no fault explains that it is missing.
+/// A fault explains only deliveries that were sent before everything was back.
+fn must_be_answered(expected: &Expectation, response: &Response) -> bool {
     let is_explained = match expected.fault {
         Some(FaultSeen::Struck { healed, explains }) if response.sent < healed => match explains {
             ExplainedUnknowns::Nothing => false,
@@ -103,55 +110,63 @@ fn has_to_be_known(expected: &Expectation, response: &Response) -> bool {
     !response.hung_up && !is_explained
 }
 
-/// Answers that never came, whatever else their buyers were told.
-fn silence(expected: &Expectation, responses: &Responses) -> Option<String> {
+/// Counts the missing responses that nothing explains, whatever else their buyers were told.
+fn unanswered(expected: &Expectation, responses: &Responses) -> Option<String> {
     let unknown = responses
-        .responses()
+        .all()
         .chain(&responses.altered)
         .filter(|response| response.kind == ResponseKind::Unknown);
-    let unexplained = unknown.filter(|response| has_to_be_known(expected, response)).count();
-    let although = match expected.fault {
+    let unexplained = unknown.filter(|response| must_be_answered(expected, response)).count();
+    let why_unexplained = match expected.fault {
         Some(FaultSeen::Struck {
             explains: ExplainedUnknowns::Nothing,
             ..
-        }) => "though what was broken explains none of that",
+        }) => "and this fault explains no missing response",
         Some(FaultSeen::Struck {
             explains: ExplainedUnknowns::FromDeadInstance,
             ..
-        }) => "though what was broken does not explain that",
-        Some(_) => "after everything was back",
-        None => "though nothing was broken on purpose",
+        }) => "and the fault does not explain that",
+        Some(_) => "although everything was back",
+        None => "although nothing was broken on purpose",
     };
-    (unexplained > 0).then(|| format!("{unexplained} answers never came, {although}"))
+    (unexplained > 0).then(|| {
+        let requests = counted(unexplained, ["request", "requests"]);
+        format!("{requests} got no clear response, {why_unexplained}")
+    })
 }
 
-/// Whether purchases met. Where nothing is broken, two at least have to be sold while others want the same: it takes two
-/// to sell one unit twice. Whether they met is chance; how many of those who met were sold something is not.
+/// Checks that purchases overlapped. Without a fault at least two of them have to be sold: with fewer, no unit can be
+/// sold twice. The overlap is chance, but the number of sales is not.
 fn no_contention(expected: &Expectation, responses: &Responses) -> Option<InconclusiveReason> {
     if !expected.contended {
         return None;
     }
     let is_broken = expected.fault.is_some();
-    if !responses.met(|kind| is_broken || kind == ResponseKind::Sold) {
-        return Some(InconclusiveReason::of_chance("no two purchases ever met".to_owned()));
+    if !responses.overlapped(|kind| is_broken || kind == ResponseKind::Sold) {
+        let why = if is_broken {
+            "no two purchases overlapped"
+        } else {
+            "no sale overlapped with another purchase"
+        };
+        return Some(InconclusiveReason::of_chance(why.to_owned()));
     }
     let sold = responses
         .attack
         .iter()
         .filter(|response| response.kind == ResponseKind::Sold)
-        .count() as i64;
+        .count();
     let enough = (expected.stock / expected.quantity).min(2);
-    let why = || format!("only {sold} purchases were sold while buyers competed");
-    (!is_broken && sold < enough).then(|| InconclusiveReason::of_shop(why()))
+    let why = || {
+        let sold = counted(sold, ["purchase was", "purchases were"]);
+        format!("only {sold} sold while buyers competed")
+    };
+    (!is_broken && (sold as i64) < enough).then(|| InconclusiveReason::of_shop(why()))
 }
 
-/// What each delivery of a purchase has to be told that is told of one that it is sold.
-fn forgetful(responses: &Responses) -> Option<String> {
+/// Finds a delivery of a sold purchase that did not get the same order as the first delivery.
+fn unlike_first_delivery(responses: &Responses) -> Option<String> {
     let mut orders: HashMap<&str, &Response> = HashMap::new();
-    for response in responses
-        .responses()
-        .filter(|response| response.kind == ResponseKind::Sold)
-    {
+    for response in responses.all().filter(|response| response.kind == ResponseKind::Sold) {
         let first = orders.entry(&response.key).or_insert(response);
         if response.ended < first.ended {
             *first = response;
@@ -159,20 +174,20 @@ fn forgetful(responses: &Responses) -> Option<String> {
     }
     let agrees = |response: &&Response| match (orders.get(response.key.as_str()), response.kind) {
         (Some(first), ResponseKind::Sold) => response.order == first.order,
-        // While the first delivery is being carried out, the second may be told to wait.
+        // While the shop carries out the first delivery, it may answer busy to the second.
         (Some(first), ResponseKind::Busy) => response.sent < first.ended || !is_last(responses, response),
         (Some(_), ResponseKind::SoldOut | ResponseKind::Rejected) => false,
         (Some(_), ResponseKind::Unknown) | (None, _) => true,
     };
-    if let Some(response) = responses.responses().find(|response| !agrees(response)) {
+    if let Some(response) = responses.all().find(|response| !agrees(response)) {
         let instead = match response.kind {
-            ResponseKind::Sold => "of another",
-            ResponseKind::SoldOut => "that the item is sold out",
-            ResponseKind::Busy => "to come again",
-            ResponseKind::Rejected | ResponseKind::Unknown => "that it is no purchase",
+            ResponseKind::Sold => "another order",
+            ResponseKind::SoldOut => "sold out",
+            ResponseKind::Busy => "busy",
+            ResponseKind::Rejected | ResponseKind::Unknown => "a rejection",
         };
         return Some(format!(
-            "a buyer who clicked again was not told of the same order, but {instead}"
+            "a repeated purchase did not get its order again, but {instead}"
         ));
     }
     let accepted = responses
@@ -182,27 +197,27 @@ fn forgetful(responses: &Responses) -> Option<String> {
     accepted.then(|| "a purchase that was sent again with another quantity or buyer was not refused".to_owned())
 }
 
-/// Whether no later delivery of the same purchase was answered.
+/// Returns whether no later delivery of the same purchase was answered.
 fn is_last(responses: &Responses, response: &Response) -> bool {
-    let same = responses.responses().filter(|other| other.key == response.key);
+    let same = responses.all().filter(|other| other.key == response.key);
     same.map(|other| other.ended).max() == Some(response.ended)
 }
 
-/// How many instances took part: in the attack, and after a fault in what came when everything was back. One that only ever
-/// tells its buyers to come again sells nothing, so nobody can meet there.
+/// Returns how many instances took part: in the attack, or after a fault in everything that was sent when the shop was
+/// healed. An instance that only says busy sells nothing, so no purchases can meet there.
 fn instances(expected: &Expectation, responses: &Responses) -> usize {
     let healed = match expected.fault {
         Some(FaultSeen::Struck { healed, .. }) => Some(healed),
         Some(FaultSeen::Missed) | None => None,
     };
     let counts = |response: &&Response| healed.is_none_or(|healed| response.sent >= healed);
-    let decides = |response: &&Response| matches!(response.kind, ResponseKind::Sold | ResponseKind::SoldOut);
-    let deciding = responses.responses().filter(counts).filter(decides);
+    let is_decision = |response: &&Response| matches!(response.kind, ResponseKind::Sold | ResponseKind::SoldOut);
+    let deciding = responses.all().filter(counts).filter(is_decision);
     let deciding: HashSet<&str> = deciding.filter_map(|response| response.instance.as_deref()).collect();
     if healed.is_some() {
         return deciding.len();
     }
-    // Who was told to come again in the attack may have come later.
+    // A buyer that was told busy in the attack may have got another response later.
     let attacked = responses
         .attack
         .iter()
@@ -210,16 +225,16 @@ fn instances(expected: &Expectation, responses: &Responses) -> usize {
     deciding.intersection(&attacked.collect()).count()
 }
 
-/// A sale that could still sell has not shown what it does when it cannot.
+/// Checks that the stock ran out and that the shop said so. Otherwise the round did not show how a sale ends.
 fn not_exhausted(expected: &Expectation, responses: &Responses, last: &Observation) -> Option<String> {
     let left = last.facts.stock_left.unwrap_or(0);
     if left >= expected.quantity {
         return Some(format!("the stock never ran out: {left} units were left"));
     }
     let refused = |response: &Response| response.kind == ResponseKind::SoldOut;
-    let was_said = match responses.follow_up.last() {
+    let is_refused = match responses.follow_up.last() {
         Some(last) => refused(last),
         None => responses.attack.iter().any(refused),
     };
-    (!was_said).then(|| "nobody was told in the end that the item is sold out".to_owned())
+    (!is_refused).then(|| "no buyer was told sold out at the end".to_owned())
 }

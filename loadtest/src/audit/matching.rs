@@ -1,4 +1,4 @@
-//! Promises told and orders recorded, matched one to one.
+//! Matching of promised and recorded orders, one to one.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -8,20 +8,20 @@ use crate::facts::{Facts, Order};
 use crate::responses::Responses;
 use crate::shop::response::{Response, ResponseKind};
 
-/// What a 201 promised: an order of that id, key, buyer and quantity.
+/// The promise of a 201: an order with that id, key, buyer and quantity.
 pub(super) struct Promise<'a> {
     response: &'a Response,
-    /// When it was first told.
-    pub(super) responses: Instant,
+    /// When the first response with it came.
+    pub(super) made_at: Instant,
 }
 
 impl<'a> Promise<'a> {
-    /// Every promise of a round. The same order told again to the same purchase is no other promise.
+    /// Returns every promise of a round. A repeated response with the same key and order is the same promise.
     pub(super) fn all(responses: &'a Responses) -> Vec<Self> {
         let mut promises: Vec<Self> = Vec::new();
         let mut places: HashMap<(&str, Option<&str>), usize> = HashMap::new();
         let sold = responses
-            .responses()
+            .all()
             .chain(&responses.altered)
             .filter(|response| response.kind == ResponseKind::Sold);
         for response in sold {
@@ -29,17 +29,17 @@ impl<'a> Promise<'a> {
                 .entry((&response.key, response.order.as_deref()))
                 .or_insert(promises.len());
             match promises.get_mut(place) {
-                Some(promise) => promise.responses = promise.responses.min(response.ended),
+                Some(promise) => promise.made_at = promise.made_at.min(response.ended),
                 None => promises.push(Self {
                     response,
-                    responses: response.ended,
+                    made_at: response.ended,
                 }),
             }
         }
         promises
     }
 
-    /// Units promised.
+    /// Returns the promised units.
     pub(super) fn quantity(&self) -> i64 {
         self.response.quantity
     }
@@ -52,23 +52,23 @@ impl<'a> Promise<'a> {
     }
 }
 
-/// What comes of holding one look at the ledger against the promises.
+/// The result of matching the promises with one reading of the ledger.
 #[derive(Default)]
 pub(super) struct Matching {
-    /// Places of the promises that no order stands for.
+    /// Places of the promises without an order.
     pub(super) lost: Vec<usize>,
-    /// Units of orders that nobody was told of.
+    /// Units of orders that no buyer was told of.
     pub(super) ghost: i128,
-    /// Units of orders beyond the first of their key.
+    /// Units of further orders with the same key.
     pub(super) duplicate: i128,
-    /// Units of orders whose buyer never got an answer.
+    /// Units of orders whose buyer never got a response.
     pub(super) explained: i128,
-    /// The first of each that are wrong.
+    /// The first orders that are wrong.
     pub(super) evidence: Vec<Evidence>,
 }
 
 impl Matching {
-    /// Matches the promises that were made before `begun`.
+    /// Matches the promises with the ledger. A promise that was made after `begun` cannot be lost yet.
     pub(super) fn new(promises: &[Promise<'_>], responses: &Responses, facts: &Facts, begun: Instant) -> Self {
         let mut matching = Self::default();
         let mut ledger: HashMap<&str, Vec<&Order>> = HashMap::new();
@@ -84,22 +84,22 @@ impl Matching {
                 Some(orders.swap_remove(at))
             });
             match (backing, bought.get(promise.response.key.as_str())) {
-                (Some(order), Some(before)) => matching.finds_duplicate(order, before),
+                (Some(order), Some(before)) => matching.add_duplicate(order, before),
                 (Some(order), None) => {
                     bought.insert(&promise.response.key, &order.id);
                 }
-                (None, _) if promise.responses <= begun => {
+                (None, _) if promise.made_at <= begun => {
                     matching.lost.push(place);
                     matching.keep(|| Evidence::lost(promise.response));
                 }
                 (None, _) => {}
             }
         }
-        // An order that matched nothing may still be that of a purchase whose answer never came, unless its buyer asked once
-        // more and was told that nothing was sold.
+        // An order without a promise may belong to a purchase without a response, unless the purchase was sent again
+        // and told sold out.
         let mut refused: HashMap<&str, Instant> = HashMap::new();
         for response in responses
-            .responses()
+            .all()
             .filter(|response| response.kind == ResponseKind::SoldOut)
         {
             let last = refused.entry(&response.key).or_insert(response.sent);
@@ -109,11 +109,11 @@ impl Matching {
             let last = refused.get(unknown.key.as_str());
             last.is_some_and(|sent| *sent > unknown.ended)
         };
-        let unheard = responses
-            .responses()
+        let unanswered = responses
+            .all()
             .chain(&responses.altered)
             .filter(|response| response.kind == ResponseKind::Unknown && !is_refused(response));
-        let unheard: HashSet<(&str, &str, i64)> = unheard
+        let unanswered: HashSet<(&str, &str, i64)> = unanswered
             .map(|response| (response.key.as_str(), response.buyer.as_str(), response.quantity))
             .collect();
         let mut unmatched: Vec<&Order> = ledger.into_values().flatten().collect();
@@ -121,14 +121,14 @@ impl Matching {
         for order in unmatched {
             let key = order.key.as_deref();
             if let Some(before) = key.and_then(|key| bought.get(key)) {
-                matching.finds_duplicate(order, before);
+                matching.add_duplicate(order, before);
                 continue;
             }
             bought.extend(key.map(|key| (key, order.id.as_str())));
             let buyer = order.buyer.as_deref();
             if key
                 .zip(buyer)
-                .is_some_and(|(key, buyer)| unheard.contains(&(key, buyer, order.quantity)))
+                .is_some_and(|(key, buyer)| unanswered.contains(&(key, buyer, order.quantity)))
             {
                 matching.explained += units(order);
             } else {
@@ -139,12 +139,12 @@ impl Matching {
         matching
     }
 
-    fn finds_duplicate(&mut self, order: &Order, before: &str) {
+    fn add_duplicate(&mut self, order: &Order, before: &str) {
         self.duplicate += units(order);
         self.keep(|| Evidence::duplicate(order, before));
     }
 
-    /// A shop may have done everything wrong.
+    /// Keeps at most [`MOST_EVIDENCE`] orders: a shop may have done everything wrong.
     fn keep(&mut self, evidence: impl FnOnce() -> Evidence) {
         if self.evidence.len() < MOST_EVIDENCE {
             self.evidence.push(evidence());
@@ -152,7 +152,7 @@ impl Matching {
     }
 }
 
-/// An order of no units, or of fewer, is an order all the same, and must not make another one disappear from the sum.
+/// Returns the units of an order, at least 1: an order of 0 or fewer units must not hide another one in the sum.
 fn units(order: &Order) -> i128 {
     i128::from(order.quantity).abs().max(1)
 }

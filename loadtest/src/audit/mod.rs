@@ -1,7 +1,7 @@
-//! The verdict: a pure function of what was expected, what buyers were told and what the stores said at each look.
+//! The verdict: a pure function of the expectation, the responses and every observation of the stores.
 //!
-//! Negative stock is never looked for: a lost update oversells with the counter at zero. Everything is counted in units
-//! of stock, and every order is matched with what was sent, one to one.
+//! Negative stock is not the criterion: a lost update oversells with the counter at zero. Everything is counted in
+//! units of stock, and every order is matched with what was sent, one to one.
 
 mod evidence;
 mod finding;
@@ -24,36 +24,36 @@ use crate::facts::{Facts, Observation};
 use crate::responses::Responses;
 use crate::shop::response::ResponseKind;
 
-/// Buyers who come one at a time and are rejected, or get no answer, one after the other: so many, and nobody can buy any
-/// more. After fewer, or with a sale between them, only some cannot.
+/// The number of buyers in a row, one at a time, that are rejected or get no response before a sale counts as stuck.
+/// After fewer failures, or with a sale between them, only some buyers fail.
 pub(crate) const FAILURES: usize = 3;
 
-/// What a round was about: all that the verdict needs to know of the plan.
+/// The part of the plan that the verdict needs.
 #[derive(Clone, Debug)]
 pub struct Expectation {
     /// Units the sale was opened with.
     pub stock: i64,
     /// Units of each purchase.
     pub quantity: i64,
-    /// Whether purchases had to meet each other.
+    /// Whether purchases had to overlap.
     pub contended: bool,
-    /// How many instances had to take part.
+    /// The number of instances that had to take part.
     pub instances: usize,
-    /// Whether something was broken on purpose; only then may an answer stay away, unless its buyer hung up.
+    /// The fault of the round, if there was one. Only then may a response be missing, unless its buyer hung up.
     pub fault: Option<FaultSeen>,
 }
 
 /// Whether the fault of a round struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultSeen {
-    /// It did, and by `healed` everything was back.
+    /// It struck, and by `healed` everything was back.
     Struck {
-        /// When it was.
+        /// The time at which everything was back.
         healed: Instant,
-        /// What it explains of purchases that were sent before.
+        /// The missing responses that it explains, of purchases that were sent before.
         explains: ExplainedUnknowns,
     },
-    /// It did not: the round proves nothing.
+    /// It did not strike: the round proves nothing.
     Missed,
 }
 
@@ -68,15 +68,15 @@ pub enum ExplainedUnknowns {
     All,
 }
 
-/// What a round shows.
+/// The verdict on a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Nothing was wrong, and it could have been.
+    /// No finding, in a round that could have had one.
     Holds,
-    /// Something was wrong.
+    /// At least one finding.
     Violated,
-    /// Nothing was wrong, but the round was no test.
+    /// No finding, but the round was no test.
     Inconclusive,
 }
 
@@ -85,57 +85,57 @@ pub enum Verdict {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was found.
+    /// The findings.
     pub findings: Findings,
-    /// The orders that are lost, ghosts or duplicates, at most [`MOST_EVIDENCE`] of them.
+    /// The lost, ghost and duplicate orders, at most [`MOST_EVIDENCE`] of them.
     pub evidence: Vec<Evidence>,
-    /// Why the round proves nothing, where it does not.
+    /// The reason why the round proves nothing, if it does not.
     pub inconclusive: Option<String>,
-    /// Whether nothing that the shop did is among the reasons: such a round may be played once more.
+    /// Whether chance alone is to blame, so that the round may be played once more.
     pub is_chance: bool,
-    /// Whether the only reason is that too few competed for this item.
-    pub lacks_a_crowd: bool,
-    /// Units in the ledger, at the last look.
+    /// Whether the only reason is that too few purchases competed for this item.
+    pub lacks_competition: bool,
+    /// Units in the ledger, in the last observation.
     pub recorded: i64,
-    /// Units recorded for purchases whose answer never came: explained, and told apart from ghosts.
+    /// Units recorded for purchases without a response: explained, and not counted as ghosts.
     pub explained: i64,
-    /// The counter, at the last look.
+    /// The counter, in the last observation.
     pub stock_left: Option<i64>,
 }
 
-/// Judges one round by all looks at its ledgers, in the order in which they were taken.
+/// Judges one round by all observations, in the order in which they were made.
 pub fn judge(expected: &Expectation, responses: &Responses, observations: &[Observation]) -> Judgement {
     let mut findings = Findings::default();
     let promises = Promise::all(responses);
     let mut lost = BTreeSet::new();
     let mut evidence = BTreeSet::new();
     let mut explained = 0;
-    for look in observations {
-        findings.add(Finding::Unreadable, unreadable(&look.facts));
-        if look.facts.cut_short {
-            // More orders than purchases were ever sent. How many more is not worth reading.
-            findings.add(Finding::Ghost, look.facts.orders.len().max(1) as i64);
+    for observation in observations {
+        findings.add(Finding::Unreadable, unreadable(&observation.facts));
+        if observation.facts.cut_short {
+            // The ledger has more orders than purchases were ever sent. The exact number does not matter.
+            findings.add(Finding::Ghost, observation.facts.orders.len().max(1) as i64);
             continue;
         }
-        let matching = Matching::new(&promises, responses, &look.facts, look.begun);
+        let matching = Matching::new(&promises, responses, &observation.facts, observation.begun);
         lost.extend(matching.lost);
-        let counts = |found: &Evidence| look.at_rest || found.finding == Finding::Lost;
+        let counts = |found: &Evidence| observation.at_rest || found.finding == Finding::Lost;
         evidence.extend(matching.evidence.into_iter().filter(counts));
-        if look.at_rest {
+        if observation.at_rest {
             findings.add(Finding::Ghost, clamped(matching.ghost));
             findings.add(Finding::Duplicate, clamped(matching.duplicate));
             explained = clamped(matching.explained);
-            at_rest(&mut findings, expected, &promises, responses, &look.facts);
+            check_at_rest(&mut findings, expected, &promises, responses, &observation.facts);
         }
     }
     let lost = lost.into_iter().map(|place| i128::from(promises[place].quantity()));
     findings.add(Finding::Lost, clamped(lost.sum()));
     findings.add(Finding::FalseRefusal, false_refusals(responses) * expected.quantity);
-    let last = observations.iter().rfind(|look| look.at_rest);
-    let inconclusive_reasons = last.map_or_else(Vec::new, |last| inconclusive::reasons(expected, responses, last));
+    let last = observations.iter().rfind(|observation| observation.at_rest);
+    let reasons = last.map_or_else(Vec::new, |last| inconclusive::reasons(expected, responses, last));
     let reason = match last {
-        Some(_) => inconclusive_reasons.first().map(|doubt| doubt.why.clone()),
-        None => Some("the ledgers were never seen at rest".to_owned()),
+        Some(_) => reasons.first().map(|reason| reason.why.clone()),
+        None => Some("the stores were never read after the sale was over".to_owned()),
     };
     let verdict = match (findings.found().next(), &reason) {
         (Some(_), _) => Verdict::Violated,
@@ -147,21 +147,19 @@ pub fn judge(expected: &Expectation, responses: &Responses, observations: &[Obse
         verdict,
         findings,
         evidence: evidence.into_iter().take(MOST_EVIDENCE).collect(),
-        is_chance: is_inconclusive
-            && !inconclusive_reasons.is_empty()
-            && inconclusive_reasons.iter().all(InconclusiveReason::is_chance),
-        lacks_a_crowd: is_inconclusive
-            && !inconclusive_reasons.is_empty()
-            && inconclusive_reasons.iter().all(InconclusiveReason::is_of_crowd),
+        is_chance: is_inconclusive && !reasons.is_empty() && reasons.iter().all(InconclusiveReason::is_chance),
+        lacks_competition: is_inconclusive
+            && !reasons.is_empty()
+            && reasons.iter().all(InconclusiveReason::is_lack_of_competition),
         inconclusive: reason.filter(|_| is_inconclusive),
-        recorded: last.map_or(0, |look| clamped(recorded(&look.facts))),
+        recorded: last.map_or(0, |observation| clamped(recorded(&observation.facts))),
         explained,
-        stock_left: last.and_then(|look| look.facts.stock_left),
+        stock_left: last.and_then(|observation| observation.facts.stock_left),
     }
 }
 
-/// What has to agree once all purchases are answered and the sale is over.
-fn at_rest(
+/// Checks the numbers that have to agree once the sale is over.
+fn check_at_rest(
     findings: &mut Findings,
     expected: &Expectation,
     promises: &[Promise<'_>],
@@ -177,16 +175,16 @@ fn at_rest(
     let could_be_sold = left.max(0) / expected.quantity * expected.quantity;
     let refused = responses.count(ResponseKind::SoldOut) as i64 * expected.quantity;
     findings.add(Finding::Undersold, could_be_sold.min(refused));
-    // A shop that never sold anything is not stuck but dead: that proves nothing, not even that a strategy fails.
+    // A shop that never sold anything is dead and not stuck. That proves nothing, not even that a strategy fails.
     let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can_buy(responses);
     findings.add(Finding::Stuck, i64::from(is_stuck));
 }
 
-/// What those who came one at a time were told in the end. Who is told busy last has come again for as long as units may
-/// be on reserve.
+/// Returns whether the buyers of the follow-up could not buy any more. A buyer that is told busy retries for as long as
+/// units may be on reserve.
 fn nobody_can_buy(responses: &Responses) -> bool {
-    let words = responses.follow_up.iter().rev().map(|response| response.kind);
-    let after_last_sale = words.take_while(|kind| !matches!(kind, ResponseKind::Sold | ResponseKind::SoldOut));
+    let kinds = responses.follow_up.iter().rev().map(|response| response.kind);
+    let after_last_sale = kinds.take_while(|kind| !matches!(kind, ResponseKind::Sold | ResponseKind::SoldOut));
     let failures = after_last_sale.filter(|kind| *kind != ResponseKind::Busy).count();
     failures >= FAILURES
         || responses
@@ -195,7 +193,7 @@ fn nobody_can_buy(responses: &Responses) -> bool {
             .is_some_and(|response| response.kind == ResponseKind::Busy)
 }
 
-/// Purchases that were told sold out before another one was sent which then was sold.
+/// Counts the purchases that were told sold out before a later purchase was sent that was sold.
 fn false_refusals(responses: &Responses) -> i64 {
     let purchases = responses.purchases();
     let sold = purchases.iter().filter(|purchase| purchase.kind == ResponseKind::Sold);
@@ -214,7 +212,7 @@ fn unreadable(facts: &Facts) -> i64 {
     facts.unreadable as i64 + i64::from(facts.stock_left.is_none() && !facts.cut_short)
 }
 
-/// What is in the ledger may have been put there so that its sum does not fit.
+/// Returns the recorded units. A shop may have written numbers whose sum does not fit into 64 bits.
 fn recorded(facts: &Facts) -> i128 {
     facts.orders.iter().map(|order| i128::from(order.quantity)).sum()
 }

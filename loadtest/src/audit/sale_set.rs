@@ -1,20 +1,21 @@
-//! Many items that were sold at once, judged one by one and taken together.
+//! Verdict on several items that were sold at once.
 
 use super::{Finding, Judgement, MOST_EVIDENCE, Verdict};
 
-/// The worst verdict, with all that was found in any of them. Where buyers competed for one item, a market is a test though
-/// others of its items were wanted by too few.
+/// Returns the worst verdict, with the findings of all items. If one item had enough competition, a lack of competition
+/// for other items does not make the round inconclusive.
 pub fn judge_sale_set(mut items: Vec<Judgement>) -> Judgement {
     if items.len() == 1 {
         return items.remove(0);
     }
     let has = |verdict| items.iter().any(|item| item.verdict == verdict);
     let some_hold = has(Verdict::Holds);
-    let is_doubted = |item: &&Judgement| item.verdict == Verdict::Inconclusive && !(some_hold && item.lacks_a_crowd);
+    let is_inconclusive =
+        |item: &&Judgement| item.verdict == Verdict::Inconclusive && !(some_hold && item.lacks_competition);
     let verdict = if has(Verdict::Violated) {
         Verdict::Violated
-    } else if items.iter().any(|item| is_doubted(&item)) || !some_hold {
-        // A market without items shows nothing.
+    } else if items.iter().any(|item| is_inconclusive(&item)) || !some_hold {
+        // A round without items shows nothing.
         Verdict::Inconclusive
     } else {
         Verdict::Holds
@@ -28,7 +29,7 @@ pub fn judge_sale_set(mut items: Vec<Judgement>) -> Judgement {
         evidence,
         inconclusive: None,
         is_chance: false,
-        lacks_a_crowd: false,
+        lacks_competition: false,
         recorded: sum(|item| item.recorded),
         explained: sum(|item| item.explained),
         stock_left: items
@@ -40,19 +41,23 @@ pub fn judge_sale_set(mut items: Vec<Judgement>) -> Judgement {
         together.findings.add(finding, total(&sizes));
     }
     if verdict == Verdict::Inconclusive {
-        let doubted: Vec<&Judgement> = items.iter().filter(is_doubted).collect();
-        // What a shop did itself is said before what was chance.
-        let first = doubted.iter().find(|item| !item.is_chance).or(doubted.first());
+        let inconclusive: Vec<&Judgement> = items.iter().filter(is_inconclusive).collect();
+        // A reason in the shop comes before a reason of chance.
+        let first = inconclusive
+            .iter()
+            .find(|item| !item.is_chance)
+            .or(inconclusive.first());
         let why = first
             .and_then(|item| item.inconclusive.as_deref())
             .unwrap_or("nothing was for sale");
-        together.inconclusive = Some(format!("{} of {} items: {why}", doubted.len(), items.len()));
-        together.is_chance = !doubted.is_empty() && doubted.iter().all(|item| item.is_chance);
+        together.inconclusive = Some(format!("{} of {} items: {why}", inconclusive.len(), items.len()));
+        together.is_chance = !inconclusive.is_empty() && inconclusive.iter().all(|item| item.is_chance);
     }
     together
 }
 
-/// The sum, without signs where they differ: a unit too many here does not make up for one too few there.
+/// Returns the sum, or the sum of the absolute values where signs differ: a unit too many in one item does not make up
+/// for one too few in another.
 fn total(sizes: &[i64]) -> i64 {
     let is_mixed = sizes.iter().any(|size| *size < 0) && sizes.iter().any(|size| *size > 0);
     let sizes = sizes

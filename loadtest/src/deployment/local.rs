@@ -1,4 +1,4 @@
-//! Shops that are started here, and what can be done to their processes.
+//! Shops that are started here, and control of their processes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::http::BACK_WITHIN;
 use crate::shop::instances::Instances;
 use crate::shop::{Address, ShopClient};
 
-/// Our own shops, over one pair of stores.
+/// Shops that are started here, over one pair of stores.
 pub struct Local {
     /// The stores that all shops share.
     pub stores: Arc<stack::Stores>,
-    /// How an instance is started.
+    /// The options of an instance.
     pub options: stack::ShopOptions,
-    /// Where the witness reads.
+    /// The URLs from which the stores are read.
     pub urls: Urls,
-    /// The token that the instances were given.
+    /// The admin token of the instances.
     pub admin_token: String,
-    /// The shops started so far, by number of instances, by the servers that relays stand before, and by whether the proxy
-    /// asks the next instance whatever happened.
+    /// The shops that run already, by number of instances, by the servers with a relay, and by whether the proxy
+    /// retries.
     pub running: HashMap<(usize, Vec<ServerKind>, bool), RunningShop>,
 }
 
-/// What of a shop was started here, with all that can be done to it.
+/// The processes of a shop that were started here.
 #[derive(Clone)]
 pub struct LocalProcesses {
     /// The instances, the proxy, and the relays that were asked for.
@@ -38,8 +38,8 @@ pub struct LocalProcesses {
 }
 
 impl Local {
-    pub(super) fn has(&self, need: Requirement) -> bool {
-        match need {
+    pub(super) fn has(&self, requirement: Requirement) -> bool {
+        match requirement {
             Requirement::Instances | Requirement::RetryingProxy => true,
             Requirement::Service(kind) | Requirement::Relay(kind) => service(&self.stores, kind).is_some(),
             Requirement::Clocks => {
@@ -51,13 +51,17 @@ impl Local {
         }
     }
 
-    pub(super) fn running(&mut self, count: usize, needs: &[Requirement]) -> Result<RunningShop> {
+    pub(super) fn running(&mut self, count: usize, requirements: &[Requirement]) -> Result<RunningShop> {
         let mut options = self.options.clone();
         options.instances = count;
-        // Always in one order, each once: it is what the shop is found by.
-        let is_relayed = |kind: &ServerKind| needs.iter().any(|need| need.relay() == Some(*kind));
+        // In a fixed order without repeats: the shop is looked up by them.
+        let is_relayed = |kind: &ServerKind| {
+            requirements
+                .iter()
+                .any(|requirement| requirement.relay() == Some(*kind))
+        };
         options.relays = ServerKind::ALL.into_iter().filter(is_relayed).collect();
-        options.retrying = needs.contains(&Requirement::RetryingProxy);
+        options.retrying = requirements.contains(&Requirement::RetryingProxy);
         let key = (count, options.relays.clone(), options.retrying);
         if let Some(running) = self.running.get(&key) {
             return Ok(running.clone());
@@ -82,7 +86,7 @@ impl Local {
 impl LocalProcesses {
     pub(super) fn heal(&self) -> Result<()> {
         self.shop.pass_all();
-        // Those of the stores stay as they are: a clock of theirs that went back would be another threat.
+        // The clocks of the stores keep their time: a store's clock that went back would be another threat.
         for clock in self.shop.instances().iter().filter_map(stack::Service::clock) {
             clock.set_right()?;
         }
@@ -97,7 +101,7 @@ impl LocalProcesses {
     }
 }
 
-/// The process of a store or of a lock service, if it was started here.
+/// Returns the process of a store or of a lock service, if it was started here.
 fn service(stores: &stack::Stores, kind: ServerKind) -> Option<&stack::Service> {
     match kind {
         ServerKind::Redis => stores.redis(),

@@ -1,4 +1,4 @@
-//! Whose shop is on trial: our own, started here in any number of instances, or one that runs elsewhere.
+//! The shop on trial: one that is started here, with any number of instances, or a remote one.
 
 mod local;
 pub mod requirement;
@@ -15,15 +15,15 @@ use crate::shop::{Address, ShopClient};
 pub use self::local::{Local, LocalProcesses};
 pub use self::running::RunningShop;
 
-/// Where rounds can be played.
+/// A place where rounds can be played.
 pub enum Deployment {
     /// Shops that are started here, one for each number of instances.
     Local(Box<Local>),
-    /// One shop that runs elsewhere.
+    /// One remote shop.
     Remote(Remote),
 }
 
-/// A shop that somebody else runs.
+/// A shop that was not started here.
 pub struct Remote {
     /// The shop, with as many instances as answer.
     pub running: RunningShop,
@@ -32,22 +32,22 @@ pub struct Remote {
 }
 
 impl Deployment {
-    /// A shop that runs elsewhere, over as many instances as answer at its admin URLs.
+    /// Connects to a remote shop. It has as many instances as answer at its admin URLs.
     ///
     /// # Errors
-    /// When nobody answers there, or the HTTP client cannot be built.
+    /// When no instance answers, or the HTTP client cannot be built.
     pub async fn remote(at: Address, admins: Vec<String>, urls: Urls) -> Result<Self> {
         let instances = Instances::at(admins)?;
         let count = instances.answering().await;
         if count == 0 {
-            bail!("nobody answers at {}: is a shop running there?", instances.urls());
+            bail!("no instance answers at {}: is a shop running there?", instances.urls());
         }
         let client = ShopClient::new(at)?;
         let running = RunningShop::new(client, count, instances, None);
         Ok(Self::Remote(Remote { running, urls }))
     }
 
-    /// Where the witness reads.
+    /// Returns the URLs from which the stores are read.
     pub fn urls(&self) -> Urls {
         match self {
             Self::Local(local) => local.urls.clone(),
@@ -55,49 +55,49 @@ impl Deployment {
         }
     }
 
-    /// Why this strategy cannot be tried here, if it cannot.
-    pub fn why_not(&self, strategy: &Strategy, needs: &[Requirement], instances: usize) -> Option<String> {
+    /// Returns the reason why this strategy cannot be tried here, if there is one.
+    pub fn why_not(&self, strategy: &Strategy, requirements: &[Requirement], instances: usize) -> Option<String> {
         let missing = strategy.missing.clone();
         missing
-            .or_else(|| self.lacks(instances, needs))
+            .or_else(|| self.lacks(instances, requirements))
             .or_else(|| self.unread(strategy.store))
     }
 
-    /// Why what a strategy keeps there cannot be read, if it cannot.
-    fn unread(&self, place: StorePair) -> Option<String> {
+    /// Returns the reason why the ledgers of a strategy cannot be read, if there is one.
+    fn unread(&self, stores: StorePair) -> Option<String> {
         let urls = self.urls();
-        let unread = [place.stock, place.orders]
+        let unread = [stores.stock, stores.orders]
             .into_iter()
             .find(|store| !urls.contains_key(store));
         unread.map(|store| format!("its ledger cannot be read: --{store} is not given"))
     }
 
-    /// Why no round can be played on that many instances, with all that it needs, if none can.
-    fn lacks(&self, wanted: usize, needs: &[Requirement]) -> Option<String> {
+    /// Returns the reason why no round can be played on that many instances, with these requirements, if there is one.
+    fn lacks(&self, wanted: usize, requirements: &[Requirement]) -> Option<String> {
         let missing = match self {
             Self::Remote(Remote { running, .. }) if running.count != wanted => {
                 return Some(format!("the shop runs on {} instances, not on {wanted}", running.count));
             }
-            Self::Remote(_) => needs.first(),
-            Self::Local(local) => needs.iter().find(|need| !local.has(**need)),
+            Self::Remote(_) => requirements.first(),
+            Self::Local(local) => requirements.iter().find(|requirement| !local.has(**requirement)),
         };
-        missing.map(|need| format!("it needs {need}"))
+        missing.map(|requirement| format!("it needs {requirement}"))
     }
 
-    /// A shop of that many instances, with the relays that are needed, started if it is not running yet. A foreign one is
-    /// as it is.
+    /// Returns a shop with that many instances and the required relays. Starts it if it is not running yet. A remote
+    /// shop is returned as it is.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn running(&mut self, wanted: usize, needs: &[Requirement]) -> Result<RunningShop> {
+    pub fn running(&mut self, wanted: usize, requirements: &[Requirement]) -> Result<RunningShop> {
         match self {
-            Self::Local(local) => local.running(wanted, needs),
+            Self::Local(local) => local.running(wanted, requirements),
             Self::Remote(remote) => Ok(remote.running.clone()),
         }
     }
 
-    /// Heals every shop that runs here. They share their stores: what befell those in a round of one shop befell the
-    /// connections of all, also of those that nobody has bought at since.
+    /// Heals every shop. Shops that are started here share their stores: a fault in a store broke the connections of
+    /// all shops.
     ///
     /// # Errors
     /// When one does not come back in time.

@@ -1,4 +1,4 @@
-//! What a threat can need of a deployment besides a shop.
+//! Requirements of a threat besides a shop.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use stack::ServerKind;
 
 use crate::shop::catalogue::Strategy;
 
-/// Something that has to be started here, so that it can be told to pause, to die or to be slow.
+/// A part that has to be started here, so that it can be paused, killed or slowed down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requirement {
     /// The processes of the instances.
     Instances,
     /// The process of a store.
     Service(ServerKind),
-    /// A relay before a server for each instance.
+    /// A relay before a server, for each instance.
     Relay(ServerKind),
-    /// A proxy that asks the next instance whatever happened at the one before.
+    /// A proxy that retries at the next instance after any failure.
     RetryingProxy,
     /// The clocks of the instances and of the stores.
     Clocks,
 }
 
 impl Requirement {
-    /// The server before which a relay has to stand, if it is that.
+    /// Returns the server of a relay, if it is one.
     pub(crate) fn relay(self) -> Option<ServerKind> {
         match self {
             Self::Relay(kind) => Some(kind),
@@ -51,18 +51,18 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// The servers that a strategy keeps stock and orders in, or locks by, each once.
+/// Returns the servers that hold a strategy's stock, orders or locks, each once.
 pub fn servers(strategy: &Strategy) -> Vec<ServerKind> {
-    used(|server| keeps(strategy, server) || strategy.needs.iter().any(|need| need == server))
+    used(|server| holds_sales(strategy, server) || strategy.needs.iter().any(|need| need == server))
 }
 
-/// Those that it locks by alone.
+/// Returns the servers that hold only its locks.
 pub fn lock_servers(strategy: &Strategy) -> Vec<ServerKind> {
-    used(|server| !keeps(strategy, server) && strategy.needs.iter().any(|need| need == server))
+    used(|server| !holds_sales(strategy, server) && strategy.needs.iter().any(|need| need == server))
 }
 
-/// Whether stock or orders are there.
-fn keeps(strategy: &Strategy, server: &str) -> bool {
+/// Returns whether stock or orders are there.
+fn holds_sales(strategy: &Strategy, server: &str) -> bool {
     [strategy.store.stock, strategy.store.orders].contains(&server)
 }
 

@@ -1,4 +1,4 @@
-//! A shop with all its instances, wherever they run.
+//! A shop with all its instances, local or remote.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,19 +14,19 @@ use crate::shop::instances::{DeathWatch, Instances, StallWatch};
 use crate::shop::pending::PendingSale;
 use crate::trace::SaleTrace;
 
-/// How often a foreign shop's missing instances are looked for.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The pause between two checks for missing instances.
+const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// A shop with the number of instances that a round asks for.
 #[derive(Clone)]
 pub struct RunningShop {
-    /// The shop, seen through its contract.
+    /// The client of the shop.
     pub client: ShopClient,
-    /// How many instances it has.
+    /// The number of its instances.
     pub count: usize,
     instances: Instances,
     local_processes: Option<LocalProcesses>,
-    /// As many instances as ever named themselves behind the public listener at one time.
+    /// The most instances that ever named themselves together behind the public listener.
     named: Arc<AtomicUsize>,
 }
 
@@ -46,12 +46,12 @@ impl RunningShop {
         }
     }
 
-    /// What of it was started here: nothing where somebody else runs it.
+    /// Returns its local processes; `None` for a remote shop.
     pub fn local_processes(&self) -> Option<&LocalProcesses> {
         self.local_processes.as_ref()
     }
 
-    /// Where each instance is bought at, past the proxy; the proxy alone where somebody else runs the shop.
+    /// Returns the public URL of each instance, past the proxy; the proxy alone for a remote shop.
     pub fn publics(&self) -> Vec<String> {
         match &self.local_processes {
             Some(local_processes) => local_processes.shop.publics(),
@@ -59,7 +59,7 @@ impl RunningShop {
         }
     }
 
-    /// How many instances answer at their admin listeners at this moment.
+    /// Returns how many instances answer at their admin listeners now.
     pub async fn answering(&self) -> usize {
         self.instances.answering().await
     }
@@ -74,13 +74,13 @@ impl RunningShop {
         self.instances.watch_stalls().await
     }
 
-    /// Has every instance write down what it does for a sale; `None` where one of them does not know how.
+    /// Starts a trace of a sale at every instance; `None` if one of them cannot trace.
     pub async fn trace(&self, item: &str) -> Option<SaleTrace> {
         let admins = self.instances.admins().await.into_iter().collect();
         SaleTrace::begin(self.client.clone(), admins, self.count, item).await
     }
 
-    /// What is in between of a sale, to be asked for at every instance.
+    /// Returns the pending purchases of these sales, to be asked for at every instance.
     pub async fn pending(&self, items: &[&str]) -> Vec<PendingSale> {
         let admins: Vec<String> = self.instances.admins().await.into_iter().collect();
         let sales = items.iter();
@@ -89,18 +89,18 @@ impl RunningShop {
             .collect()
     }
 
-    /// Waits until all instances are there and buyers reach them. Of our own, instances and stores that died are started
-    /// again, and relays pass everything; a foreign shop has its own supervisor for that.
+    /// Waits until all instances are there and buyers reach them. Restarts local instances and stores that died, and
+    /// lets relays pass everything. A remote shop has its own supervisor for that.
     ///
     /// # Errors
-    /// When one does not come back in time.
+    /// When a part does not come back in time.
     pub async fn heal(&self) -> Result<()> {
         if let Some(local_processes) = self.local_processes.clone() {
             tokio::task::spawn_blocking(move || local_processes.heal()).await??;
         }
         let all = async {
             while self.answering().await < self.count {
-                sleep(LOOK_EVERY).await;
+                sleep(CHECK_EVERY).await;
             }
         };
         let came = timeout(BACK_WITHIN, all).await;

@@ -1,6 +1,6 @@
-//! Plays the plan. Rounds that are measured are played one after the other, with nobody beside them; those that mostly
-//! wait, and those of a soak, are played side by side, each in a world of its own. What a round showed is kept before its
-//! world plays another one; at the end of the run all ledgers are looked at once more.
+//! Plays the plan. Measured rounds are played one after the other, with no other round beside them. Rounds that mostly
+//! wait and rounds of a soak are played side by side, each in a testbed of its own. The result of a round is kept
+//! before its testbed plays the next one. At the end of the run all ledgers are read once more.
 
 mod final_checks;
 mod record;
@@ -22,42 +22,41 @@ use crate::result::cell;
 use crate::result::{RoundResult, RunResult};
 use crate::workers::Coordinator;
 
-/// How many rounds that are not measured are played at the same time, at most: more of them would wait for processors as
-/// well.
+/// The most rounds that are played side by side: more of them would also wait for processors.
 const SIDE_BY_SIDE: usize = 6;
 
-/// Who is told of each round: to show progress, and to keep what it showed.
+/// An observer of each round, which shows progress and keeps results.
 pub trait RunObserver: Send + Sync {
-    /// A round begins; `done` of `all` are over, or need not be played any more.
+    /// Reports that a round begins. `done` of `all` rounds are over, or are left out.
     fn begins(&self, round: &Round, done: usize, all: usize);
 
-    /// All rounds were played, and `sales` ledgers are looked at once more.
-    fn looks_again(&self, sales: usize);
+    /// Reports that all rounds were played, and that `sales` ledgers are read once more.
+    fn begins_final_checks(&self, sales: usize);
 
-    /// The round at `place` of the plan is over, or was looked at once more: what was kept of it before is replaced. `run`
-    /// is all of the run but its rounds.
+    /// Keeps the result of the round at `place` of the plan, and replaces an earlier result of it. `run` is the run
+    /// without its rounds.
     ///
     /// # Errors
-    /// When it cannot be kept: the run ends, rather than measure for nothing.
+    /// When it cannot be kept. The run ends then, because further results would be lost too.
     fn keeps_round(&self, run: &RunResult, place: usize, round: &RoundResult) -> Result<()>;
 
-    /// The run is over, and nothing in it changes any more.
+    /// Keeps the run, which does not change any more.
     ///
     /// # Errors
     /// When it cannot be kept.
     fn keeps_run(&self, run: &RunResult) -> Result<()>;
 }
 
-/// A shop on trial and who reads its stores: one round at a time is played there.
+/// A shop on trial and the reader of its stores. One round at a time is played there.
 pub struct Testbed {
-    /// Whose shop is on trial.
+    /// The shop on trial.
     pub deployment: Deployment,
-    /// Who reads the stores.
+    /// The reader of its stores.
     pub reader: Arc<LedgerReader>,
 }
 
 impl Testbed {
-    /// The world of that shop.
+    /// Creates the testbed of a shop.
     ///
     /// # Errors
     /// When one of its stores cannot be reached.
@@ -67,24 +66,24 @@ impl Testbed {
     }
 }
 
-/// Makes another world like the first one, with stores of its own.
+/// Makes another testbed like the first one, with stores of its own.
 pub type MakeTestbed = dyn Fn() -> BoxFuture<'static, Result<Testbed>> + Send + Sync;
 
-/// A plan, and what it takes to play it.
+/// A plan, with everything that is needed to play it.
 pub struct Experiment<'a> {
-    /// Where every round can be played.
+    /// The testbed in which every round can be played.
     pub testbed: Testbed,
-    /// Makes further ones; without it everything is played in the first.
+    /// Makes further testbeds; without it everything is played in the first one.
     pub more: Option<&'a MakeTestbed>,
-    /// What is played.
+    /// The rounds.
     pub rounds: &'a [Round],
-    /// Items are named after it, so that no two runs on one pair of stores meet.
+    /// The name of the run, which is part of the name of each item, so that two runs on the same stores never meet.
     pub run_id: &'a str,
-    /// Who sends the load of every round that can be shared, where this run does not do so itself.
+    /// The coordinator of workers, which send the load of each round that can be shared.
     pub coordinator: Option<&'a Coordinator>,
-    /// Who is told.
+    /// The observer of the rounds.
     pub observer: &'a dyn RunObserver,
-    /// Set when the run shall end at once.
+    /// Set when the run has to end at once.
     pub stop: &'a SetOnce<()>,
 }
 
@@ -92,8 +91,8 @@ impl Experiment<'_> {
     /// Plays all rounds into `run`, and closes every sale that it opened.
     ///
     /// # Errors
-    /// When a part of the experiment fails, or the run is stopped; what the shop does wrong is a finding, not an error.
-    /// `run` then says that it ended early, and why.
+    /// When a part of the experiment fails, or the run is stopped. `run` then says that it ended early, and why. A
+    /// fault of the shop is a finding, not an error.
     pub async fn play(self, run: &mut RunResult) -> Result<()> {
         let Self {
             testbed,
@@ -119,7 +118,7 @@ impl Experiment<'_> {
         };
         let is_stopped = stop.initialized();
         if !is_stopped {
-            observer.looks_again(sessions.iter().map(Session::final_checks_pending).sum());
+            observer.begins_final_checks(sessions.iter().map(Session::final_checks_pending).sum());
         }
         let may_dismiss = played.is_ok();
         let closing = sessions
@@ -131,7 +130,7 @@ impl Experiment<'_> {
         let progress = format!("after {} of {all} rounds", run.rounds.len());
         run.ended_early = ended.as_ref().err().map(|error| format!("{progress}: {error:#}"));
         run.as_designed = cell::claim_check(run).as_designed();
-        // A run of which nothing was played leaves nothing behind.
+        // A run without a single round leaves nothing behind.
         if !run.rounds.is_empty() {
             observer.keeps_run(run)?;
         }
@@ -139,7 +138,7 @@ impl Experiment<'_> {
     }
 }
 
-/// What all worlds share while the plan is played.
+/// The state that all testbeds share while the plan is played.
 struct Plan<'a> {
     rounds: &'a [Round],
     run_id: &'a str,
@@ -149,7 +148,7 @@ struct Plan<'a> {
     record: Record<'a>,
 }
 
-/// Rounds that nobody plays yet, with their places in the plan.
+/// Rounds that are not played yet, with their places in the plan.
 type Queue<'a> = Mutex<Box<dyn Iterator<Item = (usize, &'a Round)> + Send + 'a>>;
 
 impl<'a> Plan<'a> {
@@ -162,7 +161,7 @@ impl<'a> Plan<'a> {
         if let Some(another) = more {
             let missing = others.min(SIDE_BY_SIDE).saturating_sub(sessions.len());
             let testbeds = try_join_all((0..missing).map(|_| another())).await;
-            let testbeds = testbeds.context("another world, to play rounds side by side, could not be started")?;
+            let testbeds = testbeds.context("another testbed, to play rounds side by side, could not be started")?;
             sessions.extend(testbeds.into_iter().map(|testbed| Session::of(testbed, self)));
         }
         let others = self.queue(false);
@@ -170,7 +169,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// The rounds that are measured, or those that are not, in the order of the plan.
+    /// Returns the measured rounds, or all others, in the order of the plan.
     fn queue(&self, measured: bool) -> Queue<'a> {
         let rounds = self.rounds.iter().enumerate();
         Mutex::new(Box::new(

@@ -1,4 +1,4 @@
-//! What the rounds of a run have shown so far, shared by all worlds in which they are played.
+//! The results of a run so far, shared by all testbeds.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::result::cell::FAILED_FOR_SURE;
 use crate::result::{RoundResult, RunResult};
 
 pub(crate) struct Record<'a> {
-    /// All of the run but its rounds.
+    /// The run without its rounds.
     run: RunResult,
     planned: usize,
     observer: &'a dyn RunObserver,
@@ -21,7 +21,7 @@ pub(crate) struct Record<'a> {
 
 #[derive(Default)]
 struct Kept {
-    /// By their places in the plan.
+    /// The results, by their places in the plan.
     rounds: BTreeMap<usize, RoundResult>,
     left_out: usize,
 }
@@ -36,7 +36,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A round is about to be played, unless it could show nothing new: whether it is to be.
+    /// Reports that a round begins. Returns false if the round is left out because it could show nothing new.
     pub(super) fn begins(&self, round: &Round) -> bool {
         let mut kept = self.kept();
         let enough = if round.is_sometimes_broken() {
@@ -53,7 +53,7 @@ impl<'a> Record<'a> {
         true
     }
 
-    /// What the repeats of the same have left so far.
+    /// Returns the outcome of earlier repeats of this round.
     pub(super) fn earlier(&self, round: &Round) -> Earlier {
         let kept = self.kept();
         Earlier {
@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Keeps what the round at `place` of the plan showed.
+    /// Keeps the result of the round at `place` of the plan.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -84,7 +84,7 @@ impl<'a> Record<'a> {
 }
 
 impl Kept {
-    /// The repeats of the same that were played.
+    /// Returns the results of other repeats of this round.
     fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
@@ -93,7 +93,7 @@ impl Kept {
         })
     }
 
-    /// How many of them were violated.
+    /// Returns how many of them were violated.
     fn failures(&self, round: &Round) -> usize {
         let violated = |result: &&RoundResult| result.verdict == Verdict::Violated;
         self.repeats(round).filter(violated).count()

@@ -1,4 +1,4 @@
-//! One world while rounds are played in it: for each a fresh sale, the attack with its fault, what follows it, the verdict.
+//! Plays rounds in one testbed. Each round has fresh sales, an attack with its fault, a follow-up and a verdict.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -37,15 +37,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// How many sales are kept open for a last look.
+    /// Returns how many sales are kept open for a final check.
     pub(super) fn final_checks_pending(&self) -> usize {
         self.open.len()
     }
 
-    /// Plays rounds from the queue until nothing is left in it.
+    /// Plays rounds from the queue until it is empty.
     ///
     /// # Errors
-    /// When one cannot be played, or what it showed not be kept.
+    /// When a round cannot be played, or its result cannot be kept.
     pub(super) async fn play(&mut self, queue: &Queue<'_>) -> Result<()> {
         while let Some((place, round)) = next(queue) {
             if !self.plan.record.begins(round) {
@@ -64,11 +64,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Looks at every ledger once more and closes the sales, or closes them at once if the run was stopped. The crowd is
-    /// only waited for where nothing went wrong before.
+    /// Reads every ledger once more and closes the sales. A run that was stopped closes them at once. Waits for the
+    /// crowd to stop only if there was no error before.
     ///
     /// # Errors
-    /// When a ledger cannot be read, what it showed not be kept, a sale not be closed, or the crowd does not end.
+    /// When a ledger cannot be read, a result cannot be kept, a sale cannot be closed, or the crowd does not stop.
     pub(super) async fn close(mut self, is_stopped: bool, may_dismiss: bool) -> Result<()> {
         let closed = if is_stopped {
             self.open.abandon().await
@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         closed.and(dismissed)
     }
 
-    /// Plays a round, and once more if it was no test by chance alone.
+    /// Plays a round, and plays it once more if chance alone made it no test.
     async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
         let record = &self.plan.record;
         if round.threat.empties_a_store {
@@ -90,7 +90,7 @@ impl<'a> Session<'a> {
         }
         self.make_room(round, 0).await?;
         let first = self.attack(round).await?;
-        if self.open.follow(place, round, first, record).await? {
+        if self.open.follow_up(place, round, first, record).await? {
             self.make_room(round, 1).await?;
             let second = self.attack(round).await?;
             self.open.replay(round, second, record).await?;
@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
         self.open.make_room(round, stay, deployment, record).await
     }
 
-    /// A name that was never used. No shop can read from it whether its round is played for the first time.
+    /// Returns a name that was never used. A shop cannot tell from it whether a round is played for the second time.
     fn next_item(&self) -> String {
         let number = self.plan.sales.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.plan.run_id)
@@ -124,12 +124,12 @@ impl<'a> Session<'a> {
         self.open.opens(&sale_set.sales);
         sale_set.open().await?;
         let earlier = self.plan.record.earlier(round);
-        // Of a crowd one item is like the others; a deed may have done to each of them something else.
-        let is_like_others = round.threat.injection.is_none();
+        // Without a fault all items are alike, so one trace is enough. A fault may treat each item differently.
+        let are_alike = round.threat.injection.is_none();
         let mut traces = Vec::new();
         if round.is_traced(earlier) {
-            let told_of = sale_set.sales.iter().take(if is_like_others { 1 } else { MOST_TRACED });
-            traces = join_all(told_of.map(|sale| shop.trace(&sale.item))).await;
+            let traced = sale_set.sales.iter().take(if are_alike { 1 } else { MOST_TRACED });
+            traces = join_all(traced.map(|sale| shop.trace(&sale.item))).await;
         }
         let mut traces = traces.into_iter();
         let is_control = round.threat.is_control;
@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
         let attacked = match self.plan.coordinator.filter(|_| attack.can_be_shared()) {
             Some(coordinator) => coordinator.attack(&attack).await?,
             None => {
-                suitable(&mut self.crowd, &attack)
+                fitting_crowd(&mut self.crowd, &attack)
                     .await?
                     .attack(attack, Some(&shop))
                     .await?
@@ -152,18 +152,18 @@ impl<'a> Session<'a> {
             stock: load.stock,
             quantity: i64::from(load.quantity),
             contended: !is_control,
-            // A proxy may send everything that one buyer sends to one instance.
+            // A proxy may send all purchases of one buyer to one instance.
             instances: if is_control { 1 } else { round.instances },
             fault: attacked.fault,
         };
-        let said_and_seen = sale_set.split(attacked.responses, attacked.observations);
+        let by_item = sale_set.split(attacked.responses, attacked.observations);
         let mut pending = Vec::new();
         if round.strategy.store.is_two_stores() {
             let names: Vec<&str> = sale_set.sales.iter().map(|sale| sale.item.as_str()).collect();
             pending = shop.pending(&names).await;
         }
         let mut pending = pending.into_iter();
-        let items = sale_set.sales.into_iter().zip(said_and_seen);
+        let items = sale_set.sales.into_iter().zip(by_item);
         let items = items.map(|(sale, (responses, observations))| FollowUp {
             pending: pending.next(),
             reconciled: None,
@@ -183,8 +183,8 @@ fn next<'a>(queue: &Queue<'a>) -> Option<(usize, &'a Round)> {
     queue.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// The crowd that was here last, or another one where that does not suit.
-async fn suitable<'a>(crowd: &'a mut Option<Crowd>, attack: &Attack) -> Result<&'a mut Crowd> {
+/// Returns the last crowd if it fits the attack, or a new one.
+async fn fitting_crowd<'a>(crowd: &'a mut Option<Crowd>, attack: &Attack) -> Result<&'a mut Crowd> {
     if crowd.as_ref().is_some_and(|crowd| !crowd.suits(attack))
         && let Some(other) = crowd.take()
     {

@@ -1,8 +1,8 @@
-//! Connections that wait to be used again.
+//! Idle connections of one store.
 
 use std::sync::{Mutex, PoisonError};
 
-/// One that is in use is not among them: whoever is told to stop in the middle takes it along.
+/// A connection that is in use is not in this list. When its reading is cancelled, it is dropped and never used again.
 pub(super) struct Idle<C>(Mutex<Vec<C>>);
 
 impl<C> Default for Idle<C> {

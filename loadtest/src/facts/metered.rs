@@ -1,4 +1,4 @@
-//! A connection that ends when it has brought more bytes than an honest answer can have.
+//! A connection that ends when it has delivered more bytes than an honest answer can have.
 
 use std::io;
 use std::pin::Pin;
@@ -13,12 +13,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(super) struct Meter(Arc<AtomicUsize>);
 
 impl Meter {
-    /// Allows so many bytes from now on.
+    /// Allows that many bytes from now on.
     pub(super) fn allow(&self, bytes: usize) {
         self.0.store(bytes, Ordering::Relaxed);
     }
 
-    /// Whether more was sent than was allowed.
+    /// Returns whether the allowance is used up.
     pub(super) fn is_spent(&self) -> bool {
         self.0.load(Ordering::Relaxed) == 0
     }

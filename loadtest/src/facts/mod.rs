@@ -1,7 +1,7 @@
-//! The other two ledgers, read straight from the stores by clients of our own: the orders recorded and the stock left.
+//! The orders and the stock, read straight from the stores by clients of this crate.
 //!
-//! What a store holds was written by the shop on trial: it is bounded in bytes and in time, and what cannot be read is
-//! a fact, not an error.
+//! The content of a store was written by the shop on trial, so reading is bounded in bytes and in time. Unreadable
+//! content is a fact, not an error.
 
 mod idle;
 mod metered;
@@ -20,13 +20,13 @@ pub use self::store_pair::StorePair;
 use crate::http::BACK_WITHIN;
 use crate::text::{MAX_NAME, one_line};
 
-/// The one list: each store by its name, with the reader of its kind.
+/// The list of stores: each store's name, with the reader of its kind.
 macro_rules! list {
     ($($store:literal => $file:ident::$ledger:ident,)*) => {
-        /// The stores that can be read. Where a shop runs elsewhere, each has an option for its URL, named after it.
+        /// The stores that can be read. For a remote shop each has an option for its URL, named after it.
         pub const STORES: &[&str] = &[$($store,)*];
 
-        /// The ledger of that store, at its URL.
+        /// Returns the reader of that store, for its URL.
         fn ledger(store: &str, url: &str) -> Result<Box<dyn Ledger>> {
             match store {
                 $($store => Ok(Box::new($file::$ledger::new(url)?)),)*
@@ -42,16 +42,16 @@ list! {
     "sql-2" => sql::Sql,
 }
 
-/// How one kind of store is read.
+/// The reader of one kind of store.
 #[async_trait]
 trait Ledger: Send + Sync {
-    /// Reads a sale, at most `limit` orders of it.
+    /// Reads a sale, with at most `limit` of its orders.
     async fn read(&self, item: &str, limit: usize) -> Result<Facts>;
 
-    /// The version of the server.
+    /// Returns the version of the server.
     async fn version(&self) -> Result<String>;
 
-    /// Whether the server finds what it keeps in order, as far as it can say so.
+    /// Lets the server check its own data, as far as it can.
     async fn check(&self) -> Result<()> {
         Ok(())
     }
@@ -64,33 +64,33 @@ pub struct Order {
     pub id: String,
     /// Units.
     pub quantity: i64,
-    /// Who bought.
+    /// The buyer.
     pub buyer: Option<String>,
     /// The idempotency key it was made with.
     pub key: Option<String>,
 }
 
-/// What a store says of one sale.
+/// The content of a store for one sale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The counter; `None` when it is missing or no number.
+    /// The counter; `None` when it is missing or not a number.
     pub stock_left: Option<i64>,
-    /// The ledger, at most as long as was asked for, in the order of the ids.
+    /// The orders, sorted by id, at most as many as were asked for.
     pub orders: Vec<Order>,
-    /// Entries of the ledger that are none.
+    /// Entries of the ledger that are not orders.
     pub unreadable: usize,
-    /// Whether the ledger was longer, or larger in bytes, than any honest one.
+    /// Whether the ledger has more entries, or more bytes, than any honest one.
     pub cut_short: bool,
 }
 
-/// One look at the ledgers.
+/// One reading of the ledgers.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// When it began: what was told before has to be in it.
+    /// When the reading began. Every sale told before has to be in it.
     pub begun: Instant,
-    /// Whether all purchases had been answered and the sale was over: everything has to agree then.
+    /// Whether the sale was over, so that all ledgers have to agree.
     pub at_rest: bool,
-    /// What was seen.
+    /// The content of the stores.
     pub facts: Facts,
 }
 
@@ -100,17 +100,17 @@ pub type Urls = BTreeMap<&'static str, String>;
 /// The reader of the stores.
 pub struct LedgerReader(BTreeMap<&'static str, Box<dyn Ledger>>);
 
-/// How long one look may take: a store that is locked does not answer at all.
+/// The longest time for one reading: a locked store does not answer at all.
 const READ_WITHIN: Duration = Duration::from_secs(5);
 
-/// The most that is shown of an error, in characters.
-const MAX_WORDS: usize = 300;
+/// The most characters of an error that are shown.
+const MAX_ERROR: usize = 300;
 
-/// How long the stores may go on changing after the last answer.
+/// The longest time for which the stores may change after the last response.
 const SETTLE_WITHIN: Duration = Duration::from_secs(2);
 
-/// Two looks this far apart that agree are taken for rest.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// The pause between two readings. Two equal readings in a row mean that the stores are at rest.
+const READ_EVERY: Duration = Duration::from_millis(100);
 
 impl LedgerReader {
     /// Connects to all stores.
@@ -128,32 +128,32 @@ impl LedgerReader {
         Ok(reader)
     }
 
-    /// Reads a sale, at most `limit` orders of it. A store that is just being restarted is waited for.
+    /// Reads a sale, with at most `limit` of its orders. Waits for a store that is being restarted.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn read(&self, place: StorePair, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn read(&self, stores: StorePair, item: &str, limit: usize) -> Result<Facts> {
         let deadline = Instant::now() + BACK_WITHIN;
         loop {
-            let facts = self.read_once(place, item, limit).await;
+            let facts = self.read_once(stores, item, limit).await;
             if facts.is_ok() || Instant::now() >= deadline {
                 return facts;
             }
-            sleep(BETWEEN_LOOKS).await;
+            sleep(READ_EVERY).await;
         }
     }
 
-    /// Reads a sale once, now or not at all.
+    /// Reads a sale once, without waiting.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn read_once(&self, place: StorePair, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn read_once(&self, stores: StorePair, item: &str, limit: usize) -> Result<Facts> {
         let read = async {
-            let stock = self.ledger(place.stock)?.read(item, limit);
-            if place.stock == place.orders {
+            let stock = self.ledger(stores.stock)?.read(item, limit);
+            if stores.stock == stores.orders {
                 return stock.await;
             }
-            let orders = self.ledger(place.orders)?.read(item, limit);
+            let orders = self.ledger(stores.orders)?.read(item, limit);
             let (stock, orders) = tokio::try_join!(stock, orders)?;
             Ok(Facts {
                 stock_left: stock.stock_left,
@@ -162,21 +162,21 @@ impl LedgerReader {
         };
         let late = || format!("no answer within {READ_WITHIN:?}: is the store, a table or a row locked?");
         let facts = timeout(READ_WITHIN, read).await.with_context(late).flatten();
-        // A server's own words come last, and are not to be trusted either.
-        let why = |error: anyhow::Error| one_line(&format!("{error:#}"), MAX_WORDS);
-        facts.map_err(|error| anyhow!("the ledger of {item} in {place} cannot be read: {}", why(error)))
+        // The server's own text comes last, and is not trusted either.
+        let why = |error: anyhow::Error| one_line(&format!("{error:#}"), MAX_ERROR);
+        facts.map_err(|error| anyhow!("the ledger of {item} in {stores} cannot be read: {}", why(error)))
     }
 
-    /// Reads until two looks agree: a purchase whose buyer gave up may still be writing.
+    /// Reads until two readings agree: a purchase whose buyer gave up may still be writing.
     ///
     /// # Errors
     /// As [`LedgerReader::read`].
-    pub async fn settled(&self, place: StorePair, item: &str, limit: usize) -> Result<Facts> {
+    pub async fn settled(&self, stores: StorePair, item: &str, limit: usize) -> Result<Facts> {
         let deadline = Instant::now() + SETTLE_WITHIN;
-        let mut last = self.read(place, item, limit).await?;
+        let mut last = self.read(stores, item, limit).await?;
         loop {
-            sleep(BETWEEN_LOOKS).await;
-            let now = self.read(place, item, limit).await?;
+            sleep(READ_EVERY).await;
+            let now = self.read(stores, item, limit).await?;
             if now == last || Instant::now() >= deadline {
                 return Ok(now);
             }
@@ -184,7 +184,7 @@ impl LedgerReader {
         }
     }
 
-    /// The version of each store.
+    /// Returns the version of each store.
     ///
     /// # Errors
     /// When one does not answer.
@@ -199,10 +199,10 @@ impl LedgerReader {
         Ok(versions)
     }
 
-    /// Whether each store finds what it keeps in order. What a store itself has spoiled is no fault of a shop.
+    /// Lets each store check its own data. Data that a store itself has damaged is no fault of a shop.
     ///
     /// # Errors
-    /// When one does not, or does not answer.
+    /// When a check fails, or a store does not answer.
     pub async fn check(&self) -> Result<()> {
         for (store, ledger) in &self.0 {
             let check = timeout(READ_WITHIN, ledger.check()).await;

@@ -12,13 +12,13 @@ use super::idle::Idle;
 use super::metered::{Meter, Metered};
 use super::{Facts, Ledger, Order, READ_WITHIN};
 
-/// Bytes that an entry of the ledger may have, id and all. Those of an honest shop have fewer than 300.
+/// The most bytes of a ledger entry, with its id. Entries of an honest shop have fewer than 300.
 const ENTRY: usize = 1024;
 
-/// Bytes for everything else that is said.
+/// The most bytes of everything else in an answer.
 const OVERHEAD: usize = 64 * 1024;
 
-/// The most parts of a counter. Each of them is a hot item less; a thousand need no counting.
+/// The most segments of a counter. No honest shop needs a thousand.
 const MOST_SEGMENTS: usize = 1_000;
 
 pub(super) struct Redis {
@@ -31,7 +31,7 @@ struct Connection {
     meter: Meter,
 }
 
-/// Order id and JSON text, whatever bytes they are.
+/// Order id and JSON text, as raw bytes.
 type RawEntry = (Vec<u8>, Vec<u8>);
 
 #[derive(Deserialize)]
@@ -91,7 +91,7 @@ impl Redis {
 impl Ledger for Redis {
     async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
         let bytes = limit * ENTRY + OVERHEAD;
-        // An idle connection may be to a store that was restarted meanwhile.
+        // An idle connection may lead to a store that was restarted meanwhile.
         if let Some(idle) = self.idle.pop()
             && let Ok(facts) = self.read_on(idle, item, limit, bytes).await
         {
@@ -109,7 +109,7 @@ impl Ledger for Redis {
     }
 }
 
-/// Whether a key holds something else than the contract has it.
+/// Returns whether a key has another type than in the contract.
 fn is_of_wrong_type(error: &RedisError) -> bool {
     let errors = error.clone().into_server_errors();
     errors
@@ -118,7 +118,7 @@ fn is_of_wrong_type(error: &RedisError) -> bool {
         .any(|(_, error)| error.code() == "WRONGTYPE")
 }
 
-/// The driver of the connection ends when its last handle is dropped.
+/// Starts the driver of a connection. It ends when the connection's last handle is dropped.
 async fn drive<S>(settings: &redis::RedisConnectionInfo, stream: S, meter: &Meter) -> RedisResult<MultiplexedConnection>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
@@ -147,7 +147,7 @@ async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> R
     })
 }
 
-/// The counter with all its parts; `None` where one of them is no number, or there are too many.
+/// Returns the sum of the counter and its segments; `None` where one of them is not a number, or there are too many.
 fn left(counter: Vec<u8>, segments: Vec<Vec<u8>>) -> Option<i64> {
     if segments.len() > MOST_SEGMENTS {
         return None;
@@ -162,7 +162,7 @@ fn number(text: Vec<u8>) -> Option<i64> {
     String::from_utf8(text).ok()?.parse().ok()
 }
 
-/// `None` when the entry is not as the contract has it.
+/// Returns the order of an entry; `None` when the entry does not follow the contract.
 fn order((id, entry): RawEntry) -> Option<Order> {
     let entry: Entry = serde_json::from_slice(&entry).ok()?;
     Some(Order {

@@ -34,7 +34,7 @@ impl Sql {
 #[async_trait]
 impl Ledger for Sql {
     async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        // An idle connection may be to a store that was restarted meanwhile.
+        // An idle connection may lead to a store that was restarted meanwhile.
         if let Some(idle) = self.idle.pop()
             && let Ok(facts) = self.read_on(idle, item, limit).await
         {
@@ -43,13 +43,14 @@ impl Ledger for Sql {
         self.read_on(self.options.connect().await?, item, limit).await
     }
 
-    /// With `innodb_snapshot_isolation` as it is for connections that do not set it themselves.
+    /// Returns the version together with the global `innodb_snapshot_isolation`.
     async fn version(&self) -> Result<String> {
         let mut connection = self.options.connect().await?;
         let version: String = sqlx::query_scalar("select version()")
             .fetch_one(&mut connection)
             .await?;
-        // It decides what becomes of an update whose row has changed since it was read, and not every server knows it.
+        // This setting decides whether an update fails when its row has changed since it was read. Not every server
+        // knows it.
         let setting = sqlx::query("show global variables like 'innodb_snapshot_isolation'")
             .fetch_optional(&mut connection)
             .await?;
@@ -65,8 +66,8 @@ impl Ledger for Sql {
             .fetch_all(&mut connection)
             .await?;
         for row in rows {
-            let (table, kind, words): (String, String, String) = (row.try_get(0)?, row.try_get(2)?, row.try_get(3)?);
-            ensure!(kind == "note" || words == "OK", "{table} is spoiled: {words}");
+            let (table, kind, message): (String, String, String) = (row.try_get(0)?, row.try_get(2)?, row.try_get(3)?);
+            ensure!(kind == "note" || message == "OK", "{table} is damaged: {message}");
         }
         Ok(())
     }
@@ -77,9 +78,9 @@ fn facts(rows: &[MySqlRow], limit: usize) -> Result<Facts> {
         cut_short: rows.len() > limit,
         ..Facts::default()
     };
-    for (place, row) in rows.iter().enumerate() {
+    for (nth, row) in rows.iter().enumerate() {
         let left = number(row.try_get(0)?);
-        facts.stock_left = if place == 0 {
+        facts.stock_left = if nth == 0 {
             left
         } else {
             facts.stock_left.filter(|first| left == Some(*first))

@@ -1,4 +1,4 @@
-//! Where a strategy keeps what it sells.
+//! The stores of a strategy.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Deserializer};
 use super::STORES;
 use crate::text::{MAX_NAME, one_line};
 
-/// Where stock and orders are, by the names of the stores. Mostly one store holds both.
+/// The stores of stock and orders, by name. Mostly one store holds both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StorePair {
-    /// Where the counter is.
+    /// The store of the counter.
     pub stock: &'static str,
-    /// Where the orders are.
+    /// The store of the orders.
     pub orders: &'static str,
 }
 
 impl StorePair {
-    /// Whether stock and orders are apart, so that no store can change both in one step.
+    /// Returns whether stock and orders are in different stores, so that no store can change both in one step.
     pub fn is_two_stores(self) -> bool {
         self.stock != self.orders
     }
 }
 
-/// What stands behind the name of a store where a second server of its kind is meant.
+/// The ending of a store's name that means a second server of the same kind.
 const SECOND: &str = "-2";
 
-/// The store of that name.
+/// Returns the store of that name.
 fn known(name: &str) -> Option<&'static str> {
     STORES.iter().copied().find(|store| *store == name)
 }
@@ -35,20 +35,20 @@ fn known(name: &str) -> Option<&'static str> {
 impl TryFrom<String> for StorePair {
     type Error = String;
 
-    /// Reads `redis`, or `redis+sql`: stock first. `sql+sql` are two servers of one kind: `sql` and `sql-2`.
+    /// Reads `redis` or `redis+sql`, stock first. `sql+sql` means two servers of one kind: `sql` and `sql-2`.
     fn try_from(text: String) -> Result<Self, String> {
         let first = |name: &str| known(name).filter(|store| !store.ends_with(SECOND));
-        let place = match text.split_once('+') {
+        let pair = match text.split_once('+') {
             None => first(&text).map(|store| (store, store)),
             Some((stock, orders)) if stock == orders => first(stock).zip(known(&format!("{orders}{SECOND}"))),
             Some((stock, orders)) => first(stock).zip(first(orders)),
         };
-        match place {
+        match pair {
             Some((stock, orders)) => Ok(Self { stock, orders }),
             None => {
                 let names: Vec<&str> = STORES.iter().copied().filter(|store| first(store).is_some()).collect();
                 Err(format!(
-                    "\"{}\" is no store: there are {}, and two of them with a + between, or sql+sql",
+                    "\"{}\" is not a store: use one of {}, two of them with a + between, or sql+sql",
                     one_line(&text, MAX_NAME),
                     names.join(", ")
                 ))
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_one_store_or_two_and_nothing_else() {
+    fn a_pair_is_one_store_or_two_and_nothing_else() {
         for good in ["redis", "sql", "redis+sql", "sql+redis", "sql+sql"] {
             assert_eq!(StorePair::try_from(good.to_owned()).unwrap().to_string(), good);
         }
@@ -98,7 +98,7 @@ mod tests {
             "Redis",
         ] {
             let why = StorePair::try_from(bad.to_owned()).unwrap_err();
-            assert!(why.contains("is no store: there are redis, sql"), "{why}");
+            assert!(why.contains("is not a store: use one of redis, sql"), "{why}");
         }
     }
 }

@@ -1,7 +1,9 @@
-//! What the threats have in common that meet a purchase at every step that its strategy can take, and at its business time. For
-//! each of these moments several items are sold: one on which a purchase is held up while somebody else buys, and others on
-//! which somebody comes when it is answered. An instance has only so many connections to lend: more than one purchase for each
-//! moment may find none, and is then held up nowhere.
+//! Purchases are delayed just before every step of their strategy and in their business time. At each of these moments
+//! a disturbance meets them.
+//!
+//! Several items are sold for each moment: on one of them other buyers come while a purchase is delayed, on the others
+//! they come after its response. Only one purchase at a time is delayed for each moment: an instance has only so many
+//! connections, and a purchase that finds none reaches no step.
 
 use std::time::Duration;
 
@@ -10,165 +12,167 @@ use futures_util::future::try_join_all;
 use tokio::time::sleep;
 
 use crate::attack::{AttackControl, Delivery, SendOptions};
-use crate::faults::take_over;
+use crate::faults::successors;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 
-/// The most steps that are met: each of them is several sales.
+/// The most steps at which purchases are delayed: each of them needs several sales.
 const MOST_STEPS: usize = 16;
 
-/// Purchases of an item when all is well again: so many that a proxy sends some of them to every instance.
-const AFTERWARDS: usize = 15;
+/// Purchases of each item in the second wave: so many that a proxy sends some to every instance.
+const SECOND_WAVE: usize = 15;
 
-/// The purchases of each item in the first wave, one in each row.
+/// Rows of the first wave. Each row has one purchase of each item; the last row is sent before the fault.
 const ROWS: usize = 4;
 
-/// Those that are held up, in the first row.
-const HELD_UP: usize = 0;
+/// The row of the delayed purchases.
+const DELAYED_ROW: usize = 0;
 
-/// Those of somebody else on the same item, in the second row: while it is held up, or when it is answered.
-const OTHERS: usize = 1;
+/// The row of the other buyers, who come while the first row is delayed or after its responses.
+const OTHERS_ROW: usize = 1;
 
-/// Those who come together with these then, in the third row. The last row is let loose before.
-const LATER: usize = 2;
+/// The row of the buyers who come together with the second row after the responses.
+const SUCCESSORS_ROW: usize = 2;
 
-/// When all are held up that are sent at one time, at the earliest.
-pub(crate) const HELD_UP_AFTER: Duration = Duration::from_millis(300);
+/// The time after which all purchases that were sent together have reached their delay.
+pub(crate) const ALL_DELAYED_AFTER: Duration = Duration::from_millis(300);
 
-/// How much longer those work that are held up by nothing else: by then the instance has seen which of its connections are gone,
-/// and lends them others.
-const LAST_OF_ALL: Duration = Duration::from_millis(100);
+/// The extra time of purchases that are delayed in their business time. By then the instance has seen which of its
+/// connections are gone, and lends others.
+const EXTRA_WORK: Duration = Duration::from_millis(100);
 
-/// At which instance purchases are held up; others come to the next one.
-const INSTANCE: usize = 0;
+/// The instance at which purchases are delayed; other buyers come to the next one.
+const DELAYING_INSTANCE: usize = 0;
 
-/// So many items for each moment. The first wave cannot sell all of one, and the second wants more than is left.
-pub(crate) fn load(asked: Load, strategy: &Strategy, of_each_moment: usize) -> Load {
-    let items = of_each_moment * moments(strategy).count();
+/// Returns a load with that many items for each moment. The first wave cannot sell all units of an item, and the second
+/// wave wants more than is left.
+pub(crate) fn load(asked: Load, strategy: &Strategy, items_per_moment: usize) -> Load {
+    let items = items_per_moment * moments(strategy).count();
     Load {
         buyers: items * ROWS,
-        requests: items * (ROWS + AFTERWARDS),
+        requests: items * (ROWS + SECOND_WAVE),
         stock: (ROWS + 1) as i64 * i64::from(asked.quantity),
         items,
         ..asked
     }
 }
 
-/// Which purchases the deed sends.
+/// The places of the purchases that the injection sends.
 pub(crate) fn places(load: &Load) -> Vec<usize> {
-    (0..(LATER + 1) * load.items).collect()
+    (0..(SUCCESSORS_ROW + 1) * load.items).collect()
 }
 
-/// For how long a purchase may be held up so that no lock ends but with what is done to its store: with room for a connection
-/// that is made on the way.
-pub(crate) const BELOW_A_LEASE: Duration = Duration::from_millis(500);
+/// A delay shorter than a lease, so that no lock ends but by the fault. It leaves time to make a connection on the way.
+pub(crate) const SHORTER_THAN_A_LEASE: Duration = Duration::from_millis(500);
 
-/// The longest that a purchase is held up where it has no lease to outlive: the shop lets nobody work for longer than five seconds.
-const LONGEST: Duration = Duration::from_millis(4_800);
+/// The longest delay of a purchase that has no lease to outlive: the shop lets no purchase work longer than five
+/// seconds.
+const MAX_DELAY: Duration = Duration::from_millis(4_800);
 
-/// For how long a purchase is held up so that others can come meanwhile. Where a session holds the lock that is long enough for a
-/// machine on which all this `lagged` so much before.
-pub(crate) fn for_others(strategy: &Strategy, lagged: Duration) -> Duration {
+/// Returns a delay that lets other buyers come meanwhile. A lock of a session allows a longer delay, which grows with
+/// how much the machine `lagged` before.
+pub(crate) fn delay_for_others(strategy: &Strategy, lagged: Duration) -> Duration {
     match strategy.family() {
-        "session-lock" => (4 * lagged).clamp(Duration::from_millis(1_500), LONGEST),
-        _ => BELOW_A_LEASE,
+        "session-lock" => (4 * lagged).clamp(Duration::from_millis(1_500), MAX_DELAY),
+        _ => SHORTER_THAN_A_LEASE,
     }
 }
 
-/// Sends a purchase to one item of each moment, and makes `trouble` when all of them are held up there: after [`HELD_UP_AFTER`], or
-/// a quarter of the time if that is more. Waits for both. What came of the trouble.
+/// Delays a purchase of one item at each moment and causes `disturbance` when all of them are delayed: after
+/// [`ALL_DELAYED_AFTER`], or after a quarter of the delay if that is more. Returns the result of the disturbance when
+/// all responses have come.
 ///
 /// # Errors
-/// When the deed has not named the places, and those of the trouble.
-pub(crate) async fn meets<T>(
+/// When the injection does not list the places, and the errors of the disturbance.
+pub(crate) async fn disturb_delayed<T>(
     control: &AttackControl<'_>,
     nth: usize,
-    for_so_long: Duration,
-    trouble: impl Future<Output = Result<T>>,
+    delay: Duration,
+    disturbance: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    let trouble = async {
-        sleep(HELD_UP_AFTER.max(for_so_long / 4)).await;
-        trouble.await
+    let disturbance = async {
+        sleep(ALL_DELAYED_AFTER.max(delay / 4)).await;
+        disturbance.await
     };
-    let (came, ()) = tokio::try_join!(trouble, held_up(control, nth, for_so_long))?;
-    Ok(came)
+    let (result, ()) = tokio::try_join!(disturbance, delay_purchases(control, nth, delay))?;
+    Ok(result)
 }
 
-/// Sends a purchase to one item of each moment, which is held up there for so long, and waits for the answers.
+/// Sends a purchase of one item at each moment, with that delay, and waits for the responses.
 ///
 /// # Errors
-/// When the deed has not named the places.
-pub(crate) async fn held_up(control: &AttackControl<'_>, nth: usize, for_so_long: Duration) -> Result<()> {
+/// When the injection does not list the places.
+pub(crate) async fn delay_purchases(control: &AttackControl<'_>, nth: usize, delay: Duration) -> Result<()> {
     let sent = items(control, nth).map(async |(item, moment)| {
         let mut options = match moment {
-            Moment::Before(step) => SendOptions::with_fault(&format!("delay={}@{step}", for_so_long.as_millis())),
+            Moment::Before(step) => SendOptions::with_fault(&format!("delay={}@{step}", delay.as_millis())),
             Moment::AtWork => SendOptions {
-                work: Some(for_so_long + LAST_OF_ALL),
+                work: Some(delay + EXTRA_WORK),
                 ..SendOptions::default()
             },
         };
-        options.delivery = Delivery::At(INSTANCE);
-        control.send(place(control, HELD_UP, item)?, options).await
+        options.delivery = Delivery::At(DELAYING_INSTANCE);
+        control.send(place(control, DELAYED_ROW, item)?, options).await
     });
     try_join_all(sent).await?;
     Ok(())
 }
 
-/// Lets somebody else buy the same items, at another instance, who works for so long; waits for the answers.
+/// Sends other buyers for the same items, at another instance, with that business time, and waits for the responses.
 ///
 /// # Errors
-/// When the deed has not named the places.
-pub(crate) async fn others(control: &AttackControl<'_>, nth: usize, work: Duration) -> Result<()> {
+/// When the injection does not list the places.
+pub(crate) async fn send_others(control: &AttackControl<'_>, nth: usize, work: Duration) -> Result<()> {
     let sent = items(control, nth).map(async |(item, _)| {
         let options = SendOptions {
-            delivery: Delivery::At(INSTANCE + 1),
+            delivery: Delivery::At(DELAYING_INSTANCE + 1),
             work: Some(work),
             ..SendOptions::default()
         };
-        control.send(place(control, OTHERS, item)?, options).await
+        control.send(place(control, OTHERS_ROW, item)?, options).await
     });
     try_join_all(sent).await?;
     Ok(())
 }
 
-/// Lets others come for what those who were held up may have left locked.
+/// Sends several buyers for locks that the delayed purchases may have left behind.
 ///
 /// # Errors
-/// When the deed has not named the places.
-pub(crate) async fn taken_over(control: &AttackControl<'_>, nth: usize) -> Result<()> {
+/// When the injection does not list the places.
+pub(crate) async fn send_successors(control: &AttackControl<'_>, nth: usize) -> Result<()> {
     let sent = items(control, nth).map(async |(item, _)| {
-        let places = [place(control, OTHERS, item)?, place(control, LATER, item)?];
-        take_over::by_several(control, &places, Delivery::At(INSTANCE + 1)).await
+        let places = [place(control, OTHERS_ROW, item)?, place(control, SUCCESSORS_ROW, item)?];
+        successors::send_staggered(control, &places, Delivery::At(DELAYING_INSTANCE + 1)).await
     });
     try_join_all(sent).await?;
     Ok(())
 }
 
-/// The `nth` item of each moment, and the moment.
+/// Returns the `nth` item of each moment, with the moment.
 fn items<'a>(control: &AttackControl<'a>, nth: usize) -> impl Iterator<Item = (usize, Moment<'a>)> {
     let strategy = &control.attack.sale.strategy;
     let moments = moments(strategy);
     (nth * moments.clone().count()..).zip(moments)
 }
 
-/// The purchase of that row that is for this item.
+/// Returns the place of the purchase in that row for this item.
 fn place(control: &AttackControl<'_>, row: usize, item: usize) -> Result<usize> {
     let sale = &control.attack.sale;
     let mut row = (row * sale.load.items..).take(sale.load.items);
     row.find(|place| sale.place_of(*place) == item)
-        .context("nobody of this row wants the item")
+        .context("no purchase in this row is for the item")
 }
 
-/// When a purchase is held up.
+/// The moment at which a purchase is delayed.
 #[derive(Clone, Copy)]
 enum Moment<'a> {
     /// Just before this step.
     Before(&'a str),
-    /// Between reading and writing, with nothing in its hands but its lock.
+    /// Between reading and writing, when it holds nothing but its lock.
     AtWork,
 }
 
-/// One may be met on the way by several steps that are listed, another one by none.
+/// Returns the moments of a strategy. A purchase may pass several of the listed steps, or none.
 fn moments(strategy: &Strategy) -> impl Iterator<Item = Moment<'_>> + Clone {
     let steps = strategy.steps.iter().take(MOST_STEPS);
     steps.map(|step| Moment::Before(step)).chain([Moment::AtWork])

@@ -1,4 +1,4 @@
-//! What the threats have in common under which one purchase takes longer than any lease, while others want to buy.
+//! One purchase takes longer than any lease, while other buyers come.
 
 use std::time::Duration;
 
@@ -12,25 +12,25 @@ use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::shop::response::{Response, ResponseKind};
 
-/// How long the purchase is held up: three leases of our own shop.
-pub(crate) const LASTS: Duration = Duration::from_secs(3);
+/// The duration of that purchase: three leases of the shop that is started here.
+pub(crate) const HELD_FOR: Duration = Duration::from_secs(3);
 
-/// Buyers who come again and again meanwhile: every second one past the proxy, which may have the others wait at an instance
-/// that stands still.
-const OTHERS: usize = 4;
+/// Buyers that retry meanwhile. Every second one passes the proxy by, because the proxy may send the others to an
+/// instance that stands still.
+const COMPETITORS: usize = 4;
 
-/// The instance at which the purchase is held up, and the one to which those come who pass the proxy by.
+/// The instance of the long purchase, and the instance of the buyers that pass the proxy by.
 const INSTANCES: [usize; 2] = [0, 1];
 
-/// After which one comes again who was told to wait: some shops give up long before a lease ends.
-const AGAIN: Duration = Duration::from_millis(300);
+/// The pause before a buyer that was told busy retries: some shops give up long before a lease ends.
+const RETRY_AFTER: Duration = Duration::from_millis(300);
 
-/// Which purchases the deed sends: the one that is held up first.
+/// The places of the purchases that the injection sends, the long one first.
 pub(crate) fn places(load: &Load) -> Vec<usize> {
-    (0..load.buyers.min(OTHERS + 1)).collect()
+    (0..load.buyers.min(COMPETITORS + 1)).collect()
 }
 
-/// A wave of buyers for each of those who come again and again, on top of the two that there are.
+/// Returns a load of four waves: two for the retries, and the usual two.
 pub(crate) fn load(asked: Load, _: &Strategy) -> Load {
     let two_waves = asked.two_waves();
     Load {
@@ -39,12 +39,12 @@ pub(crate) fn load(asked: Load, _: &Strategy) -> Load {
     }
 }
 
-/// Sends one purchase; lets the others loose when it `is_held` up, and has some of them come again until it is answered. Its
-/// answer, unless it could not be sent.
+/// Sends one purchase. Releases the other buyers when `is_held` completes, and lets some of them retry until the
+/// purchase has its response. Returns that response, or `None` if the purchase could not be sent.
 ///
 /// # Errors
-/// When the deed has not named the places.
-pub(crate) async fn up(
+/// When the injection does not list the places.
+pub(crate) async fn with_competitors(
     control: &AttackControl<'_>,
     options: SendOptions,
     is_held: impl Future,
@@ -56,34 +56,39 @@ pub(crate) async fn up(
         ..options
     };
     let holder = async {
-        let heard = control.send(0, options).await;
-        // It is set by nobody else.
+        let pair = control.send(0, options).await;
+        // This is the only place that sets it.
         let _ = is_over.set(());
-        heard
+        pair
     };
     let others = async {
         is_held.await;
-        control.begin();
+        control.release_buyers();
         let others = places(&control.attack.sale.load).into_iter().skip(1);
-        let ways = [elsewhere, Delivery::Once].into_iter().cycle();
+        let deliveries = [elsewhere, Delivery::Once].into_iter().cycle();
         let others = others
-            .zip(ways)
-            .map(|(place, way)| recheck(control, place, way, &is_over));
+            .zip(deliveries)
+            .map(|(place, delivery)| retry_while_busy(control, place, delivery, &is_over));
         try_join_all(others).await
     };
-    let (heard, others) = tokio::join!(holder, others);
+    let (pair, others) = tokio::join!(holder, others);
     others?;
-    Ok(heard?.map(|heard| heard.response))
+    Ok(pair?.map(|pair| pair.response))
 }
 
-/// Buys until somebody is told anything but to wait, or the purchase that is held up is answered.
-async fn recheck(control: &AttackControl<'_>, place: usize, delivery: Delivery, is_over: &SetOnce<()>) -> Result<()> {
+/// Buys until the response is not busy, or until the long purchase has its response.
+async fn retry_while_busy(
+    control: &AttackControl<'_>,
+    place: usize,
+    delivery: Delivery,
+    is_over: &SetOnce<()>,
+) -> Result<()> {
     let options = SendOptions {
         delivery,
         ..SendOptions::default()
     };
     while let Some(ResponsePair { response, .. }) = control.send(place, options.clone()).await? {
-        if response.kind != ResponseKind::Busy || timeout(AGAIN, is_over.wait()).await.is_ok() {
+        if response.kind != ResponseKind::Busy || timeout(RETRY_AFTER, is_over.wait()).await.is_ok() {
             break;
         }
     }

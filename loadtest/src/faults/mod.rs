@@ -1,10 +1,10 @@
-//! What several threats do to a shop in the same way.
+//! Faults that several threats share.
 
+pub(crate) mod closed_connections;
 pub(crate) mod crash;
 pub(crate) mod every_step;
-pub(crate) mod hang_up;
 pub(crate) mod hold;
 pub(crate) mod relays;
 pub(crate) mod restart;
-pub(crate) mod stand_still;
-pub(crate) mod take_over;
+pub(crate) mod stall;
+pub(crate) mod successors;

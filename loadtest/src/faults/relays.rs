@@ -1,4 +1,4 @@
-//! The relays between the instances and the servers that a strategy uses.
+//! Relays between the instances and the servers that a strategy uses.
 
 use std::time::Duration;
 
@@ -10,23 +10,26 @@ use crate::attack::AttackControl;
 use crate::deployment::LocalProcesses;
 use crate::deployment::requirement::servers;
 
-/// After which a relay is looked at again.
-const LOOKED_AT_AFTER: Duration = Duration::from_millis(5);
+/// The pause between two checks of the relays.
+const CHECK_EVERY: Duration = Duration::from_millis(5);
 
 pub(crate) struct Relays<'a> {
     local_processes: &'a LocalProcesses,
     kinds: Vec<ServerKind>,
 }
 
-/// Those before the stores of the strategy that is attacked.
-pub(crate) fn of<'a>(control: &AttackControl<'a>) -> Result<Relays<'a>> {
-    before(control, servers(&control.attack.sale.strategy))
+/// Returns the relays before all servers of the strategy that is attacked: its stores, and the store that it locks by.
+pub(crate) fn of_strategy<'a>(control: &AttackControl<'a>) -> Result<Relays<'a>> {
+    of_servers(control, servers(&control.attack.sale.strategy))
 }
 
-/// Those before these servers.
-pub(crate) fn before<'a>(control: &AttackControl<'a>, kinds: Vec<ServerKind>) -> Result<Relays<'a>> {
+/// Returns the relays before these servers.
+pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServerKind>) -> Result<Relays<'a>> {
     Ok(Relays {
-        local_processes: control.shop.local_processes().context("the shop is not ours")?,
+        local_processes: control
+            .shop
+            .local_processes()
+            .context("the shop was not started here")?,
         kinds,
     })
 }
@@ -38,23 +41,23 @@ impl Relays<'_> {
             .flat_map(|kind| self.local_processes.shop.relays(*kind))
     }
 
-    /// Those of every instance but the first.
-    pub(crate) fn of_others(&self) -> impl Iterator<Item = &Relay> {
+    /// Returns the relays of every instance but the first.
+    pub(crate) fn of_other_instances(&self) -> impl Iterator<Item = &Relay> {
         self.kinds
             .iter()
             .flat_map(|kind| self.local_processes.shop.relays(*kind).skip(1))
     }
 
-    /// Whether anything that was on its way met trouble at one of them.
+    /// Returns whether one of them delayed, cut or lost anything.
     pub(crate) fn any_affected(&self) -> bool {
         self.all().any(|relay| relay.affected() > 0)
     }
 
-    /// Waits until anything has. Whether it did within that time.
+    /// Waits until one of them has. Returns whether it did within that time.
     pub(crate) async fn affected_within(&self, limit: Duration) -> bool {
         let affected = async {
             while !self.any_affected() {
-                sleep(LOOKED_AT_AFTER).await;
+                sleep(CHECK_EVERY).await;
             }
         };
         timeout(limit, affected).await.is_ok()

@@ -1,5 +1,5 @@
-//! A store is killed and started again, or replaced, in the middle of a sale, while one purchase is at work and holds its lock,
-//! if it has one.
+//! A store is killed and started again, or replaced, in the middle of a sale. One purchase is at work then, and holds
+//! its lock if it has one.
 
 use std::time::Duration;
 
@@ -11,32 +11,34 @@ use super::hold;
 use crate::attack::{AttackControl, SendOptions};
 use crate::http::BACK_WITHIN;
 
-/// How long the purchase works: well below a lease, so that no lock ends but with its store.
+/// The business time of that purchase: well below a lease, so that its lock does not expire by itself.
 const WORK: Duration = Duration::from_millis(600);
 
-/// When it is at work.
+/// The time after which it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
-/// How long connections to a store are to lie unused before it goes: our own shop asks those that did whether they still live,
-/// and with one that does not nobody could buy as soon as it is back.
-pub(crate) const UNUSED_FOR: Duration = Duration::from_millis(1_100);
+/// The time for which connections lie idle before their store goes. The shop that is started here tests a connection
+/// that lay idle this long. Without that test its dead connections would stop all sales when the store is back.
+pub(crate) const IDLE_FOR: Duration = Duration::from_millis(1_100);
 
-/// Kills Redis after some sales and starts it again. Whether there were any sales before.
-pub(crate) async fn redis(control: &AttackControl<'_>) -> Result<bool> {
-    let has_begun = sales_begun(control).await;
-    while_at_work(control, |stores| restart(stores, ServerKind::Redis)).await?;
+/// Kills Redis after some sales and starts it again. Returns whether there were any sales before.
+pub(crate) async fn restart_redis(control: &AttackControl<'_>) -> Result<bool> {
+    let has_begun = play_first_wave(control).await;
+    act_during_purchase(control, |stores| restart_store(stores, ServerKind::Redis)).await?;
     Ok(has_begun)
 }
 
-/// Waits for some sales, and until nobody is left with whom a purchase would have to compete for a lock. Whether there were any.
-pub(crate) async fn sales_begun(control: &AttackControl<'_>) -> bool {
-    let has_begun = control.after_sales(1).await;
-    control.after_sales(usize::MAX).await;
+/// Releases the buyers and waits until all of them have their responses, so that none competes with a later purchase
+/// for a lock. Returns whether anything was sold.
+pub(crate) async fn play_first_wave(control: &AttackControl<'_>) -> bool {
+    let has_begun = control.release_until_sales(1).await;
+    control.release_until_sales(usize::MAX).await;
     has_begun
 }
 
-/// Sends one purchase that works for long, and does this to the stores meanwhile; what came of that. Others buy afterwards.
-pub(crate) async fn while_at_work<T: Send + 'static>(
+/// Sends one purchase that works for long, and applies `act` to the stores meanwhile. Others buy afterwards. Returns
+/// the result of `act`.
+pub(crate) async fn act_during_purchase<T: Send + 'static>(
     control: &AttackControl<'_>,
     act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -45,15 +47,15 @@ pub(crate) async fn while_at_work<T: Send + 'static>(
         work: Some(WORK),
         ..SendOptions::default()
     };
-    let acted = async {
+    let action = async {
         sleep(AT_WORK_AFTER).await;
         outcome = Some(on_stores(control, act).await);
     };
-    hold::up(control, at_work, acted).await?;
-    outcome.context("nothing was done to the stores")?
+    hold::with_competitors(control, at_work, action).await?;
+    outcome.context("the purchase ended before anything was done to the stores")?
 }
 
-/// Does this to the stores, which takes a while.
+/// Applies `act` to the stores on a blocking thread: it takes a while.
 pub(crate) async fn on_stores<T: Send + 'static>(
     control: &AttackControl<'_>,
     act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
@@ -61,19 +63,19 @@ pub(crate) async fn on_stores<T: Send + 'static>(
     let stores = control
         .shop
         .local_processes()
-        .context("the shop is not ours")?
+        .context("the shop was not started here")?
         .stores
         .clone();
     tokio::task::spawn_blocking(move || act(&stores)).await?
 }
 
-/// Kills the store and comes back when it is there again.
-pub(crate) fn restart(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
+/// Kills the store, starts it again and returns when it is ready.
+pub(crate) fn restart_store(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
     let store: Option<&Service> = match kind {
         ServerKind::Redis => stores.redis(),
         _ => stores.mariadb(),
     };
-    let store = store.with_context(|| format!("its {kind} is not ours"))?;
+    let store = store.with_context(|| format!("{kind} was not started here"))?;
     store.kill()?;
     store.restart()?;
     store.wait_ready(BACK_WITHIN)

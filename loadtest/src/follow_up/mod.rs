@@ -1,5 +1,5 @@
-//! What follows an attack: buyers who come one at a time until the item is sold out, purchases that are sent once more,
-//! and looks at the ledgers when all is over.
+//! The follow-up of an attack: buyers that come one at a time until the item is sold out, purchases that are sent once
+//! more, and a reading of the ledgers when all is over.
 
 mod sale_set;
 
@@ -21,53 +21,53 @@ use crate::trace::{SaleTrace, Shown};
 
 pub use sale_set::SaleSetFollowUp;
 
-/// How long a buyer who is told busy comes again before nobody can buy any more: as long as the contract lets units be
-/// on reserve.
+/// The time for which a busy buyer retries before the sale counts as stuck: as long as the contract lets units be on
+/// reserve.
 const BUSY_FOR: Duration = Duration::from_secs(10);
 
-/// When a buyer who is told busy comes again, whatever the shop says.
-const BUSY_AGAIN: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
+/// The shortest and the longest pause of a busy buyer, whatever the shop asks for.
+const BUSY_PAUSE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
 
-/// Times that a buyer is told busy before the next round need not wait for this one.
-const BUSY_ONCE_MORE: usize = 2;
+/// The number of busy responses to a buyer after which the next round does not wait for this one any more.
+const BUSY_RESPONSES: usize = 2;
 
-/// After which the next one comes who follows a buyer that was rejected, or got no answer.
-const FAILED_AGAIN: Duration = Duration::from_millis(200);
+/// The pause after a buyer that was rejected or got no response.
+const FAILED_PAUSE: Duration = Duration::from_millis(200);
 
-/// How long after the attack a purchase is sent again at the end of the run, at least.
+/// The shortest time between the attack and the repeats at the end of the run.
 const REPEATED_AFTER: Duration = Duration::from_secs(1);
 
-/// How long after the last purchase of all the ledger is looked at for the last time: what comes of it may come late.
-const LOOKED_AFTER: Duration = Duration::from_millis(100);
+/// The time between the last purchase and the last reading of the ledger: effects of a purchase may come late.
+const LAST_READING_AFTER: Duration = Duration::from_millis(100);
 
-/// Of the purchases whose answer never came: so many are sent again.
-const UNHEARD_AGAIN: usize = 2;
+/// The number of purchases without a response that are sent again.
+const UNANSWERED_REPEATS: usize = 2;
 
-/// An item of a round whose attack is over, with all that was said and seen of it so far.
+/// One item of a round after the attack, with all responses and observations so far.
 pub struct FollowUp {
-    /// What was sold.
+    /// Its sale.
     pub sale: Sale,
-    /// What the round was about.
+    /// The expectation of the round.
     pub expected: Expectation,
-    /// What buyers were told.
+    /// The responses so far.
     pub responses: Responses,
-    /// What was seen of the ledgers.
+    /// The observations of the ledgers so far.
     pub observations: Vec<Observation>,
-    /// What the instances write down, until it is collected.
+    /// The trace of the instances, until it is collected.
     pub trace: Option<SaleTrace>,
-    /// What that shows.
+    /// The findings from that trace.
     pub shown: Shown,
-    /// What the shop may say of purchases that are neither done nor undone, where it sells from two stores.
+    /// The pending purchases, if the shop sells from two stores.
     pub pending: Option<PendingSale>,
-    /// What its reconciler did, as far as it said so.
+    /// The work of its reconciler, if the shop reports it.
     pub reconciled: Option<Reconciled>,
-    /// When the attack was over.
+    /// The end of the attack.
     pub since: Instant,
 }
 
 impl FollowUp {
-    /// Sells what is left, sends one purchase again, and looks. Tells `waits` when buyers are told to wait for so long
-    /// that others should not wait for them. After `until` no further buyer comes.
+    /// Sells the rest, sends one purchase again, and reads the ledger. Notifies `waits` when a buyer is told busy for
+    /// so long that other rounds should not wait. After `until` no further buyer comes.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -78,12 +78,12 @@ impl FollowUp {
             self.repeat(waits).await;
         }
         self.settle(until).await;
-        let looked = self.look().await;
+        let read = self.observe_at_rest().await;
         self.collect_trace().await;
-        looked
+        read
     }
 
-    /// Waits for what is in between. Whatever was told has to be in the ledger before that.
+    /// Waits for pending purchases. Every sale that was told has to be in the ledger before that.
     async fn settle(&mut self, until: Instant) {
         if let Some(pending) = self.pending.take() {
             self.snapshot().await;
@@ -92,7 +92,7 @@ impl FollowUp {
         }
     }
 
-    /// What was written down until now shows what was found until now. A trace that cannot be read is none.
+    /// Evaluates the trace against the findings so far. A trace that cannot be read is ignored.
     async fn collect_trace(&mut self) {
         if let Some(trace) = self.trace.take()
             && let Some(trace) = trace.collect().await
@@ -107,35 +107,35 @@ impl FollowUp {
         }
     }
 
-    /// Once more, at the end of the run: what the shop does when it thinks that nobody comes any more. After `until` nobody
-    /// does.
+    /// Buys once more at the end of the run, when a shop may expect no further buyers. After `until` no buyer comes.
     pub async fn recheck(&mut self, until: Instant) {
         sleep(REPEATED_AFTER.saturating_sub(self.since.elapsed())).await;
         if self.is_alone() && Instant::now() < until {
             let nobody_waits = Notify::new();
-            self.come_late(&nobody_waits).await;
-            self.send_unheard_again(&nobody_waits).await;
+            self.send_late_buyer(&nobody_waits).await;
+            self.repeat_unanswered(&nobody_waits).await;
             self.repeat(&nobody_waits).await;
         }
     }
 
-    /// The last look, some time after the last purchase.
+    /// Reads the ledger for the last time, some time after the last purchase.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn look_again(&mut self) -> Result<()> {
-        if let Some(last) = self.responses.responses().map(|response| response.ended).max() {
-            sleep(LOOKED_AFTER.saturating_sub(last.elapsed())).await;
+    pub async fn observe_last(&mut self) -> Result<()> {
+        if let Some(last) = self.responses.all().map(|response| response.ended).max() {
+            sleep(LAST_READING_AFTER.saturating_sub(last.elapsed())).await;
         }
-        self.look().await
+        self.observe_at_rest().await
     }
 
-    /// The verdict on all that was said and seen so far.
+    /// Returns the verdict on all responses and observations so far.
     pub fn judge(&self) -> Judgement {
         judge(&self.expected, &self.responses, &self.observations)
     }
 
-    /// Whose answer never came in a control may still be buying: whoever came now would not be alone.
+    /// Returns whether no purchase of a control may still be carried out: with one in progress, the next buyer would
+    /// not be alone.
     fn is_alone(&self) -> bool {
         self.expected.contended
             || self
@@ -149,7 +149,7 @@ impl FollowUp {
         let (mut failures, mut sold) = (0, 0);
         let sold_before = self.responses.count(ResponseKind::Sold) as i64;
         for number in (self.next_number()..).take(MOST_BUYERS) {
-            // What was sold too often need not be sold more often still.
+            // An oversold item need not be oversold further.
             if (sold_before + sold) * self.expected.quantity > self.expected.stock {
                 return;
             }
@@ -165,21 +165,21 @@ impl FollowUp {
                 return;
             }
             if failures > 0 {
-                sleep(FAILED_AGAIN).await;
+                sleep(FAILED_PAUSE).await;
             } else if sold == 1 {
                 self.snapshot().await;
             }
         }
     }
 
-    /// The first number that no purchase has had.
+    /// Returns the first number that no purchase has.
     fn next_number(&self) -> usize {
-        let numbers = self.responses.responses().map(|response| response.number + 1);
+        let numbers = self.responses.all().map(|response| response.number + 1);
         numbers.max().unwrap_or(0)
     }
 
-    /// One more buyer, who wants what was sold out long ago: nothing may have brought it back.
-    async fn come_late(&mut self, waits: &Notify) {
+    /// Sends one more buyer to an item that was sold out long ago: no unit may have come back.
+    async fn send_late_buyer(&mut self, waits: &Notify) {
         let last = self.responses.follow_up.last();
         if last.is_some_and(|response| response.kind == ResponseKind::SoldOut) {
             let responses = self.buy(self.next_number(), waits).await;
@@ -187,11 +187,11 @@ impl FollowUp {
         }
     }
 
-    /// Who never got an answer may ask once more: what was bought then is not bought again.
-    async fn send_unheard_again(&mut self, waits: &Notify) {
+    /// Repeats some purchases without a response: an order of the first delivery must not be made again.
+    async fn repeat_unanswered(&mut self, waits: &Notify) {
         let sold = self
             .responses
-            .responses()
+            .all()
             .filter(|response| response.kind == ResponseKind::Sold);
         let sold: HashSet<&str> = sold.map(|response| response.key.as_str()).collect();
         let unknown = self
@@ -199,16 +199,16 @@ impl FollowUp {
             .attack
             .iter()
             .filter(|response| response.kind == ResponseKind::Unknown);
-        let unheard = unknown.filter(|response| !sold.contains(response.key.as_str()));
-        let numbers = unheard.map(|response| response.number);
-        let drawn = numbers.sample(&mut rand::rng(), UNHEARD_AGAIN);
+        let unanswered = unknown.filter(|response| !sold.contains(response.key.as_str()));
+        let numbers = unanswered.map(|response| response.number);
+        let drawn = numbers.sample(&mut rand::rng(), UNANSWERED_REPEATS);
         for number in drawn {
             let responses = self.buy(number, waits).await;
             self.responses.repeats.extend(responses);
         }
     }
 
-    /// A purchase that was sold, and those that were told to wait when they were sent again, are sent once more.
+    /// Repeats a purchase that was sold, and the sold purchases whose repeats were told busy.
     async fn repeat(&mut self, waits: &Notify) {
         if self
             .responses
@@ -216,12 +216,12 @@ impl FollowUp {
             .last()
             .is_some_and(|response| response.kind == ResponseKind::Busy)
         {
-            // Who clicks again would be told to wait as everybody is.
+            // A repeated purchase would be told busy like every other.
             return;
         }
         let sold = self
             .responses
-            .responses()
+            .all()
             .filter(|response| response.kind == ResponseKind::Sold);
         let sold: Vec<usize> = sold.map(|response| response.number).collect();
         let Some(last) = sold.len().checked_sub(1) else { return };
@@ -243,7 +243,7 @@ impl FollowUp {
         }
     }
 
-    /// One buyer, who comes again as long as the answer is busy.
+    /// Sends one buyer, who retries as long as the response is busy.
     async fn buy(&self, number: usize, waits: &Notify) -> Vec<Response> {
         let deadline = Instant::now() + BUSY_FOR;
         let mut responses = Vec::new();
@@ -254,27 +254,27 @@ impl FollowUp {
             if !is_busy || Instant::now() >= deadline {
                 return responses;
             }
-            if responses.len() == BUSY_ONCE_MORE {
+            if responses.len() == BUSY_RESPONSES {
                 waits.notify_one();
             }
-            let [soonest, latest] = BUSY_AGAIN;
+            let [soonest, latest] = BUSY_PAUSE;
             sleep(retry_after.unwrap_or(soonest).clamp(soonest, latest)).await;
         }
     }
 
-    /// A store that does not answer now is asked again when all is over.
+    /// A store that does not answer now is read again when all is over.
     async fn snapshot(&mut self) {
-        if let Ok(look) = self.sale.snapshot().await {
-            self.observations.push(look);
+        if let Ok(observation) = self.sale.snapshot().await {
+            self.observations.push(observation);
         }
     }
 
-    async fn look(&mut self) -> Result<()> {
+    async fn observe_at_rest(&mut self) -> Result<()> {
         let all_answered = self
             .responses
-            .responses()
+            .all()
             .all(|response| response.kind != ResponseKind::Unknown);
-        self.observations.push(self.sale.look(all_answered).await?);
+        self.observations.push(self.sale.observe_at_rest(all_answered).await?);
         Ok(())
     }
 }

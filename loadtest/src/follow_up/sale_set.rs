@@ -1,4 +1,4 @@
-//! What follows the attack on a whole market: each item is followed up by itself, a few at a time.
+//! The follow-up of a round with several items: each item is followed up by itself, a few at a time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,17 +18,18 @@ use crate::shop::pending::Reconciled;
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::Shown;
 
-/// How long the items of a round may take in all until no further one is sold out, or sent a purchase again.
+/// The longest time for all items of a round. After it no further item is sold out, and no further purchase is
+/// repeated.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// A round whose attack is over, item by item.
+/// A round after the attack, item by item.
 pub struct SaleSetFollowUp {
-    /// In the order of the items.
+    /// The items, in their order.
     pub items: Vec<FollowUp>,
 }
 
 impl SaleSetFollowUp {
-    /// Follows each item up. Tells `waits` when buyers are told to wait for so long that others should not wait for them.
+    /// Follows each item up. Notifies `waits` when a buyer is told busy for so long that other rounds should not wait.
     ///
     /// # Errors
     /// When a ledger cannot be read.
@@ -45,16 +46,16 @@ impl SaleSetFollowUp {
         stream::iter(items).buffer_unordered(at_once).collect().await
     }
 
-    /// Looks for the last time.
+    /// Reads the ledgers for the last time.
     ///
     /// # Errors
     /// When a ledger cannot be read.
-    pub async fn look_again(&mut self) -> Result<()> {
-        let items: Vec<_> = self.items.iter_mut().map(FollowUp::look_again).collect();
+    pub async fn observe_last(&mut self) -> Result<()> {
+        let items: Vec<_> = self.items.iter_mut().map(FollowUp::observe_last).collect();
         stream::iter(items).buffer_unordered(AT_ONCE).fold(Ok(()), first).await
     }
 
-    /// In a control nothing may meet, not even on another item.
+    /// Returns how many items are followed up at once: one in a control, in which no purchases may overlap.
     fn at_once(&self) -> usize {
         if self.items.iter().all(|item| item.expected.contended) {
             AT_ONCE
@@ -63,32 +64,32 @@ impl SaleSetFollowUp {
         }
     }
 
-    /// The verdict on all that was said and seen so far.
+    /// Returns the verdict on all responses and observations so far.
     pub fn judge(&self) -> Judgement {
         judge_sale_set(self.items.iter().map(FollowUp::judge).collect())
     }
 
-    /// How many purchases ended with `word`.
+    /// Returns how many purchases had this outcome.
     pub fn count(&self, kind: ResponseKind) -> usize {
         self.items.iter().map(|item| item.responses.count(kind)).sum()
     }
 
-    /// The answers of the attack.
+    /// Returns the responses of the attack.
     pub fn attack(&self) -> impl Iterator<Item = &Response> + Clone {
         self.items.iter().flat_map(|item| &item.responses.attack)
     }
 
-    /// Latency of each word that was said in the attack.
+    /// Returns the latency of each kind of response in the attack.
     pub fn latency_us(&self) -> BTreeMap<ResponseKind, Latency> {
         responses::latency_us(self.attack())
     }
 
-    /// From the first intended start to the last sale of the attack.
+    /// Returns the time from the first intended start to the last sale of the attack.
     pub fn selling_time(&self) -> Option<Duration> {
         responses::selling_time(self.attack())
     }
 
-    /// The longest time in which nobody could buy one of the items; `None` where there was none.
+    /// Returns the longest time in which no buyer could buy one of the items; `None` where there was none.
     pub fn busy(&self) -> Option<Duration> {
         self.items
             .iter()
@@ -96,15 +97,15 @@ impl SaleSetFollowUp {
             .max()
     }
 
-    /// What the trace shows of the first item with a story, or of the first one.
+    /// Returns the trace's findings for the first item with a story, or for the first item.
     pub fn shown(&self) -> Shown {
-        let telling = self.items.iter().find(|item| item.shown.story.is_some());
-        telling
+        let with_story = self.items.iter().find(|item| item.shown.story.is_some());
+        with_story
             .or(self.items.first())
             .map_or_else(Shown::default, |item| item.shown.clone())
     }
 
-    /// What the shop's reconciler did for all items, as far as it said so.
+    /// Returns the work of the shop's reconciler for all items, if the shop reports it.
     pub fn reconciled(&self) -> Option<Reconciled> {
         self.items
             .iter()
@@ -112,13 +113,13 @@ impl SaleSetFollowUp {
             .reduce(Reconciled::with)
     }
 
-    /// Whether purchases had to meet each other.
+    /// Returns whether purchases had to overlap.
     pub fn is_contended(&self) -> bool {
         self.items.iter().any(|item| item.expected.contended)
     }
 }
 
-/// The first error, when all are done.
+/// Keeps the first error.
 async fn first(before: Result<()>, now: Result<()>) -> Result<()> {
     before.and(now)
 }

@@ -1,4 +1,4 @@
-//! Which rounds are played.
+//! The plan: all rounds of a run.
 
 pub mod soak;
 
@@ -7,59 +7,58 @@ use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::threats::Threat;
 
-/// Rounds in which what breaks a strategy now and then is to be seen: it is not tried any more once it was, or one run would
-/// show it and the next one not.
+/// The number of rounds in which an occasional failure has to show. The rounds end at the first failure. With fewer
+/// rounds one run would show it and the next one not.
 pub const SEEN_WITHIN: u32 = 20;
 
 /// One strategy under one threat, once.
 #[derive(Clone)]
 pub struct Round {
-    /// What is on trial.
+    /// The strategy on trial.
     pub strategy: Strategy,
-    /// What it has to survive.
+    /// The threat that it is tried under.
     pub threat: &'static Threat,
-    /// Over how many instances.
+    /// The number of instances.
     pub instances: usize,
-    /// Under which load.
+    /// The load.
     pub load: Load,
-    /// Which of the repeats, from 1.
+    /// The number of the repeat, from 1.
     pub repeat: u32,
-    /// Whether it is one of a soak: what it shows beside its verdict counts for nothing then.
+    /// Whether it belongs to a soak. Then only its verdict counts.
     pub in_soak: bool,
 }
 
 impl Round {
-    /// Why it cannot be played there, if it cannot.
+    /// Returns the reason why it cannot be played there, if there is one.
     pub fn why_not(&self, deployment: &Deployment) -> Option<String> {
         deployment.why_not(&self.strategy, &(self.threat.requires)(&self.strategy), self.instances)
     }
 
-    /// Whether the strategy promises to survive this. A control asks for no promise: everyone must be exact.
+    /// Returns whether the strategy promises to survive this. A control needs no promise: every strategy must be exact.
     pub fn is_claimed(&self) -> bool {
         self.threat.is_control || self.strategy.claims.iter().any(|claim| claim == self.threat.name)
     }
 
-    /// Whether the strategy says that this breaks it now and then: neither outcome is then against what it says.
+    /// Returns whether the strategy says that this breaks it now and then. Both outcomes agree with that.
     pub fn is_sometimes_broken(&self) -> bool {
         let names = &self.strategy.sometimes_broken_by;
         !self.is_claimed() && names.iter().any(|name| name == self.threat.name)
     }
 
-    /// Whether the strategy says nothing of this threat: neither outcome is then against what it says.
+    /// Returns whether the strategy says nothing of this threat. Both outcomes agree with that.
     pub fn is_undeclared(&self) -> bool {
-        let is_said = self.strategy.broken_by.iter().any(|name| name == self.threat.name);
-        !self.is_claimed() && !self.is_sometimes_broken() && !is_said
+        let is_broken = self.strategy.broken_by.iter().any(|name| name == self.threat.name);
+        !self.is_claimed() && !self.is_sometimes_broken() && !is_broken
     }
 
-    /// Whether its speed is measured, so that nothing may be played beside it.
+    /// Returns whether its speed is measured. No other round may be played beside such a round.
     pub fn is_measured(&self) -> bool {
         !self.threat.mostly_waits && !self.in_soak
     }
 
-    /// Whether the shop is asked to write down what it does, after what earlier repeats left. One story is enough, and
-    /// a violation may come in any repeat: so all are traced until there is one. But tracing costs time: where speed is
-    /// measured and the strategy promises to hold, only the first repeat is, and those after a broken promise. In a soak
-    /// none is: its traces would be longer than what is collected.
+    /// Returns whether the round is traced. A violation may come in any repeat, so all repeats are traced until one has
+    /// a story. But tracing costs time: a measured round of a strategy that promises to hold is traced only in the
+    /// first repeat, and after a violation. A soak has no traces: they would be longer than the limit.
     pub fn is_traced(&self, earlier: Earlier) -> bool {
         let is_expected_to_hold = self.is_claimed() && !earlier.is_violated;
         let is_worth_it = self.repeat == 1 || !self.is_measured() || !is_expected_to_hold;
@@ -67,7 +66,7 @@ impl Round {
     }
 }
 
-/// What the repeats that were played before left.
+/// The outcome of the repeats that were played before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Earlier {
     /// Whether one of them was violated.
@@ -76,21 +75,21 @@ pub struct Earlier {
     pub has_story: bool,
 }
 
-/// What to play.
+/// The options of a plan.
 #[derive(Clone)]
 pub struct Wanted {
     /// The threats, in the order of the columns.
     pub threats: Vec<&'static Threat>,
     /// Instance counts.
     pub instances: Vec<usize>,
-    /// The load where a threat does not set its own.
+    /// The load, unless a threat sets its own.
     pub load: Load,
-    /// How often each round is played; what breaks a strategy now and then is played [`SEEN_WITHIN`] times at least.
+    /// The number of repeats of each round. A round whose strategy is broken now and then has at least [`SEEN_WITHIN`].
     pub repeats: u32,
 }
 
-/// Lays out the rounds. Strategies alternate within a repeat, so that a machine that grows slower in the course of a
-/// run does so for all of them.
+/// Returns the rounds. Strategies alternate within a repeat, so that a machine that gets slower during a run affects
+/// all of them alike.
 pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     let mut rounds = Vec::new();
     for repeat in 1..=wanted.repeats.max(SEEN_WITHIN) {
@@ -112,8 +111,8 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     rounds
 }
 
-/// One strategy of each family, the first of the catalogue that can be used: enough for a quick comparison. Without
-/// families it is one of each mechanism.
+/// Returns the first usable strategy of each family: enough for a quick comparison. Without families it returns one of
+/// each mechanism.
 pub fn one_per_family(catalogue: &[Strategy]) -> Vec<Strategy> {
     let mut chosen: Vec<Strategy> = Vec::new();
     for strategy in catalogue.iter().filter(|strategy| strategy.missing.is_none()) {

@@ -1,8 +1,8 @@
-//! A soak: a random plan. Each of its rounds is something that a strategy claims to survive, with far more purchases than it
-//! takes to see one failure, until all of them together send as many as were asked for.
+//! A soak: a random plan. In each round a strategy meets a threat that it claims to survive, with far more purchases
+//! than one failure needs. The soak ends when all rounds together have sent the purchases that were asked for.
 //!
-//! The plan follows from the seed and from what can be played: the same on every machine. What comes of it does not: whose
-//! purchase is the first one is up to the machine.
+//! The plan depends only on the seed and on the possible rounds, so it is the same on every machine. The results are
+//! not: the order of concurrent purchases depends on the machine.
 
 use std::ops::RangeInclusive;
 
@@ -15,28 +15,28 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Round;
 use crate::sale::Load;
 
-/// The most purchases that a soak may be asked for: the results of all its rounds are kept in memory.
+/// The most purchases of a soak: the results of all its rounds are kept in memory.
 pub const MAX_PURCHASES: u64 = 10_000_000;
 
-/// What a strategy has to claim to be in it. A soak keeps its machine busy for long, and now and then that holds a purchase up
-/// for longer than a lease: who does not survive this sells safely by luck.
+/// The claims that a strategy needs to be in a soak. A soak keeps its machine busy for long, which delays some
+/// purchases for longer than a lease. A strategy that does not survive such a delay is safe only by luck.
 const SAFE: [&str; 3] = ["crowd", "second-instance", "paused-holder"];
 
-/// Purchases of a round. The first wave of a threat, during which something breaks, has 16 of them at most; and what is left
-/// when all have their answers is sold one at a time, to no more than a thousand buyers.
+/// The purchases of a round, unless its threat needs more. The follow-up sells the rest one at a time, to at most a
+/// thousand buyers.
 const PURCHASES: RangeInclusive<usize> = 200..=1_000;
 
-/// What was asked for.
+/// The options of a soak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Soak {
-    /// Purchases that the attacks of all rounds send together, at least.
+    /// The least number of purchases in the attacks of all rounds together.
     pub purchases: u64,
-    /// What the plan is drawn from.
+    /// The seed of the plan.
     pub seed: u32,
 }
 
 impl Soak {
-    /// A soak of that many purchases, from a seed that is drawn where none is given.
+    /// Creates a soak of that many purchases. The seed is drawn if none is given.
     pub fn new(purchases: u64, seed: Option<u32>) -> Self {
         Self {
             purchases,
@@ -44,10 +44,10 @@ impl Soak {
         }
     }
 
-    /// Draws a plan from the rounds that can be played. All that may be in it come in random order; once each was there, they
-    /// come in another one, as the next repeat. Empty where none may be in it.
+    /// Draws a plan from the possible rounds. All rounds come once in random order, then again in another order as the
+    /// next repeat. Returns no rounds if none may be in a soak.
     pub fn draw(self, possible: &[Round]) -> Vec<Round> {
-        // Unlike the generators that rand chooses by itself, this one is the same everywhere and in every version.
+        // Unlike rand's default generators, this one is the same everywhere and in every version.
         let mut random = Pcg32::seed_from_u64(self.seed.into());
         let mut claimed = safely_claimed(possible);
         let (mut rounds, mut purchases, mut repeat) = (Vec::new(), 0, 0);
@@ -72,21 +72,22 @@ impl Soak {
     }
 }
 
-/// Whether who claims this sells safely, so that its strategy may be in a soak.
+/// Returns whether a strategy with these claims sells safely, so that it may be in a soak.
 pub fn is_safe<C: AsRef<str>>(claims: &[C]) -> bool {
     SAFE.iter()
         .all(|threat| claims.iter().any(|claim| claim.as_ref() == *threat))
 }
 
-/// The rounds that their strategies claim to survive, where these may be in a soak. Controls are no threats.
+/// Returns the rounds that their strategies claim to survive, of strategies that may be in a soak. Controls are left
+/// out.
 fn safely_claimed(possible: &[Round]) -> Vec<&Round> {
     let rounds = possible.iter().filter(|round| !round.threat.is_control);
     let claimed = rounds.filter(|round| round.is_claimed());
     claimed.filter(|round| is_safe(&round.strategy.claims)).collect()
 }
 
-/// The same with that many purchases, if these are more, the first wave unchanged, and units for half of them: some are sold, some
-/// are refused.
+/// Returns the load with that many purchases, if these are more, and with units for half of them, so that some are sold
+/// and some refused. The first wave is unchanged.
 fn load(own: Load, purchases: usize) -> Load {
     let purchases = purchases.max(own.requests);
     Load {

@@ -1,23 +1,24 @@
-//! What a person sees at the end of a run: one screen of at most 80 columns.
+//! The end of a run on a terminal: the verdict, and a line for each strategy.
 
 use anstyle::{AnsiColor, Style};
 
 use crate::result::RunResult;
 use crate::result::soak_totals::sums;
 use crate::result::summary::{Outcome, Row, explanations, rows, sentence};
-use crate::text::one_line;
+use crate::text::{MAX_NAME, one_line};
 
-/// The width of a strategy's name; a longer one takes from what happened.
-const NAME: usize = 21;
+/// The width for which every run is shown, in columns: a wider terminal shows more of long texts.
+pub const NARROWEST: usize = 80;
 
-/// The longest name that is shown whole.
-const LONGEST_NAME: usize = 36;
+/// The columns beside the name and what happened: the mark, sales per second, milliseconds and the gaps.
+const OTHERS: usize = 21;
 
-/// The width of what happened to it.
-const HAPPENED: usize = 37;
+/// The least room for a name: a longer one stands on a line of its own where the texts beside it need the room.
+const LEAST_NAME: usize = 17;
 
-/// A run as one screen. `colour` says whether escape codes may be in it; they are never the only sign of anything.
-pub fn screen(run: &RunResult, colour: bool) -> String {
+/// Shows a run in lines of at most `width` columns, or [`NARROWEST`] if that is more. `colour` permits escape codes; they
+/// are never the only sign of anything.
+pub fn screen(run: &RunResult, colour: bool, width: usize) -> String {
     let rows = rows(run);
     let mut lines = vec![sentence(run, &rows), String::new()];
     lines.extend(warnings(run));
@@ -25,40 +26,64 @@ pub fn screen(run: &RunResult, colour: bool) -> String {
         lines.extend(sums);
         lines.push(String::new());
     }
-    lines.push(format!(
-        "   {:<NAME$} {:<HAPPENED$} {:>8} {:>7}",
-        "", "", "sales/s", "ms"
-    ));
-    lines.extend(rows.iter().map(|row| line(row, colour)));
+    let widths = Widths::of(&rows, width.max(NARROWEST));
+    lines.push(widths.line("", "", "", &["sales/s".to_owned(), "ms".to_owned()], Style::new()));
+    lines.extend(rows.iter().map(|row| line(row, colour, &widths)));
     lines.push(String::new());
     lines.extend(explanations(run));
     lines.join("\n") + "\n"
 }
 
-fn line(row: &Row, colour: bool) -> String {
+/// The widths of the columns with texts: those of the longest texts, as far as there is room.
+struct Widths {
+    name: usize,
+    happened: usize,
+}
+
+impl Widths {
+    fn of(rows: &[Row], width: usize) -> Self {
+        let longest = |text: fn(&Row) -> &String| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+        let room = width - OTHERS;
+        let happened = longest(|row| &row.happened).min(room - LEAST_NAME);
+        let name = longest(|row| &row.strategy).min(room - happened);
+        Self { name, happened }
+    }
+
+    fn line(&self, mark: &str, name: &str, happened: &str, [sales, ms]: &[String; 2], style: Style) -> String {
+        let Self {
+            name: name_width,
+            happened: width,
+        } = *self;
+        let happened = fitted(happened, width);
+        let line = format!("{style}{mark:<2} {name:<name_width$} {happened:<width$}{style:#} {sales:>8} {ms:>7}");
+        line.trim_end().to_owned()
+    }
+}
+
+fn line(row: &Row, colour: bool, widths: &Widths) -> String {
     let (mark, style) = match row.outcome {
         Outcome::Holds => ("ok", AnsiColor::Green.on_default()),
-        Outcome::Fails => ("x ", AnsiColor::Red.on_default()),
+        Outcome::Fails => ("x", AnsiColor::Red.on_default()),
         Outcome::NoTest => ("??", AnsiColor::Yellow.on_default()),
-        Outcome::Skipped => ("- ", Style::new().dimmed()),
+        Outcome::Skipped => ("-", Style::new().dimmed()),
         Outcome::NotAsClaimed => ("!!", AnsiColor::Red.on_default().bold()),
     };
     let style = if colour { style } else { Style::new() };
-    let name = fitted(&row.strategy, LONGEST_NAME);
-    let width = NAME + HAPPENED - name.len().max(NAME);
-    let happened = fitted(&row.happened, width);
-    let [sales, ms] = &row.cost;
-    let line = format!("{style}{mark} {name:<NAME$} {happened:<width$}{style:#} {sales:>8} {ms:>7}");
-    line.trim_end().to_owned()
+    let name = one_line(&row.strategy, MAX_NAME);
+    if name.len() <= widths.name {
+        return widths.line(mark, &name, &row.happened, &row.cost, style);
+    }
+    let rest = widths.line("", "", &row.happened, &row.cost, style);
+    format!("{style}{mark:<2} {name}{style:#}\n{rest}")
 }
 
-/// Cut to `width` where it is longer, the three dots included.
+/// Cuts a text that is longer than `width`, the three dots included.
 fn fitted(text: &str, width: usize) -> String {
     let longest = if text.chars().count() > width { width - 3 } else { width };
     one_line(text, longest)
 }
 
-/// What must not be overlooked: a run that is not whole, and what was skipped.
+/// Returns the reasons why a run is not whole: its early end, and the trials that were skipped.
 fn warnings(run: &RunResult) -> Vec<String> {
     let early = run
         .ended_early

@@ -1,4 +1,4 @@
-//! Latency from the intended start to the last byte: it includes what a purchase waited before it could be sent.
+//! Latency from the intended start to the last byte. It includes the time before the purchase could be sent.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The distribution of a latency, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Latency {
-    /// Answers counted.
+    /// Responses counted.
     pub n: u64,
     /// Median.
     pub p50: u64,
@@ -23,9 +23,9 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of any number of durations.
+    /// Summarizes any number of durations.
     pub fn of(latencies: impl Iterator<Item = Duration>) -> Self {
-        // 1 us to 60 s in three significant digits: a fixed size whatever comes.
+        // 1 us to 60 s in three significant digits: a fixed size for any input.
         let mut histogram = Histogram::<u64>::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order");
         latencies.for_each(|latency| histogram.saturating_record(latency.as_micros() as u64));
         Self {

@@ -1,4 +1,4 @@
-//! The first ledger: what buyers were told.
+//! All responses to the buyers.
 
 pub mod busy;
 pub mod latency;
@@ -9,49 +9,50 @@ use std::time::{Duration, Instant};
 use crate::responses::latency::Latency;
 use crate::shop::response::{Response, ResponseKind};
 
-/// Everything buyers were told in one round. Its size is bounded by the plan's number of requests.
+/// All responses of one round. The plan's number of requests bounds their number.
 #[derive(Clone, Debug, Default)]
 pub struct Responses {
-    /// The attack's, one per purchase, in no order.
+    /// Responses of the attack, one per purchase, in no order.
     pub attack: Vec<Response>,
-    /// Given after the attack to buyers who came one at a time, in the order of their coming. Who was told busy came
+    /// Responses after the attack to buyers that came one at a time, in their order. A buyer that was told busy came
     /// again with the same key.
     pub follow_up: Vec<Response>,
-    /// Given to purchases that were sent once more, unchanged: during the attack, after it, and at the end of the run.
+    /// Responses to purchases that were sent once more, unchanged: during the attack, after it, and at the end of the
+    /// run.
     pub repeats: Vec<Response>,
-    /// Given to purchases that were sent once more with another quantity or buyer, which has to be refused.
+    /// Responses to purchases that were sent once more with another quantity or buyer. The shop has to refuse these.
     pub altered: Vec<Response>,
-    /// By how much the times of two answers may be apart that different workers heard: none knows the others' clocks.
+    /// The largest difference between the clocks of two workers, by which the times of two responses may be wrong.
     pub apart: Duration,
 }
 
-/// One purchase with all that it was answered.
+/// One purchase with all its responses.
 #[derive(Clone, Debug)]
 pub struct PurchaseOutcome<'a> {
     /// Its idempotency key.
     pub key: &'a str,
-    /// Who made it.
+    /// The buyer.
     pub buyer: &'a str,
     /// When its first delivery was sent.
     pub sent: Instant,
-    /// What came of it: sold if any delivery was, else unknown if any was, and so on.
+    /// Its outcome: sold if any delivery was sold, else unknown if any was, and so on.
     pub kind: ResponseKind,
-    /// When it was first told sold out.
+    /// When it was told sold out for the first time.
     pub refused: Option<Instant>,
-    /// Whether a delivery got no answer though its buyer waited for one.
+    /// Whether a delivery got no response although its buyer waited.
     pub unanswered: bool,
 }
 
 impl Responses {
-    /// Every answer to an unchanged purchase.
-    pub fn responses(&self) -> impl Iterator<Item = &Response> + Clone {
+    /// Returns every response to an unchanged purchase.
+    pub fn all(&self) -> impl Iterator<Item = &Response> + Clone {
         self.attack.iter().chain(&self.follow_up).chain(&self.repeats)
     }
 
-    /// The purchases, each once however often it was sent, in no order.
+    /// Returns the purchases, each once however often it was sent, in no order.
     pub fn purchases(&self) -> Vec<PurchaseOutcome<'_>> {
         let mut purchases: HashMap<&str, PurchaseOutcome<'_>> = HashMap::new();
-        for response in self.responses() {
+        for response in self.all() {
             let refused = (response.kind == ResponseKind::SoldOut).then_some(response.ended);
             let purchase = purchases.entry(&response.key).or_insert(PurchaseOutcome {
                 key: &response.key,
@@ -69,16 +70,16 @@ impl Responses {
         purchases.into_values().collect()
     }
 
-    /// How many purchases ended with `word`.
+    /// Returns how many purchases had this outcome.
     pub fn count(&self, kind: ResponseKind) -> usize {
         self.purchases().iter().filter(|purchase| purchase.kind == kind).count()
     }
 
-    /// Whether a purchase of the attack whose answer `counts` was in flight at the same time as another one.
-    pub fn met(&self, counts: impl Fn(ResponseKind) -> bool) -> bool {
+    /// Returns whether a purchase of the attack whose response `counts` was in flight at the same time as another one.
+    pub fn overlapped(&self, counts: impl Fn(ResponseKind) -> bool) -> bool {
         let mut spans: Vec<_> = self.attack.iter().collect();
         spans.sort_by_key(|response| response.sent);
-        // Of those sent before: the one that ends last, and the one that counts and ends last.
+        // Of the purchases sent before: the latest end, and the latest end of those that count.
         let (mut last, mut last_that_counts): (Option<Instant>, Option<Instant>) = (None, None);
         for response in spans {
             let does_count = counts(response.kind);
@@ -95,7 +96,7 @@ impl Responses {
     }
 }
 
-/// From the first intended start to the last sale.
+/// Returns the time from the first intended start to the last sale.
 pub fn selling_time<'a>(responses: impl Iterator<Item = &'a Response> + Clone) -> Option<Duration> {
     let first = responses.clone().map(|response| response.intended).min()?;
     let sales = responses.filter(|response| response.kind == ResponseKind::Sold);
@@ -103,7 +104,7 @@ pub fn selling_time<'a>(responses: impl Iterator<Item = &'a Response> + Clone) -
     Some(last.duration_since(first))
 }
 
-/// Latency of each word that was said: they are never pooled.
+/// Returns the latency of each kind of response: they are never pooled.
 pub fn latency_us<'a>(responses: impl Iterator<Item = &'a Response> + Clone) -> BTreeMap<ResponseKind, Latency> {
     let of = |kind| {
         let responses = responses.clone().filter(move |response| response.kind == kind);
@@ -113,7 +114,7 @@ pub fn latency_us<'a>(responses: impl Iterator<Item = &'a Response> + Clone) -> 
     all.filter(|(_, latency)| latency.n > 0).collect()
 }
 
-/// Which of two answers to one purchase says more about what came of it.
+/// Returns how much a response says about the outcome of its purchase.
 fn weight(kind: ResponseKind) -> u8 {
     match kind {
         ResponseKind::Busy => 0,

@@ -3,32 +3,32 @@
 use crate::audit::{Finding, Verdict};
 use crate::result::{RoundResult, RunResult};
 
-/// Rounds in which a threat that a strategy does not claim to survive has to do no harm until that says anything: an
-/// accident can stay away a few times.
+/// The number of harmless rounds after which a failure that was expected counts as absent: an accident may stay away a
+/// few times.
 pub const HARMLESS: usize = 5;
 
-/// Rounds in which such a threat did harm after which it is not tried any more: what was never promised may fail once by an
-/// accident, and twice is enough to know.
+/// The number of violated rounds after which such a threat is not tried any more: one failure may be an accident, and
+/// two are enough to know.
 pub const FAILED_FOR_SURE: usize = 2;
 
-/// Under which threat the cost of a strategy is shown: the one the project is about.
+/// The threat under which the cost of a strategy is shown: the one that the project is about.
 pub const COST_UNDER: &str = "second-instance";
 
-/// What the repeats say of a claim.
+/// The result of comparing a claim with its repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimCheck {
-    /// A promise was kept in every repeat, or what was never promised failed at least once; or nothing was said either way.
+    /// A promise was kept in every repeat, an expected failure came at least once, or nothing was claimed.
     AsDesigned,
-    /// A promise was broken, or what was never promised held every time, in [`HARMLESS`] rounds or more.
+    /// A promise was broken, or an expected failure never came in [`HARMLESS`] rounds or more.
     NotAsDesigned,
-    /// At least one repeat was no test, and no other one decides; or there were too few.
+    /// At least one repeat was no test and no other one decides, or there were too few repeats.
     Inconclusive,
-    /// Something was not played.
+    /// No repeat was played.
     Skipped,
 }
 
 impl ClaimCheck {
-    /// As `result.json` has it: `None` while nothing is decided.
+    /// Returns the value of `as_designed` in `result.json`: `None` while nothing is decided.
     pub fn as_designed(self) -> Option<bool> {
         match self {
             Self::AsDesigned => Some(true),
@@ -38,11 +38,11 @@ impl ClaimCheck {
     }
 }
 
-/// A place in the matrix: the rounds of one strategy under one threat on so many instances.
+/// A cell of the matrix: the rounds of one strategy under one threat on one number of instances.
 pub struct Cell<'a> {
     /// `mechanism@store`
     pub strategy: &'a str,
-    /// By what kind of mechanism it decides, where the shop says so.
+    /// The kind of its mechanism, if the shop names it.
     pub family: Option<&'a str>,
     /// Name of the threat or control.
     pub threat: &'a str,
@@ -59,7 +59,7 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// All cells of a run, in the order of their first rounds.
+    /// Returns all cells of a run, in the order of their first rounds.
     pub fn all(run: &'a RunResult) -> Vec<Self> {
         let mut cells: Vec<Self> = Vec::new();
         for round in &run.rounds {
@@ -89,23 +89,23 @@ impl<'a> Cell<'a> {
         cells
     }
 
-    /// How many repeats ended with `verdict`.
+    /// Returns how many repeats ended with `verdict`.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rounds.iter().filter(|round| round.verdict == verdict).count()
     }
 
-    /// Whether it was played, and every repeat holds.
+    /// Returns whether it was played and every repeat holds.
     pub fn holds(&self) -> bool {
         !self.rounds.is_empty() && self.count(Verdict::Holds) == self.rounds.len()
     }
 
-    /// The gravest finding of all repeats, and of equals the largest; `None` where nothing was found.
+    /// Returns the gravest finding of all repeats, and the largest of its kind; `None` if there is no finding.
     pub fn gravest(&self) -> Option<(Finding, i64)> {
         let found = self.rounds.iter().flat_map(|round| round.findings.found());
         found.min_by_key(|(finding, size)| (*finding, -size.abs()))
     }
 
-    /// The longest time of all repeats in which nobody could buy, in seconds.
+    /// Returns the longest time in which no buyer could buy, over all repeats, in seconds.
     pub fn busy_s(&self) -> Option<f64> {
         self.rounds
             .iter()
@@ -113,13 +113,13 @@ impl<'a> Cell<'a> {
             .max_by(f64::total_cmp)
     }
 
-    /// Whether two purchases were seen to hold the lock of one item at the same time.
+    /// Returns whether two purchases were seen to hold the lock of one item at the same time.
     pub fn overlaps(&self) -> bool {
         let mut overlaps = self.rounds.iter().filter_map(|round| round.findings.overlap);
         overlaps.any(|overlap| overlap.pairs > 0)
     }
 
-    /// What the repeats say of the claim.
+    /// Compares the claim with the repeats.
     pub fn claim_check(&self) -> ClaimCheck {
         if self.rounds.is_empty() {
             return ClaimCheck::Skipped;
@@ -142,8 +142,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What a whole run says: the worst of its cells. What was skipped, or not played because the run ended early, is no
-/// success.
+/// Returns the worst claim check of all cells. A run with a cell that was skipped, or that ended early, is no success.
 pub fn claim_check(run: &RunResult) -> ClaimCheck {
     let cells = Cell::all(run);
     let has = |check| cells.iter().any(|cell| cell.claim_check() == check);
@@ -161,7 +160,7 @@ pub fn claim_check(run: &RunResult) -> ClaimCheck {
 /// Median, minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The middle one; of two in the middle the mean.
+    /// The middle value, or the mean of the two middle values.
     pub median: f64,
     /// The smallest.
     pub min: f64,
@@ -170,7 +169,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of at least one value; `None` of none.
+    /// Returns the spread of the values; `None` if there is none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -184,7 +183,7 @@ impl Spread {
     }
 }
 
-/// The largest probability of a violation that `rounds` rounds without one still leave open, at 95 % confidence.
+/// Returns the largest probability of a violation that `rounds` rounds without one leave open, at 95 % confidence.
 pub fn upper_bound_95(rounds: usize) -> f64 {
     1.0 - 0.05_f64.powf(1.0 / rounds as f64)
 }

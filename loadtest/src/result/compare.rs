@@ -1,4 +1,4 @@
-//! Two runs side by side: which verdicts changed, what became dearer, and whether they can be compared at all.
+//! Comparison of two runs: changed verdicts, changed costs, and differences that limit the comparison.
 
 use crate::audit::Verdict;
 use crate::result::RunResult;
@@ -6,14 +6,14 @@ use crate::result::cell::{COST_UNDER, Cell, Spread};
 use crate::text::one_line;
 use crate::threats;
 
-/// Characters of a strategy's name that are shown.
+/// The most characters of a strategy's name that are shown.
 const NAME: usize = 21;
 
-/// What two runs say together.
+/// The comparison of two runs.
 pub struct Comparison {
-    /// Everything, in lines of at most 80 characters.
+    /// The text, in lines of at most 80 characters.
     pub text: String,
-    /// Whether a verdict changed, or a trial is in one of them alone.
+    /// Whether a verdict changed, or one of the runs lacks a cell of the other.
     pub has_changed: bool,
 }
 
@@ -48,7 +48,7 @@ pub fn compare(before: &RunResult, after: &RunResult) -> Comparison {
     }
 }
 
-/// Machine, programs and load, where they differ.
+/// Returns the differences in machine, programs and load.
 fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
     let on = |run: &RunResult| {
         let on = &run.environment;
@@ -74,11 +74,11 @@ fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
     };
     let pairs = on(before).into_iter().zip(on(after));
     let differ = pairs.filter(|((_, old), (_, new))| old != new);
-    let said = differ.map(|((what, old), (_, new))| {
+    let lines = differ.map(|((what, old), (_, new))| {
         let [old, new] = [old, new].map(|text| one_line(&text, 200));
         format!("{what}:\n  before  {old}\n  after   {new}")
     });
-    said.collect()
+    lines.collect()
 }
 
 fn changes(old: &[Cell<'_>], new: &[Cell<'_>]) -> Vec<String> {
@@ -97,11 +97,11 @@ fn changes(old: &[Cell<'_>], new: &[Cell<'_>]) -> Vec<String> {
 }
 
 fn same<'a, 'b>(cell: &Cell<'_>, cells: &'a [Cell<'b>]) -> Option<&'a Cell<'b>> {
-    let place = |cell: &Cell<'_>| (cell.strategy.to_owned(), cell.threat.to_owned(), cell.instances);
-    cells.iter().find(|other| place(other) == place(cell))
+    let key = |cell: &Cell<'_>| (cell.strategy.to_owned(), cell.threat.to_owned(), cell.instances);
+    cells.iter().find(|other| key(other) == key(cell))
 }
 
-/// What the repeats say, and the same with how often they say it.
+/// Returns the verdict of the repeats, and its text with their numbers.
 fn verdict(cell: &Cell<'_>) -> (Option<Verdict>, String) {
     let all = cell.rounds.len();
     let count = |verdict| cell.count(verdict);
@@ -124,7 +124,7 @@ fn line(cell: &Cell<'_>, change: &str) -> String {
     format!("{:<NAME$} {trial:<16} {change}", one_line(cell.strategy, NAME))
 }
 
-/// How many times as much `cell` sells as it did, and between which bounds the ratio lies for sure.
+/// Returns a line with the change in sales per second, and the bounds of their ratio over all repeats.
 fn cost(cell: &Cell<'_>, old: &[Cell<'_>]) -> Option<String> {
     if cell.threat != COST_UNDER {
         return None;

@@ -1,4 +1,4 @@
-//! On what a run ran: enough to judge its figures, nothing that names the machine.
+//! The machine and programs of a run: enough to judge its figures, and nothing that identifies the machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Looks around. The versions of the stores are told by whoever asked them.
+    /// Reads the environment of this machine; `stores` holds the versions of the stores.
     pub fn here(mut stores: BTreeMap<&'static str, String>, nginx: Option<String>) -> Self {
         let mut version = |store| stores.remove(store).unwrap_or_default();
         Self {

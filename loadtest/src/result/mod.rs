@@ -1,4 +1,4 @@
-//! What a run leaves behind: `result.json`, schema version 2, described by `docs/result.schema.json`.
+//! The result of a run: `result.json`, schema version 2, described by `docs/result.schema.json`.
 
 pub mod cell;
 pub mod compare;
@@ -21,27 +21,27 @@ use crate::shop::pending::Reconciled;
 use crate::shop::response::ResponseKind;
 use crate::trace::Story;
 
-/// Raised whenever a field changes its meaning, or one is added that has to be there.
+/// The version of the schema. It is raised when a field changes its meaning or a required field is added.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// A run: every measurement of every round, and nothing derived from them but `as_designed`.
+/// A run: every measurement of every round. Only `as_designed` is derived from them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Of this form: [`SCHEMA_VERSION`].
+    /// The schema version, [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// After how many rounds the run ended although more were planned, and why if that is known.
+    /// The number of rounds after which the run ended early, and the reason if it is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_early: Option<String>,
     /// The command line, without passwords.
     pub command: String,
-    /// What its plan was drawn from, where it was drawn.
+    /// The seed and size of a soak, if the plan was drawn.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub soak: Option<Soak>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
-    /// On what it ran.
+    /// The machine and the programs.
     pub environment: Environment,
-    /// Whether every strategy did under every threat what it claims; `null` while something is inconclusive, was
+    /// Whether every strategy behaved under every threat as it claims; `null` while a cell is inconclusive, was
     /// skipped, or was not played because the run ended early.
     pub as_designed: Option<bool>,
     /// One entry per round.
@@ -52,18 +52,18 @@ impl RunResult {
     /// Reads a `result.json`.
     ///
     /// # Errors
-    /// When it is none, or one of another schema version: its fields may mean something else there.
+    /// When it is not a result, or has another schema version: its fields may have another meaning.
     pub fn parse(json: &[u8]) -> Result<Self> {
         #[derive(Deserialize)]
         struct Version {
             schema_version: u32,
         }
-        let Version { schema_version } = serde_json::from_slice(json).context("this is no result")?;
+        let Version { schema_version } = serde_json::from_slice(json).context("this is not a result of oversell")?;
         ensure!(
             schema_version == SCHEMA_VERSION,
-            "this result is of schema version {schema_version}, and version {SCHEMA_VERSION} can be read; play it again"
+            "this result has schema version {schema_version}, and only version {SCHEMA_VERSION} can be read; play it again"
         );
-        serde_json::from_slice(json).context("this is no result")
+        serde_json::from_slice(json).context("this is not a result of oversell")
     }
 }
 
@@ -72,7 +72,7 @@ impl RunResult {
 pub struct RoundResult {
     /// `mechanism@store`
     pub strategy: String,
-    /// By what kind of mechanism it decides, where the shop says so.
+    /// The kind of its mechanism, if the shop names it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub family: Option<String>,
     /// Name of the threat or control.
@@ -92,66 +92,66 @@ pub struct RoundResult {
     pub quantity: u32,
     /// Business time between read and write, in milliseconds.
     pub work_ms: u64,
-    /// Which of the repeats, from 1.
+    /// The number of the repeat, from 1.
     pub repeat: u32,
     /// Whether the strategy promises to survive this.
     pub claimed: bool,
-    /// Whether the strategy says that this breaks it now and then: neither outcome is then against what it says.
+    /// Whether the strategy says that this breaks it now and then. Both outcomes agree with that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sometimes_broken: bool,
-    /// Whether the strategy says nothing of this threat: neither outcome is then against what it says.
+    /// Whether the strategy says nothing of this threat. Both outcomes agree with that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undeclared: bool,
-    /// What the round shows.
+    /// The verdict.
     pub verdict: Verdict,
     /// Whether promise and verdict agree.
     pub as_designed: bool,
-    /// What buyers were told, in units: those of the attack, and those who came after it to buy what was left.
+    /// Units by the outcome of their purchases, in the attack and in the follow-up.
     pub told: BTreeMap<ResponseKind, i64>,
-    /// What the stores say, in units.
+    /// The content of the stores, in units.
     pub facts: RoundFacts,
-    /// What is wrong, in units.
+    /// The findings, in units.
     pub findings: Findings,
-    /// The first orders that are lost, ghosts or duplicates.
+    /// The first lost, ghost and duplicate orders.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub evidence: Vec<Evidence>,
-    /// Latency of each kind of answer, in microseconds.
+    /// The latency of each kind of response, in microseconds.
     pub latency_us: BTreeMap<ResponseKind, Latency>,
     /// Units sold per second, from the release of the buyers to the last sale.
     pub sales_per_s: f64,
-    /// The longest time in which nobody could buy, as [`crate::responses::busy::longest`] has it, in seconds; `None` where there
-    /// was none.
+    /// The longest time in which no buyer could buy, in seconds, by [`crate::responses::busy::longest`]; `None` where
+    /// there was none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub busy_s: Option<f64>,
-    /// The longest wait for the lock, in microseconds; `None` without a trace, and where nobody asks for a lock.
+    /// The longest wait for the lock, in microseconds; `None` without a trace or without a lock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub longest_wait_us: Option<u64>,
-    /// Jain's index over the buyers' waits for the lock; `None` as well where none competed.
+    /// Jain's index over the buyers' waits for the lock; `None` also if no buyers competed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jain: Option<f64>,
-    /// The steps that show what is wrong; `None` without a trace, and where nothing is.
+    /// The steps that show what is wrong; `None` without a trace or without a finding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub story: Option<Story>,
-    /// What the shop's reconciler did; `None` where no instance says so.
+    /// The work of the shop's reconciler; `None` if no instance reports it.
     #[serde(default)]
     pub reconciled: Option<Reconciled>,
-    /// Why the round was not played.
+    /// The reason why the round was not played.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
-    /// Why the round proves nothing.
+    /// The reason why the round proves nothing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub inconclusive: Option<String>,
-    /// Why the round was no test when it was played before, so that it was played once more.
+    /// The reasons why earlier plays of this round were no test.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inconclusive_before: Vec<String>,
 }
 
-/// What a result says that was written before there were markets.
+/// The number of items in a result from before rounds had several.
 fn one() -> usize {
     1
 }
 
-/// More than that nobody can read out of a measurement.
+/// Rounds a measurement to the digits that it can support.
 fn to_a_thousandth(measured: f64) -> f64 {
     (measured * 1_000.0).round() / 1_000.0
 }
@@ -161,14 +161,14 @@ fn to_a_thousandth(measured: f64) -> f64 {
 pub struct RoundFacts {
     /// Units in the order ledger.
     pub recorded: i64,
-    /// Of these, units whose buyer never got an answer.
+    /// Units among these whose buyer never got a response.
     pub explained: i64,
     /// The counter; `null` when it could not be read.
     pub stock_left: Option<i64>,
 }
 
 impl RoundResult {
-    /// Puts a round that was played together.
+    /// Builds the result of a round that was played.
     pub fn played(round: &Round, follow_up: &SaleSetFollowUp) -> Self {
         let (shown, judgement) = (follow_up.shown(), follow_up.judge());
         let quantity = i64::from(round.load.quantity);
@@ -195,7 +195,7 @@ impl RoundResult {
                 explained: judgement.explained,
                 stock_left: judgement.stock_left,
             },
-            findings: judgement.findings.beside(shown.overlap),
+            findings: judgement.findings.with_overlap(shown.overlap),
             evidence: judgement.evidence,
             latency_us: follow_up.latency_us(),
             sales_per_s: if seconds > 0.0 {
@@ -216,16 +216,16 @@ impl RoundResult {
         }
     }
 
-    /// A round that is not over: buyers are told to wait, and nobody can say yet what will come of it.
+    /// Returns the result of a round whose buyers are still told busy: its outcome is not known yet.
     pub fn waiting(round: &Round) -> Self {
         Self {
             told: ResponseKind::ALL.into_iter().map(|kind| (kind, 0)).collect(),
-            inconclusive: Some("buyers were still told to wait when the run ended".to_owned()),
+            inconclusive: Some("buyers were still told busy when the run ended".to_owned()),
             ..Self::blank(round)
         }
     }
 
-    /// A round that could not be played.
+    /// Returns the result of a round that could not be played.
     pub fn skipped(round: &Round, why: String) -> Self {
         Self {
             skipped: Some(why),
@@ -268,12 +268,12 @@ impl RoundResult {
         }
     }
 
-    /// Units of all items together.
+    /// Returns the units of all items together.
     pub fn all_stock(&self) -> i64 {
         self.stock.saturating_mul(i64::try_from(self.items).unwrap_or(i64::MAX))
     }
 
-    /// How much there was, for a sentence: `48`, or `50 x 1600` where many items were sold.
+    /// Returns the stock for a sentence: `48`, or `50 x 1600` for several items.
     pub fn stock_in_words(&self) -> String {
         match self.items {
             1 => self.stock.to_string(),
@@ -281,7 +281,7 @@ impl RoundResult {
         }
     }
 
-    /// Units that buyers were told with `word`.
+    /// Returns the units of one kind of response.
     pub fn units(&self, kind: ResponseKind) -> i64 {
         self.told.get(&kind).copied().unwrap_or(0)
     }

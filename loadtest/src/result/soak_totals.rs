@@ -1,16 +1,17 @@
-//! What all rounds of a soak come to.
+//! Sums over all rounds of a soak.
 
 use std::collections::BTreeSet;
 
 use crate::audit::{Finding, Verdict};
 use crate::result::{RoundResult, RunResult};
 use crate::shop::response::ResponseKind;
+use crate::text::counted;
 
-/// Findings that are named even where there are none.
+/// Findings that are named even if they are 0.
 const NAMED: [Finding; 3] = [Finding::Oversold, Finding::Lost, Finding::Duplicate];
 
-/// The sums in words, a line each; `None` where the run is no soak. Purchases are counted once each, by what came of them in
-/// the end, with those of the buyers who came after the attack.
+/// Returns the sums in words, one per line; `None` if the run is no soak. Each purchase counts once, by its outcome,
+/// with the purchases of the follow-up.
 pub fn sums(run: &RunResult) -> Option<[String; 3]> {
     let soak = run.soak?;
     let rounds: Vec<&RoundResult> = run.rounds.iter().filter(|round| round.skipped.is_none()).collect();
@@ -32,11 +33,7 @@ pub fn sums(run: &RunResult) -> Option<[String; 3]> {
     ])
 }
 
-fn counted(number: usize, [one, many]: [&str; 2]) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// What buyers were told; that somebody was rejected is said where it happened.
+/// Returns the number of responses of each kind. Rejected ones are named only if there are any.
 fn responses(rounds: &[&RoundResult], told: impl Fn(ResponseKind) -> i64) -> String {
     let explained: i64 = rounds.iter().map(|round| round.facts.explained).sum();
     let said = |kind| {
@@ -56,7 +53,7 @@ fn responses(rounds: &[&RoundResult], told: impl Fn(ResponseKind) -> i64) -> Str
         .join(", ")
 }
 
-/// What was found in all rounds together: what has to be named, and whatever else there is.
+/// Returns the findings of all rounds together: the named ones, and all others that are not 0.
 fn found(rounds: &[&RoundResult]) -> String {
     let others = Finding::ALL.into_iter().filter(|finding| !NAMED.contains(finding));
     let sums = NAMED.into_iter().chain(others).map(|finding| {

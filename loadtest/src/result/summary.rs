@@ -1,4 +1,4 @@
-//! What became of each strategy in a run, all its trials together.
+//! The outcome of each strategy in a run, over all its trials.
 
 use crate::audit::{Finding, Verdict};
 use crate::result::RunResult;
@@ -81,7 +81,7 @@ impl Row {
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
     let what = match finding {
-        Finding::Oversold => format!("oversold: {} of {stock}", stock + size),
+        Finding::Oversold => format!("{} sold of {stock}", stock + size),
         Finding::Stuck => "stuck: nobody can buy".to_owned(),
         other => format!("{}: {}", other.name().replace('_', " "), size.abs()),
     };
@@ -91,7 +91,7 @@ fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
 fn wrongly(cell: &Cell) -> String {
     match cell.gravest() {
         Some(found) => failed(found, cell),
-        None => format!("holds, and should not: {}", under(cell)),
+        None => format!("holds where it should fail: {}", under(cell)),
     }
 }
 
@@ -121,16 +121,16 @@ pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
     let all = rows.len();
     match claim_check(run) {
         ClaimCheck::AsDesigned => format!(
-            "Of {all} strategies {} failed where they claim nothing; {} held in every round.",
-            count(Outcome::Fails),
-            count(Outcome::Holds)
+            "All {all} strategies did as claimed: {} held in every round, {} failed as expected.",
+            count(Outcome::Holds),
+            count(Outcome::Fails)
         ),
         ClaimCheck::NotAsDesigned => format!(
             "{} of {all} strategies did not do what they claim: see !!",
             count(Outcome::NotAsClaimed)
         ),
         ClaimCheck::Inconclusive if run.ended_early.is_some() => "The run ended early: it decides nothing.".to_owned(),
-        ClaimCheck::Inconclusive => "Some rounds were no test, and nothing is decided by them: see ??".to_owned(),
+        ClaimCheck::Inconclusive => "Some rounds decide nothing: see ??".to_owned(),
         ClaimCheck::Skipped => "Some trials were skipped: nothing is decided about them.".to_owned(),
     }
 }
@@ -143,31 +143,32 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
         && run.soak.is_none()
     {
         lines.push(format!(
-            "{} buyers ask for {} of {} units: {} is the most that can be oversold.",
+            "On {} instances {} buyers ask for {} units, and the stock is {}.",
+            round.instances,
             round.buyers,
             round.demand,
             round.stock_in_words(),
-            round.demand.saturating_sub(round.all_stock()).max(0)
         ));
+        lines.push("sales/s and ms (the median time of a sale) are of these rounds.".to_owned());
         lines.push(format!(
-            "sales/s and the median time of a sale: on {} instances.",
-            round.instances
+            "At most {} units can be oversold there. Faults have a stock of their own.",
+            round.demand.saturating_sub(round.all_stock()).max(0)
         ));
     }
     let again = run.rounds.iter().filter(|round| !round.inconclusive_before.is_empty());
     match again.count() {
         0 => {}
-        1 => lines.push("1 round was no test by chance and was played once more.".to_owned()),
+        1 => lines.push("1 round decided nothing by chance and was played again.".to_owned()),
         many => lines.push(format!(
-            "{many} rounds were no test by chance and were played once more."
+            "{many} rounds decided nothing by chance and were played again."
         )),
     }
     lines.extend(no_proof(run, &cells));
     lines
 }
 
-/// How often something may still go wrong that never did: in the repeats of one cell, or in all rounds of a soak, which were
-/// drawn from one set.
+/// Returns the share of rounds that may still fail although none did: of the repeats of one cell, or of all rounds of a soak,
+/// which were drawn from one set.
 fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
     let is_clean = |cell: &Cell| cell.count(Verdict::Violated) == 0;
     let played = cells.iter().map(|cell| cell.rounds.len());
@@ -179,10 +180,14 @@ fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
         return None;
     }
     let percent = upper_bound_95(rounds) * 100.0;
+    let clean = match rounds {
+        1 => "1 clean round does".to_owned(),
+        many => format!("{many} clean rounds do"),
+    };
     Some(match run.soak {
         None => {
-            format!("{rounds} clean rounds are no proof: what fails in {percent:.0} of 100 may still have stayed away.")
+            format!("{clean} not exclude a failure in up to {percent:.0} % of rounds.")
         }
-        Some(_) => format!("{rounds} clean rounds are no proof: {percent:.1} of 100 may still fail."),
+        Some(_) => format!("{clean} not exclude a failure in up to {percent:.1} % of rounds."),
     })
 }

@@ -1,4 +1,4 @@
-//! One item for sale: how it is bought, and where its ledger is read.
+//! One item for sale: its purchases and its ledger.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,26 +11,26 @@ use crate::shop::catalogue::Strategy;
 use crate::shop::response::Response;
 use crate::shop::{PurchaseRequest, ShopClient};
 
-/// The most buyers who follow an attack.
+/// The most buyers of a follow-up.
 pub(crate) const MOST_BUYERS: usize = 1_000;
 
-/// The sale of one item: open for one round, it stays so until the end of the run.
+/// The sale of one item. It is opened for one round and stays open until the end of the run.
 #[derive(Clone)]
 pub struct Sale {
-    /// Where it is bought.
+    /// The client of the shop.
     pub client: ShopClient,
-    /// Who reads the stores.
+    /// The reader of the stores.
     pub reader: Arc<LedgerReader>,
-    /// By which strategy it sells.
+    /// The strategy that sells it.
     pub strategy: Strategy,
-    /// What is sold.
+    /// The name of the item.
     pub item: String,
-    /// How much of it, to how many, as far as it is about this item.
+    /// The part of the round's load for this item.
     pub load: Load,
 }
 
 impl Sale {
-    /// The purchase of that number in the round.
+    /// Returns the purchase with that number in the round.
     pub fn purchase(&self, number: usize) -> PurchaseRequest<'_> {
         PurchaseRequest {
             strategy: &self.strategy.name,
@@ -43,12 +43,12 @@ impl Sale {
         }
     }
 
-    /// Sends one purchase after the attack; also says when a buyer who was told busy shall come back.
+    /// Sends one purchase after the attack. Returns the response, and the wait that a busy response asks for.
     pub async fn buy(&self, number: usize) -> (Response, Option<Duration>) {
         self.client.buy(&self.purchase(number)).await
     }
 
-    /// A purchase with the same key for one unit more, and one in the name of another buyer.
+    /// Returns two purchases with the same key: one for one unit more, and one in the name of another buyer.
     pub fn altered(&self, number: usize) -> [PurchaseRequest<'_>; 2] {
         let (mut larger, mut strangers) = (self.purchase(number), self.purchase(number));
         larger.quantity += 1;
@@ -56,7 +56,7 @@ impl Sale {
         [larger, strangers]
     }
 
-    /// Looks at the ledger once, while buyers may still be at work.
+    /// Reads the ledger once, while buyers may still be at work.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -73,11 +73,11 @@ impl Sale {
         })
     }
 
-    /// Looks at the ledger when all is over; more patiently when some buyers never heard how their purchase ended.
+    /// Reads the ledger at rest. If some purchases have no response, it reads until two readings agree.
     ///
     /// # Errors
     /// When the store does not answer, not even after some time.
-    pub async fn look(&self, all_answered: bool) -> Result<Observation> {
+    pub async fn observe_at_rest(&self, all_answered: bool) -> Result<Observation> {
         let begun = Instant::now();
         let (store, limit) = (self.strategy.store, self.limit());
         let facts = if all_answered {
@@ -92,7 +92,7 @@ impl Sale {
         })
     }
 
-    /// Every purchase once more, and then some: a ledger longer than that needs no counting.
+    /// Returns the most orders to read: more than every purchase twice. A longer ledger needs no counting.
     fn limit(&self) -> usize {
         self.load.requests * 2 + 16 + MOST_BUYERS
     }

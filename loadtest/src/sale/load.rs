@@ -1,8 +1,8 @@
-//! How much is asked of a shop in one round.
+//! The load of one round.
 
 use serde::{Deserialize, Serialize};
 
-/// The most purchases one round may send: every answer is kept in memory.
+/// The most purchases of one round: every response is kept in memory.
 pub const MAX_REQUESTS: usize = 1_000_000;
 
 /// The most buyers at once: each one is a connection.
@@ -11,13 +11,13 @@ pub const MAX_BUYERS: usize = 5_000;
 /// The most items that are sold at once: each of them is a sale that a shop has to keep.
 pub const MAX_ITEMS: usize = 1_000;
 
-/// The most buyers of a fault: each of them may have to wait out a lease.
+/// The most buyers of a round with a fault: each of them may have to wait for the end of a lease.
 const FAULT_BUYERS: usize = 16;
 
-/// How much is asked of a shop in one round.
+/// The load of one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// Buyers who act at the same time.
+    /// Buyers that act at the same time.
     pub buyers: usize,
     /// Purchases in all.
     pub requests: usize,
@@ -32,13 +32,14 @@ pub struct Load {
 }
 
 impl Load {
-    /// Units asked for in all.
+    /// Returns the units that all purchases together ask for.
     pub fn demand(&self) -> i64 {
         self.requests as i64 * i64::from(self.quantity)
     }
 
-    /// The load of a fault, in two waves. The fault is in the first wave, which cannot sell everything; the second wave
-    /// wants more than is left. All buyers want one item, so that the purchase that is struck meets others.
+    /// Returns the load of a round with a fault, in two waves. The fault is in the first wave, which cannot sell
+    /// everything; the second wave wants more than is left. All buyers want one item, so that others compete with the
+    /// purchase that is struck.
     pub fn two_waves(self) -> Self {
         let buyers = self.buyers.min(FAULT_BUYERS);
         Self {

@@ -1,4 +1,4 @@
-//! What is sold in a round: one item or several, each with its own sale.
+//! The items of a round, each with its own sale.
 
 mod item;
 mod load;

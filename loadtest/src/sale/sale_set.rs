@@ -1,4 +1,4 @@
-//! What is sold in a round: one item, or a market of many at once.
+//! The sales of one round: one item, or many at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,32 +16,32 @@ use crate::shop::catalogue::Strategy;
 use crate::shop::response::Response;
 use crate::shop::{PurchaseRequest, ShopClient};
 
-/// How many sales are opened, followed up or closed at the same time.
+/// The number of sales that are opened, followed up or closed at the same time.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// Where the answers of one kind are.
+/// Selects the responses of one kind.
 type Kind = fn(&mut Responses) -> &mut Vec<Response>;
 
-/// Sales that are open for one round.
+/// The sales of one round.
 #[derive(Clone)]
 pub struct SaleSet {
-    /// Where it is bought.
+    /// The client of the shop.
     pub client: ShopClient,
-    /// By which strategy it sells.
+    /// The strategy that sells the items.
     pub strategy: Strategy,
-    /// How much of each item, to how many in all.
+    /// The load of the round.
     pub load: Load,
-    /// One for each item.
+    /// One sale for each item.
     pub sales: Vec<Sale>,
-    /// Which item each purchase is for; empty where they go to the items in turn.
+    /// The item of each purchase; empty where purchases go to the items in turn.
     spread: Arc<[usize]>,
     /// The number of the first purchase.
     first: usize,
 }
 
 impl SaleSet {
-    /// A sale for each of the names. Each so many purchases in a row go to as many items, in an order that is drawn anew
-    /// each time: where it were always the same, few buyers would never want one item at one moment.
+    /// Creates a sale for each name. Every row of purchases goes to all items once, in an order that is drawn anew for
+    /// each row. In a fixed order a few buyers would never want one item at the same moment.
     pub fn new(
         client: ShopClient,
         reader: &Arc<LedgerReader>,
@@ -50,7 +50,7 @@ impl SaleSet {
         load: Load,
     ) -> Self {
         let items = names.len();
-        let assignment = Load {
+        let per_item = Load {
             requests: load.requests.div_ceil(items.max(1)),
             items: 1,
             ..load
@@ -60,12 +60,12 @@ impl SaleSet {
             reader: reader.clone(),
             strategy: strategy.clone(),
             item,
-            load: assignment,
+            load: per_item,
         });
         Self {
             sales: sales.collect(),
             spread: if items > 1 {
-                drawn(items, assignment.requests)
+                draw_items(items, per_item.requests)
             } else {
                 [].into()
             },
@@ -76,8 +76,8 @@ impl SaleSet {
         }
     }
 
-    /// The part of the market whose first purchase has the number `first`. Purchases go to the items in turn: whoever sees
-    /// only a number knows for which item it was.
+    /// Returns the sales for a part of the round whose first purchase has the number `first`. Its purchases go to the
+    /// items in turn, so the number of a purchase tells its item.
     pub fn from(self, first: usize) -> Self {
         Self {
             spread: [].into(),
@@ -86,23 +86,23 @@ impl SaleSet {
         }
     }
 
-    /// The place of the item that a purchase is for, by its place in the round.
+    /// Returns the place of a purchase's item, by the purchase's place in the round.
     pub fn place_of(&self, place: usize) -> usize {
         let drawn = self.spread.get(place).copied();
         drawn.unwrap_or((self.first + place) % self.sales.len().max(1))
     }
 
-    /// The purchase at that place in the round.
+    /// Returns the purchase at that place in the round.
     pub fn purchase(&self, place: usize) -> PurchaseRequest<'_> {
         self.sale_of(place).purchase(self.first + place)
     }
 
-    /// The same with one unit more, and in the name of another buyer.
+    /// Returns the same purchase with one unit more, and in the name of another buyer.
     pub fn altered(&self, place: usize) -> [PurchaseRequest<'_>; 2] {
         self.sale_of(place).altered(self.first + place)
     }
 
-    /// Sends one purchase outside the attack; also says when a buyer who was told busy shall come back.
+    /// Sends one purchase outside the attack. Returns the response, and the wait that a busy response asks for.
     pub async fn buy(&self, place: usize) -> (Response, Option<Duration>) {
         self.client.buy(&self.purchase(place)).await
     }
@@ -123,7 +123,7 @@ impl SaleSet {
         stream::iter(opening).buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// What was said of each item, and seen of it, in the order of the items.
+    /// Splits responses and observations by item, in the order of the items.
     pub fn split(
         &self,
         responses: Responses,
@@ -151,15 +151,15 @@ impl SaleSet {
                 kind(&mut items[self.place_of(response.number)].0).push(response);
             }
         }
-        for (place, look) in observations {
-            items[place].1.push(look);
+        for (place, observation) in observations {
+            items[place].1.push(observation);
         }
         items
     }
 }
 
-/// For each purchase of so many rows an item, each item once in a row.
-fn drawn(items: usize, rows: usize) -> Arc<[usize]> {
+/// Draws the item of each purchase, for that many rows. Each item comes once in a row.
+fn draw_items(items: usize, rows: usize) -> Arc<[usize]> {
     let mut row: Vec<usize> = (0..items).collect();
     let mut spread = Vec::with_capacity(items * rows);
     for _ in 0..rows {
@@ -172,7 +172,7 @@ fn drawn(items: usize, rows: usize) -> Arc<[usize]> {
 /// Closes sales.
 ///
 /// # Errors
-/// When one cannot be closed; the message names it, and the others are left alone then.
+/// When a sale cannot be closed. The message names it, and the other sales stay open.
 pub(crate) async fn close(sales: Vec<Sale>) -> Result<()> {
     let closing: Vec<_> = sales.into_iter().map(close_one).collect();
     stream::iter(closing).buffer_unordered(AT_ONCE).try_collect().await

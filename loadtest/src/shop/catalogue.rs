@@ -1,4 +1,4 @@
-//! What is on trial: the strategies that a shop names, checked before anything else is asked of it.
+//! The strategies of a shop, checked before anything else is asked of it.
 
 use anyhow::{Result, anyhow, ensure};
 use serde::{Deserialize, Deserializer};
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::facts::StorePair;
 use crate::text::{MAX_NAME, is_name, one_line};
 
-/// The most strategies a shop may name: each of them is played in every trial.
+/// The most strategies of a shop: each of them is played in every trial.
 pub const MAX_STRATEGIES: usize = 500;
 
-/// The most that is shown of why a strategy cannot be used, in characters.
+/// The most characters of a reason why a strategy cannot be used.
 const MAX_REASON: usize = 200;
 
 /// A strategy as the shop's catalogue describes it.
@@ -18,35 +18,35 @@ const MAX_REASON: usize = 200;
 pub struct Strategy {
     /// `mechanism@store`.
     pub name: String,
-    /// Where its stock and orders are: `redis`, `sql`, or two with a `+` between them.
+    /// The stores of its stock and orders: `redis`, `sql`, or two with a `+` between them.
     pub store: StorePair,
-    /// Names of the threats it promises to survive.
+    /// Names of the threats that it promises to survive.
     pub claims: Vec<String>,
     /// Names of the threats that break it. A threat in none of the three lists is undeclared: nothing is expected of it.
     #[serde(default)]
     pub broken_by: Vec<String>,
-    /// Names of the threats that break it now and then: neither outcome is against what it says.
+    /// Names of the threats that break it now and then. Both outcomes agree with that.
     #[serde(default)]
     pub sometimes_broken_by: Vec<String>,
-    /// The step at which a fault strikes it, where the shop names a weaker one than the write.
+    /// The step at which a fault strikes it; the write, unless the shop names a weaker step.
     #[serde(default = "write")]
     pub weak_at: String,
-    /// The step at which a pause strikes it, where the shop names a weaker one than the write.
+    /// The step at which a pause strikes it; the write, unless the shop names a weaker step.
     #[serde(default = "write")]
     pub pause_at: String,
-    /// The step before which stock was taken and the order is not entered yet, where these are two.
+    /// The step before which stock is taken and the order is not entered yet, if these are two steps.
     #[serde(default)]
     pub record_at: Option<String>,
-    /// The steps that it can take, where the shop lists them.
+    /// The steps that it can take, if the shop lists them.
     #[serde(default, deserialize_with = "names")]
     pub steps: Vec<String>,
-    /// The services that it uses, where the shop says so by their names. Some shops may mean something else by it.
+    /// The services that it uses, if the shop names them. Some shops may use this field for something else.
     #[serde(default, deserialize_with = "names")]
     pub needs: Vec<String>,
-    /// By what kind of mechanism it decides, where the shop says so.
+    /// The kind of its mechanism, if the shop names it.
     #[serde(default)]
     pub family: Option<String>,
-    /// Why the shop cannot use it as it runs now, if it cannot.
+    /// The reason why the shop cannot use it now, if there is one.
     #[serde(default)]
     pub missing: Option<String>,
 }
@@ -62,12 +62,12 @@ fn names<'de, D: Deserializer<'de>>(read: D) -> Result<Vec<String>, D::Error> {
 }
 
 impl Strategy {
-    /// The first half of its name.
+    /// Returns the first half of its name.
     pub fn mechanism(&self) -> &str {
         self.name.split('@').next().unwrap_or(&self.name)
     }
 
-    /// Its family, or its mechanism where the shop names no families.
+    /// Returns its family, or its mechanism if the shop names no families.
     pub fn family(&self) -> &str {
         self.family.as_deref().unwrap_or(self.mechanism())
     }
@@ -76,34 +76,35 @@ impl Strategy {
 /// Reads a catalogue.
 ///
 /// # Errors
-/// When it is no catalogue, is empty or too long, or names a strategy twice or with characters that no name has.
+/// When it is not a catalogue, is empty or too long, or names a strategy twice or with invalid characters.
 pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
-    // What cannot be read is quoted in the error.
-    let no_catalogue = |error: serde_json::Error| anyhow!("it is no catalogue: {}", one_line(&error.to_string(), 200));
-    let mut strategies: Vec<Strategy> = serde_json::from_slice(json).map_err(no_catalogue)?;
+    // The error quotes text of the shop.
+    let not_a_catalogue =
+        |error: serde_json::Error| anyhow!("it is not a catalogue: {}", one_line(&error.to_string(), 200));
+    let mut strategies: Vec<Strategy> = serde_json::from_slice(json).map_err(not_a_catalogue)?;
     ensure!(!strategies.is_empty(), "it names no strategy");
     ensure!(
         strategies.len() <= MAX_STRATEGIES,
         "it names {} strategies; at most {MAX_STRATEGIES} can be tried",
         strategies.len()
     );
-    for (place, strategy) in strategies.iter().enumerate() {
+    for (nth, strategy) in strategies.iter().enumerate() {
         let name = &strategy.name;
         ensure!(
             is_name(name),
-            "\"{}\" is no name: 1 to {MAX_NAME} characters of A-Z a-z 0-9 . _ + @ -",
+            "\"{}\" is not a valid name: 1 to {MAX_NAME} characters of A-Z a-z 0-9 . _ + @ -",
             one_line(name, MAX_NAME)
         );
         let steps = [&strategy.weak_at, &strategy.pause_at].into_iter();
         for step in steps.chain(&strategy.record_at).chain(&strategy.steps) {
             ensure!(
                 is_step(step),
-                "\"{}\" is no step of {name}: a to z and -, and perhaps a + behind",
+                "\"{}\" is not a valid step of {name}: a to z and -, with an optional + at the end",
                 one_line(step, MAX_NAME)
             );
         }
         ensure!(
-            strategies[..place].iter().all(|other| other.name != *name),
+            strategies[..nth].iter().all(|other| other.name != *name),
             "it names {name} twice"
         );
     }
@@ -114,7 +115,7 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
     Ok(strategies)
 }
 
-/// A step's name, as a fault takes it: with a `+` the fault comes after it.
+/// Returns whether a text is a step's name, as a fault takes it. With a `+` the fault comes after the step.
 fn is_step(text: &str) -> bool {
     let name = text.strip_suffix('+').unwrap_or(text);
     let plain = |c: u8| c.is_ascii_lowercase() || c == b'-';

@@ -12,23 +12,23 @@ use crate::shop::catalogue::{self, Strategy};
 use crate::shop::response::{Reply, Response};
 use crate::text::one_line;
 
-/// How long the shop may take to answer, besides the work that it is told to do. Longer than any wait the contract
-/// allows it.
+/// The longest wait for a response of the shop, besides the requested work. It is longer than any wait that the
+/// contract allows.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Between two attempts to reach what is not back yet.
-const AGAIN_AFTER: Duration = Duration::from_millis(50);
+/// The pause between two attempts to reach a part that is not back yet.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
 
 /// The most bytes of a catalogue.
-const MAX_CATALOGUE: usize = 1024 * 1024;
+pub const MAX_CATALOGUE: usize = 1024 * 1024;
 
-/// The most bytes and characters of what the admin listener says that are read and shown.
+/// The most bytes that are read of an error of the admin listener, and the most characters that are shown.
 const MAX_ERROR: (usize, usize) = (64 * 1024, 200);
 
-/// How often each instance is asked whether it is ready: a proxy chooses who answers.
+/// The number of questions per instance whether the shop is ready: a proxy chooses the instance.
 const ASKED_EACH: usize = 3;
 
-/// Where a shop is, and what opens its doors.
+/// The addresses of a shop, and its token.
 #[derive(Clone)]
 pub struct Address {
     /// Base URL of the public listener.
@@ -39,16 +39,16 @@ pub struct Address {
     pub admin_token: String,
 }
 
-/// A shop, seen through its contract.
+/// A client of one shop.
 #[derive(Clone)]
 pub struct ShopClient {
-    /// Where it is.
+    /// Its addresses.
     pub at: Address,
     client: Client,
 }
 
 impl ShopClient {
-    /// Nothing is sent yet.
+    /// Creates a client. It sends nothing yet.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
@@ -93,8 +93,8 @@ impl ShopClient {
         self.admin(Method::DELETE, item, None, StatusCode::NO_CONTENT).await
     }
 
-    /// Asks the admin listener, again and again for as long as a restart of the shop or of a store may take. Both
-    /// requests may be repeated: the second opening is like the first.
+    /// Sends a request to the admin listener, again and again for as long as a restart of the shop or of a store may
+    /// take. Both requests may be repeated: opening a sale twice is like opening it once.
     async fn admin(
         &self,
         method: Method,
@@ -124,35 +124,35 @@ impl ShopClient {
             if is_final || Instant::now() >= deadline {
                 return Err(error);
             }
-            sleep(AGAIN_AFTER).await;
+            sleep(RETRY_AFTER).await;
         }
     }
 
-    /// A request that brings the token of the admin listener.
+    /// Returns a request with the token of the admin listener.
     pub(crate) fn operator(&self, method: Method, url: &str) -> RequestBuilder {
         self.client.request(method, url).bearer_auth(&self.at.admin_token)
     }
 
-    /// Waits until the shop calls itself ready, and until as many of its instances as `known` did so under their names.
-    /// Returns how many did: 0 where answers name nobody.
+    /// Waits until the shop is ready, and until at least `known` of its instances said so under their names. Returns
+    /// the number of these names: 0 if the responses name no instance.
     ///
     /// # Errors
-    /// When it does not in time.
+    /// When the shop is not ready in time.
     pub async fn ready(&self, instances: usize, known: usize) -> Result<usize> {
         let ready = async {
             loop {
                 match self.ready_instances(instances).await {
                     Some(names) if names >= known => return names,
-                    _ => sleep(AGAIN_AFTER).await,
+                    _ => sleep(RETRY_AFTER).await,
                 }
             }
         };
         timeout(BACK_WITHIN, ready)
             .await
-            .with_context(|| format!("{}/readyz did not say ready within {BACK_WITHIN:?}", self.at.host))
+            .with_context(|| format!("{}/readyz was not ready within {BACK_WITHIN:?}", self.at.host))
     }
 
-    /// How many instances name themselves in answers that say ready; `None` when one of the answers does not.
+    /// Returns how many instances name themselves in ready responses; `None` if one response is not ready.
     async fn ready_instances(&self, instances: usize) -> Option<usize> {
         let url = format!("{}/readyz", self.at.host);
         let mut names = HashSet::new();
@@ -169,8 +169,8 @@ impl ShopClient {
         Some(names.len())
     }
 
-    /// Sends one purchase outside the attack, on a connection of its own; also says when a buyer who was told busy shall
-    /// come back.
+    /// Sends one purchase outside the attack, on a connection of its own. Returns the response, and the wait that a
+    /// busy response asks for.
     pub async fn buy(&self, purchase: &PurchaseRequest<'_>) -> (Response, Option<Duration>) {
         let sent = Instant::now();
         let request = purchase.fill(self.client.post(self.purchases()));
@@ -179,7 +179,7 @@ impl ShopClient {
         (purchase.answered(reply, sent, sent), retry_after)
     }
 
-    /// Where purchases are sent to.
+    /// Returns the URL of purchases.
     pub fn purchases(&self) -> String {
         format!("{}/purchases", self.at.host)
     }
@@ -188,15 +188,15 @@ impl ShopClient {
 /// One purchase as it goes over the wire.
 #[derive(Clone)]
 pub struct PurchaseRequest<'a> {
-    /// By which strategy.
+    /// The strategy.
     pub strategy: &'a str,
-    /// What.
+    /// The item.
     pub item: &'a str,
-    /// How many units.
+    /// The number of units.
     pub quantity: u32,
     /// Its number in the round, which is in its idempotency key.
     pub number: usize,
-    /// Whose it is: the number of the purchase, unless somebody else uses its key.
+    /// The number of the buyer: the number of the purchase, unless another buyer uses its key.
     pub buyer: usize,
     /// Business time between read and write, in milliseconds.
     pub work_ms: u64,
@@ -219,12 +219,12 @@ impl PurchaseRequest<'_> {
         }
     }
 
-    /// How long its answer is waited for: who is told to work for long may take long.
+    /// Returns how long its buyer waits for the response: longer if the purchase has to work longer.
     pub fn patience(&self) -> Duration {
         ANSWER_WITHIN + Duration::from_millis(self.work_ms)
     }
 
-    /// What was replied, together with what was asked.
+    /// Returns the response to this purchase.
     pub fn answered(&self, reply: Reply, intended: Instant, sent: Instant) -> Response {
         Response {
             number: self.number,

@@ -6,4 +6,4 @@ pub mod instances;
 pub mod pending;
 pub mod response;
 
-pub use client::{ANSWER_WITHIN, Address, PurchaseRequest, ShopClient};
+pub use client::{ANSWER_WITHIN, Address, MAX_CATALOGUE, PurchaseRequest, ShopClient};

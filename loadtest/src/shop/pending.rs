@@ -1,7 +1,7 @@
-//! Purchases that are neither done nor undone, as a shop with two stores may tell of them: its ledgers agree only when a
-//! reconciler has finished or undone what a crash left in between.
+//! Pending purchases, which a shop with two stores may report. Its ledgers agree only when a reconciler has finished or
+//! undone everything that a crash left half done.
 //!
-//! What it says delays the last look by some seconds, and changes nothing about it.
+//! The report delays the last observation by some seconds and changes nothing else.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,34 +14,34 @@ use tokio::time::sleep;
 use crate::http;
 use crate::shop::ShopClient;
 
-/// How long what is open may be waited for.
+/// The longest wait for pending purchases.
 pub const SETTLES_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often the instances are asked.
+/// The pause between two questions to the instances.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// How long an instance may take to answer.
+/// The longest wait for one answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long an instance is asked again that does not answer, or says that it cannot: what it asks may have been broken.
-const COMES_TO_ITSELF_WITHIN: Duration = Duration::from_secs(3);
+/// The longest time for which a failing or silent instance is asked again: a store that it uses may have been broken.
+const RECOVERS_WITHIN: Duration = Duration::from_secs(3);
 
 /// The most bytes of an answer that are read.
 const MAX_BODY: usize = 64 * 1024;
 
-/// What a shop's reconciler did for one sale.
+/// The work of a shop's reconciler for one sale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reconciled {
     /// Purchases that it finished.
     pub finished: u64,
     /// Purchases that it undid.
     pub undone: u64,
-    /// The longest time that one hung in between, in milliseconds.
+    /// The longest time for which a purchase was pending, in milliseconds.
     pub longest_ms: u64,
 }
 
 impl Reconciled {
-    /// What two of them say together.
+    /// Adds up the work of two of them.
     pub fn with(self, other: Self) -> Self {
         Self {
             finished: self.finished.saturating_add(other.finished),
@@ -51,38 +51,38 @@ impl Reconciled {
     }
 }
 
-/// What an instance answers, as far as it is read.
+/// The answer of an instance, as far as it is read.
 #[derive(Deserialize)]
-struct Said {
+struct SaleReport {
     pending: Pending,
 }
 
 #[derive(Deserialize)]
 struct Pending {
-    /// How many are neither done nor undone.
+    /// Purchases that are pending now.
     open: u64,
     #[serde(flatten)]
     reconciled: Reconciled,
 }
 
-/// What came of asking an instance.
-enum Response {
-    /// It says how it stands, and perhaps its name.
-    Said(Option<String>, Pending),
-    /// It says nothing about that.
+/// The result of asking an instance.
+enum Answer {
+    /// Its pending purchases, and its name if it gives one.
+    Report(Option<String>, Pending),
+    /// No report of pending purchases.
     Nothing,
-    /// It does not answer, or has failed.
+    /// No answer, or a failure.
     NotNow,
 }
 
-/// One sale, asked about at every instance.
+/// The pending purchases of one sale, asked for at every instance.
 pub struct PendingSale {
     client: ShopClient,
     urls: Vec<String>,
 }
 
 impl PendingSale {
-    /// Asks at all base URLs of the admin listeners; nothing is sent yet.
+    /// Asks all base URLs of the admin listeners. It sends nothing yet.
     pub fn new(client: ShopClient, admins: &[String], item: &str) -> Self {
         let urls = admins.iter().map(|admin| format!("{admin}/sales/{item}"));
         Self {
@@ -91,50 +91,47 @@ impl PendingSale {
         }
     }
 
-    /// Waits until no instance says that something is open, but not beyond `deadline`. What they say then together;
-    /// `None` where nobody says anything.
+    /// Waits until no instance reports a pending purchase, but not beyond `deadline`. Returns the work of all
+    /// reconcilers, or `None` if no instance reports any.
     pub async fn settled(&self, deadline: Instant) -> Option<Reconciled> {
         let begun = Instant::now();
         loop {
-            let (said, all_answered) = self.ask().await;
-            let is_open = said.iter().any(|pending| pending.open > 0);
-            let may_come_to_itself = !all_answered && begun.elapsed() < COMES_TO_ITSELF_WITHIN;
-            if !(is_open || may_come_to_itself) || Instant::now() >= deadline {
-                let reconciled = said.into_iter().map(|pending| pending.reconciled);
+            let (reports, all_answered) = self.ask().await;
+            let is_open = reports.iter().any(|pending| pending.open > 0);
+            let may_recover = !all_answered && begun.elapsed() < RECOVERS_WITHIN;
+            if !(is_open || may_recover) || Instant::now() >= deadline {
+                let reconciled = reports.into_iter().map(|pending| pending.reconciled);
                 return reconciled.reduce(Reconciled::with);
             }
             sleep(ASK_EVERY).await;
         }
     }
 
-    /// What each instance says, where two addresses whose answers name the same one are one, and whether all of them answered.
+    /// Returns the report of each instance, and whether all of them answered. Two addresses that give the same name are
+    /// one instance.
     async fn ask(&self) -> (Vec<Pending>, bool) {
-        let responses = join_all(self.urls.iter().map(|url| self.read(url))).await;
-        let all_answered = !responses.iter().any(|response| matches!(response, Response::NotNow));
-        let told_apart = self
-            .urls
-            .iter()
-            .zip(responses)
-            .filter_map(|(url, response)| match response {
-                Response::Said(name, pending) => Some((name.unwrap_or_else(|| url.clone()), pending)),
-                Response::Nothing | Response::NotNow => None,
-            });
-        let said = told_apart.collect::<BTreeMap<_, _>>().into_values().collect();
-        (said, all_answered)
+        let answers = join_all(self.urls.iter().map(|url| self.read(url))).await;
+        let all_answered = !answers.iter().any(|answer| matches!(answer, Answer::NotNow));
+        let by_name = self.urls.iter().zip(answers).filter_map(|(url, answer)| match answer {
+            Answer::Report(name, pending) => Some((name.unwrap_or_else(|| url.clone()), pending)),
+            Answer::Nothing | Answer::NotNow => None,
+        });
+        let reports = by_name.collect::<BTreeMap<_, _>>().into_values().collect();
+        (reports, all_answered)
     }
 
-    async fn read(&self, url: &str) -> Response {
+    async fn read(&self, url: &str) -> Answer {
         let request = self.client.operator(Method::GET, url).timeout(ANSWERS_WITHIN);
         let response = match request.send().await {
             Ok(response) if response.status() == StatusCode::OK => response,
-            Ok(response) if !response.status().is_server_error() => return Response::Nothing,
-            Ok(_) | Err(_) => return Response::NotNow,
+            Ok(response) if !response.status().is_server_error() => return Answer::Nothing,
+            Ok(_) | Err(_) => return Answer::NotNow,
         };
         let name = http::named(response.headers(), &http::INSTANCE);
-        let said = http::body(response, MAX_BODY).await;
-        match said.and_then(|body| serde_json::from_slice::<Said>(&body).ok()) {
-            Some(said) => Response::Said(name, said.pending),
-            None => Response::Nothing,
+        let body = http::body(response, MAX_BODY).await;
+        match body.and_then(|body| serde_json::from_slice::<SaleReport>(&body).ok()) {
+            Some(report) => Answer::Report(name, report.pending),
+            None => Answer::Nothing,
         }
     }
 }

@@ -1,97 +1,97 @@
-//! What one delivery of a purchase was answered.
+//! Responses to deliveries of a purchase.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
-use reqwest::header::RETRY_AFTER;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::http;
 use crate::text::MAX_NAME;
 
-/// The most bytes of an answer that are read. The contract asks for less than 300.
-const MAX_BODY: usize = 64 * 1024;
+/// The most bytes of a response that are read. The contract asks for fewer than 300.
+pub(crate) const MAX_BODY: usize = 64 * 1024;
 
-/// The longest order id that is taken, in bytes.
+/// The longest order id that is accepted, in bytes.
 pub const MAX_ORDER_ID: usize = 128;
 
-/// What a buyer was told.
+/// The kind of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseKind {
-    /// 201: the units are yours.
+    /// 201: the units are sold to the buyer.
     Sold,
-    /// 409: fewer are left than you asked for.
+    /// 409: fewer units are left than the buyer asked for.
     SoldOut,
-    /// 503 with Retry-After: not now; nothing was sold to you.
+    /// 503 with Retry-After: not now; nothing was sold.
     Busy,
-    /// Any other 4xx: this is no purchase.
+    /// Any other 4xx: the shop does not accept the purchase.
     Rejected,
-    /// Everything else, silence included: nobody can say whether a sale took place.
+    /// Everything else, and no response at all: whether a sale took place is not known.
     Unknown,
 }
 
 impl ResponseKind {
-    /// All words, in the order of a report.
+    /// All kinds, in the order of a report.
     pub const ALL: [Self; 5] = [Self::Sold, Self::SoldOut, Self::Busy, Self::Rejected, Self::Unknown];
 }
 
-/// One answer to one delivery of a purchase.
+/// One response to one delivery of a purchase, with its request.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// The purchase's number in its round.
     pub number: usize,
     /// Its idempotency key.
     pub key: String,
-    /// Who sent it.
+    /// The buyer.
     pub buyer: String,
     /// Units that this delivery asked for.
     pub quantity: i64,
-    /// What was said.
+    /// The kind of the response.
     pub kind: ResponseKind,
-    /// The order id that came with a sale.
+    /// The order id of a sale.
     pub order: Option<String>,
-    /// Which instance answered, as far as it says so.
+    /// The instance that answered, if it gives its name.
     pub instance: Option<String>,
     /// When the purchase was meant to be sent.
     pub intended: Instant,
     /// When it was sent.
     pub sent: Instant,
-    /// When the last byte of the answer had come.
+    /// When the last byte of the response had come.
     pub ended: Instant,
-    /// Whether the buyer closed the connection before it came.
+    /// Whether the buyer closed the connection before the response came.
     pub hung_up: bool,
 }
 
 impl Response {
-    /// From the intended start to the last byte.
+    /// Returns the time from the intended start to the last byte.
     pub fn latency(&self) -> Duration {
         self.ended.duration_since(self.intended)
     }
 
-    /// How far the generator lagged behind its own schedule.
+    /// Returns how late the purchase was sent, against the schedule.
     pub fn lateness(&self) -> Duration {
         self.sent.duration_since(self.intended)
     }
 }
 
-/// What a response says.
+/// The content of an HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// What was said.
+    /// The kind of the response.
     pub kind: ResponseKind,
-    /// The order id that came with a sale.
+    /// The order id of a sale.
     pub order: Option<String>,
-    /// Which instance answered, as far as it says so.
+    /// The instance that answered, if it gives its name.
     pub instance: Option<String>,
-    /// After how long a buyer who was told busy shall come back.
+    /// The pause that a busy response asks for.
     pub retry_after: Option<Duration>,
 }
 
 impl Reply {
-    /// What a response says that never came.
+    /// The reply of a delivery without a response.
     pub const SILENCE: Self = Self {
         kind: ResponseKind::Unknown,
         order: None,
@@ -99,21 +99,26 @@ impl Reply {
         retry_after: None,
     };
 
-    /// Reads a response to its last byte, or until it is longer than any honest answer.
+    /// Reads a response to its last byte, or until it is longer than any honest one.
     pub async fn read(response: reqwest::Result<reqwest::Response>) -> Self {
         let Ok(response) = response else {
             return Self::SILENCE;
         };
-        let (status, headers) = (response.status(), response.headers());
+        let (status, headers) = (response.status(), response.headers().clone());
+        match http::body(response, MAX_BODY).await {
+            Some(body) => Self::of(status, &headers, &body),
+            None => Self::SILENCE,
+        }
+    }
+
+    /// Reads the status, the headers and the whole body of a response.
+    pub(crate) fn of(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let may_retry = headers.contains_key(RETRY_AFTER);
-        // A date, which the header may also hold, says no more than the default does.
+        // The header may also hold a date, which is ignored.
         let retry_after = headers
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok()?.parse().ok());
         let named = http::named(headers, &http::INSTANCE);
-        let Some(body) = http::body(response, MAX_BODY).await else {
-            return Self::SILENCE;
-        };
         let kind = match status {
             StatusCode::CREATED => ResponseKind::Sold,
             StatusCode::CONFLICT => ResponseKind::SoldOut,
@@ -122,7 +127,7 @@ impl Reply {
             _ => ResponseKind::Unknown,
         };
         let mut sold: HashMap<String, &RawValue> = match kind {
-            ResponseKind::Sold => serde_json::from_slice(&body).unwrap_or_default(),
+            ResponseKind::Sold => serde_json::from_slice(body).unwrap_or_default(),
             ResponseKind::SoldOut | ResponseKind::Busy | ResponseKind::Rejected | ResponseKind::Unknown => {
                 HashMap::new()
             }
@@ -141,7 +146,7 @@ impl Reply {
     }
 }
 
-/// An order id: a text, or a whole number, of whose digits none is rounded away.
+/// Reads an order id: a text, or a whole number with all its digits.
 fn order(id: &RawValue) -> Option<String> {
     let digits = id.get().strip_prefix('-').unwrap_or(id.get());
     let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());

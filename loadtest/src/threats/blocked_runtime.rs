@@ -1,10 +1,11 @@
-//! Every thread on which an instance carries out purchases is blocked when one of them is about to write, for longer than any
-//! lease, as by a call that does not yield: the process runs, and no renewal in it does.
+//! When a purchase is about to write, it blocks every thread on which its instance carries out purchases, for longer
+//! than any lease. The process runs, but no renewal in it does. Other buyers come meanwhile. The round counts only if
+//! the instance answers nobody during that time and the same process answers afterwards.
 
 use super::Threat;
 use crate::attack::Injection;
 use crate::faults::hold;
-use crate::faults::stand_still::{self, Still};
+use crate::faults::stall::{self, StallBy};
 
 pub(super) const THREAT: Threat = Threat {
     name: "blocked-runtime",
@@ -13,7 +14,7 @@ pub(super) const THREAT: Threat = Threat {
     load: hold::load,
     injection: Some(Injection {
         places: hold::places,
-        ..Injection::new(|control| Box::pin(stand_still::act(control, Still::Block)))
+        ..Injection::new(|control| Box::pin(stall::stall_instance(control, StallBy::Block)))
     }),
     source: include_str!("blocked_runtime.rs"),
     ..Threat::PLAIN

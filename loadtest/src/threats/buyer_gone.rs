@@ -1,4 +1,5 @@
-//! Buyers hang up while their purchases are carried out: what was begun is ended all the same, and the others go on buying.
+//! Every fourth buyer of the first wave hangs up while its purchase is carried out. The shop must leave no purchase
+//! half done, and the other buyers go on. The round counts only if a buyer was gone before its response came.
 
 use std::time::Duration;
 
@@ -9,11 +10,11 @@ use super::Threat;
 use crate::attack::{AttackControl, Delivery, Injection, SendOptions};
 use crate::sale::Load;
 
-/// How long after it was sent: a purchase works for twice as long then, so that it has read and not written.
-const AFTER: Duration = Duration::from_millis(30);
+/// The time until a buyer hangs up. The purchase works twice as long, so that it has read and not written by then.
+const HANG_UP_AFTER: Duration = Duration::from_millis(30);
 
-/// Every so many buyers of the first wave hangs up.
-const EVERY: usize = 4;
+/// Of this many buyers in the first wave one hangs up.
+const ONE_OF: usize = 4;
 
 pub(super) const THREAT: Threat = Threat {
     name: "buyer-gone",
@@ -28,17 +29,17 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 fn places(load: &Load) -> Vec<usize> {
-    (0..load.buyers).step_by(EVERY).collect()
+    (0..load.buyers).step_by(ONE_OF).collect()
 }
 
-/// It struck where somebody was gone before the answer came.
+/// Returns whether a buyer was gone before its response came.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let hang_up = SendOptions {
-        delivery: Delivery::HangUp(AFTER),
+        delivery: Delivery::HangUp(HANG_UP_AFTER),
         ..SendOptions::default()
     };
     let places = places(&control.attack.sale.load);
-    control.begin();
-    let heard = try_join_all(places.into_iter().map(|place| control.send(place, hang_up.clone()))).await?;
-    Ok(heard.into_iter().flatten().any(|heard| heard.response.hung_up))
+    control.release_buyers();
+    let pairs = try_join_all(places.into_iter().map(|place| control.send(place, hang_up.clone()))).await?;
+    Ok(pairs.into_iter().flatten().any(|pair| pair.response.hung_up))
 }

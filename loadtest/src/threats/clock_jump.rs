@@ -1,5 +1,6 @@
-//! While a purchase is at work at the first instance, the clock of the second one and those of the stores jump ahead, by
-//! more than any lease; then others buy. A store that ends leases by its clock ends them then.
+//! While a purchase is at work at the first instance, the clocks of the second instance and of both stores jump ahead
+//! by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. The round
+//! counts only if all three processes have read a time that is ahead.
 
 use std::time::Duration;
 
@@ -12,13 +13,13 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::deployment::requirement::Requirement;
 use crate::faults::hold;
 
-/// How far they jump: three leases of our own shop.
+/// The distance of the jump: three leases of the shop that is started here.
 const JUMP: Duration = Duration::from_secs(3);
 
-/// How long the purchase works: well below a lease, so that no lock ends but by a clock.
+/// The business time of the purchase: well below a lease, so that a lock ends only by a clock.
 const WORK: Duration = Duration::from_millis(800);
 
-/// When it is at work.
+/// The time after which it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) const THREAT: Threat = Threat {
@@ -35,9 +36,12 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
-/// It struck where each of them told a time that was ahead.
+/// Returns whether each process read a time that was ahead.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
     let second = local_processes.shop.instances().get(1);
     let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
         .into_iter()
@@ -53,8 +57,8 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         sleep(AT_WORK_AFTER).await;
         jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
     };
-    hold::up(control, holder, jump).await?;
+    hold::with_competitors(control, holder, jump).await?;
     jumped?;
-    let responses = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
-    Ok(responses.len() == 3 && responses.iter().all(|responses| *responses > 0))
+    let readings = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
+    Ok(readings.len() == 3 && readings.iter().all(|reading| *reading > 0))
 }

@@ -1,4 +1,6 @@
-//! An instance is killed (SIGKILL, by itself) when stock was taken and the order is not entered yet, where these are two steps.
+//! An instance is killed (SIGKILL, by itself) between two steps: the stock is taken, and the order is not entered yet.
+//! It is about strategies in which these are two steps. Other buyers come meanwhile. The round counts only if the
+//! process has died and its buyer got no response.
 
 use anyhow::Result;
 
@@ -24,7 +26,7 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     match &control.attack.sale.strategy.record_at {
-        Some(step) => crash::act(control, step).await,
+        Some(step) => crash::crash_at(control, step).await,
         None => Ok(false),
     }
 }

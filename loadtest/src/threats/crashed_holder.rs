@@ -1,5 +1,6 @@
-//! An instance is killed (SIGKILL, by itself) in the middle of a sale, while others buy: before the write, or at the step
-//! that its strategy calls its weakest. It comes back at once; what it held does not come back by itself.
+//! An instance is killed (SIGKILL, by itself) while others buy: before the write, or at the step that its strategy
+//! calls its weakest. The instance is started again for the second wave, but a lock that it held is not released by
+//! that. The round counts only if the process has died and its buyer got no response.
 
 use super::Threat;
 use crate::attack::Injection;
@@ -14,7 +15,7 @@ pub(super) const THREAT: Threat = Threat {
     injection: Some(Injection {
         places: crash::places,
         explains: ExplainedUnknowns::FromDeadInstance,
-        ..Injection::new(|control| Box::pin(crash::act(control, &control.attack.sale.strategy.weak_at)))
+        ..Injection::new(|control| Box::pin(crash::crash_at(control, &control.attack.sale.strategy.weak_at)))
     }),
     source: include_str!("crashed_holder.rs"),
     ..Threat::PLAIN

@@ -1,4 +1,4 @@
-//! Many buyers at once on one instance: what a lock inside the process still survives.
+//! Many buyers come at once to one instance. Nothing breaks. A lock inside the process is enough here.
 
 use super::{InstanceCounts, Threat};
 

@@ -1,5 +1,6 @@
-//! The stores are told what to do and do it, and what they answer never arrives, just when a purchase is about to take each of
-//! the steps that there are; then the connections end, and others buy.
+//! The stores carry out every command, and their replies are lost. This begins when a purchase is about to take each of
+//! the steps of its strategy. Then the connections are closed, and others buy. The round counts only if replies were
+//! lost both times.
 
 use std::time::Duration;
 
@@ -13,18 +14,19 @@ use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{every_step, relays, restart};
 
-/// The items of each moment: one is taken over when all are answered, one is bought by others as soon as replies arrive again.
-const LEFT: usize = 0;
-const DISPUTED: usize = 1;
+/// Two items for each moment: others buy the first one after all responses, and the second one as soon as replies
+/// arrive again.
+const BOUGHT_AFTER: usize = 0;
+const BOUGHT_MEANWHILE: usize = 1;
 
-/// How long each purchase is held up: below a lease, so that it goes on while replies are lost.
-const HELD_UP: Duration = Duration::from_millis(400);
+/// The delay of each purchase: below a lease, so that the purchase goes on while replies are lost.
+const DELAY: Duration = Duration::from_millis(400);
 
-/// How long the others work who come then.
+/// The business time of the other buyers.
 const WORK: Duration = Duration::from_millis(100);
 
-/// For how long: until the commands of all of them were carried out.
-const LASTS: Duration = Duration::from_millis(400);
+/// The time for which replies are lost: until the commands of all purchases were carried out.
+const LOST_FOR: Duration = Duration::from_millis(400);
 
 pub(super) const THREAT: Threat = Threat {
     name: "lost-reply",
@@ -42,22 +44,22 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let has_begun = restart::sales_begun(control).await;
-    let relays = relays::of(control)?;
+    let has_begun = restart::play_first_wave(control).await;
+    let relays = relays::of_strategy(control)?;
     let losing = async || {
         relays.all().for_each(Relay::lose_replies);
-        sleep(LASTS).await;
+        sleep(LOST_FOR).await;
         let was_lost = relays.any_affected();
         relays.all().for_each(Relay::pass);
         was_lost
     };
-    let left = every_step::meets(control, LEFT, HELD_UP, async { Ok(losing().await) }).await?;
-    every_step::taken_over(control, LEFT).await?;
-    let disputed = async {
+    let after = every_step::disturb_delayed(control, BOUGHT_AFTER, DELAY, async { Ok(losing().await) }).await?;
+    every_step::send_successors(control, BOUGHT_AFTER).await?;
+    let meanwhile = async {
         let was_lost = losing().await;
-        every_step::others(control, DISPUTED, WORK).await?;
+        every_step::send_others(control, BOUGHT_MEANWHILE, WORK).await?;
         Ok(was_lost)
     };
-    let disputed = every_step::meets(control, DISPUTED, HELD_UP, disputed).await?;
-    Ok(has_begun && left && disputed)
+    let meanwhile = every_step::disturb_delayed(control, BOUGHT_MEANWHILE, DELAY, meanwhile).await?;
+    Ok(has_begun && after && meanwhile)
 }

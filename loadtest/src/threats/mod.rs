@@ -1,6 +1,6 @@
-//! The conditions under which strategies are tried. One file each, and its `mod` line here.
+//! Conditions under which strategies are tried: one file each, and its `mod` line here.
 
-// In the order of the columns.
+// The modules stand in the order of the columns.
 mod one_buyer;
 mod crowd;
 mod second_instance;
@@ -31,7 +31,7 @@ use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::text::{MAX_NAME, nearest, one_line};
 
-/// Every threat: the `THREAT` of each module above, in their order.
+/// Every threat: the `THREAT` of each module above, in the same order.
 static ALL: &[Threat] = include!(concat!(env!("OUT_DIR"), "/threats.rs"));
 
 /// A condition under which strategies are tried, as data.
@@ -40,29 +40,29 @@ pub struct Threat {
     pub name: &'static str,
     /// The head of its column in a table; `{instances}` stands for the number of instances.
     pub title: &'static str,
-    /// A control is no threat: it shows that a strategy is worth a trial at all.
+    /// Whether it is a control, which is no threat: it shows that a strategy is worth a trial at all.
     pub is_control: bool,
-    /// Whether the threat can break anything in this strategy, by its family, its stores and its steps; where not, nothing
+    /// Whether the threat can break anything in this strategy, by its family, its stores and its steps. If not, nothing
     /// is played.
     pub is_about: fn(&Strategy) -> bool,
-    /// On which of the instance counts that the user asked for it is played.
+    /// The instance counts on which it is played, of those that the user asked for.
     pub instances: InstanceCounts,
     /// The load of a round, made from the load that the user asked for.
     pub load: fn(Load, &Strategy) -> Load,
-    /// Whether its rounds mostly wait, for a lease or for a process that comes back. Such rounds are played side by side,
-    /// and their speed is not measured.
+    /// Whether its rounds mostly wait, for a lease or for a process that comes back. Such rounds are played side by
+    /// side, and their speed is not measured.
     pub mostly_waits: bool,
-    /// Whether a store is empty afterwards, or lacks some of its data: no sale of an earlier round may be open then.
+    /// Whether a store loses some or all of its data. No sale of an earlier round may be open then.
     pub empties_a_store: bool,
-    /// What has to run under our control to try this strategy; without it the round is skipped.
+    /// The parts that have to be started here to try this strategy. Without them the round is skipped.
     pub requires: fn(&Strategy) -> Vec<Requirement>,
-    /// What is done to the shop in the middle of the attack, if anything.
+    /// The fault in the middle of the attack, if there is one.
     pub injection: Option<Injection>,
-    /// The source of the file. Its header says what the threat does.
+    /// The source of the file. Its header describes the threat.
     pub source: &'static str,
 }
 
-/// On which of the instance counts that the user asked for a threat is played.
+/// The instance counts on which a threat is played, of those that the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstanceCounts {
     /// On one instance only.
@@ -76,7 +76,7 @@ pub enum InstanceCounts {
 }
 
 impl Threat {
-    /// A crowd on several instances, in which nothing breaks: a threat names only where it differs.
+    /// A crowd on several instances, in which nothing breaks. A threat names only its differences.
     pub const PLAIN: Self = Self {
         name: "",
         title: "",
@@ -91,12 +91,12 @@ impl Threat {
         source: "",
     };
 
-    /// The head of its column on this number of instances.
+    /// Returns the head of its column for this number of instances.
     pub fn title_on(&self, instances: usize) -> String {
         self.title.replace("{instances}", &instances.to_string())
     }
 
-    /// The instance counts that it is played on, of those that the user asked for.
+    /// Returns the instance counts on which it is played, of those that the user asked for.
     pub fn instances_of(&self, counts: &[usize]) -> Vec<usize> {
         let several = counts.iter().copied().filter(|count| *count >= 2);
         match self.instances {
@@ -107,7 +107,7 @@ impl Threat {
         }
     }
 
-    /// The header of its file, as Markdown.
+    /// Returns the header of its file, as Markdown.
     pub fn header(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
         let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
@@ -115,17 +115,17 @@ impl Threat {
     }
 }
 
-/// Every threat, in the order of the columns.
+/// Returns every threat, in the order of the columns.
 pub fn all() -> &'static [Threat] {
     ALL
 }
 
-/// The names of all threats, in the order of the columns.
+/// Returns the names of all threats, in the order of the columns.
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|threat| threat.name).collect()
 }
 
-/// The threat of that name.
+/// Returns the threat of that name.
 pub fn find(name: &str) -> Option<&'static Threat> {
     ALL.iter().find(|threat| threat.name == name)
 }
@@ -133,14 +133,16 @@ pub fn find(name: &str) -> Option<&'static Threat> {
 /// Refuses a strategy whose claims name a threat that does not exist.
 ///
 /// # Errors
-/// The first such claim, with the name that was probably meant.
+/// Names the first such claim, and the name that was probably meant.
 pub fn check_claims(strategies: &[Strategy]) -> Result<()> {
     let known = || ALL.iter().filter(|threat| !threat.is_control).map(|threat| threat.name);
     let unknown = |names: &[String]| {
         let unknown = names.iter().find(|name| known().all(|known| known != name.as_str()))?;
         let hint = nearest(known(), unknown).unwrap_or_default();
         let unknown = one_line(unknown, MAX_NAME);
-        Some(format!("\"{unknown}\", which is no threat; did you mean \"{hint}\"?"))
+        Some(format!(
+            "\"{unknown}\", which is not a threat; did you mean \"{hint}\"?"
+        ))
     };
     for strategy in strategies {
         let name = &strategy.name;

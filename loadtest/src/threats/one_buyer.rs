@@ -1,10 +1,11 @@
-//! The control: one buyer at a time. Who is not exact here is a straw man, not a strategy.
+//! The control: one buyer, who waits for each response before the next purchase. Every strategy must be exact here. A
+//! strategy that fails this control is broken without any threat.
 
 use super::{InstanceCounts, Threat};
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 
-/// Units that one buyer may find: alone, more of them would show nothing more.
+/// The most units for one buyer: more of them would show nothing more.
 const STOCK: i64 = 12;
 
 pub(super) const THREAT: Threat = Threat {

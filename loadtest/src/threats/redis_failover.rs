@@ -1,5 +1,6 @@
-//! A replica of Redis is cut off from it and promoted. Redis goes on serving, until it is killed (SIGKILL) while a purchase is at
-//! work; the replica takes over its address, without stock, orders and locks as they became since the cut.
+//! A replica of Redis is cut off and promoted. The old Redis goes on serving until it is killed (SIGKILL) while a
+//! purchase is at work. Then the replica takes over its address. It lacks every change of stock, orders and locks since
+//! the cut. The round counts only if writes were lost.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
 
-/// How long both serve: longer than a lease of our own shop.
+/// The time for which both serve: longer than a lease of the shop that is started here.
 const PARTITION: Duration = Duration::from_millis(1_200);
 
 pub(super) const THREAT: Threat = Threat {
@@ -35,11 +36,11 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let replica = restart::on_stores(control, stack::Stores::replicate_redis).await?;
-    let has_begun = restart::sales_begun(control).await;
+    let has_begun = restart::play_first_wave(control).await;
     let failover = restart::on_stores(control, |_| replica.partition()).await?;
-    // A whole sale that the promoted one will not know, and the end of every lease that it does.
+    // The promoted replica lacks this whole sale, and every lease that it knows has ended.
     let (sold, ()) = tokio::join!(control.send(0, SendOptions::default()), sleep(PARTITION));
     sold?;
-    let lost = restart::while_at_work(control, |stores| stores.fail_over_redis(failover)).await?;
+    let lost = restart::act_during_purchase(control, |stores| stores.fail_over_redis(failover)).await?;
     Ok(has_begun && lost > 0)
 }

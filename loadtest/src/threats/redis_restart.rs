@@ -1,5 +1,5 @@
-//! Redis is killed (SIGKILL) while a purchase is at work, and started again without anything it knew, stock, orders and locks:
-//! it keeps nothing on disk.
+//! Redis is killed (SIGKILL) while a purchase is at work, and started again. It keeps nothing on disk, so stock, orders
+//! and locks are gone. The round counts only if something was sold before the kill.
 
 use stack::ServerKind;
 
@@ -20,7 +20,7 @@ pub(super) const THREAT: Threat = Threat {
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,
-        ..Injection::new(|control| Box::pin(restart::redis(control)))
+        ..Injection::new(|control| Box::pin(restart::restart_redis(control)))
     }),
     source: include_str!("redis_restart.rs"),
     ..Threat::PLAIN

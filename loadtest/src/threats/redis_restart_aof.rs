@@ -1,5 +1,6 @@
-//! Redis is killed (SIGKILL) while a purchase is at work, and started again with everything it knew, stock, orders and locks:
-//! for this round it writes all of it to disk before it answers (`appendonly yes`, `appendfsync always`).
+//! Redis is killed (SIGKILL) while a purchase is at work, and started again with all its stock, orders and locks: for
+//! this round it writes every change to disk before it answers (`appendonly yes`, `appendfsync always`). The round
+//! counts only if something was sold before the kill and Redis wrote to disk.
 
 use anyhow::Result;
 use stack::ServerKind;
@@ -28,8 +29,9 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     restart::on_stores(control, |stores| stores.keep_redis_on_disk(true)).await?;
-    let has_begun = restart::redis(control).await?;
-    // Other threats need a Redis that forgets; this one has come back by now, and keeps in memory what it has read.
+    let has_begun = restart::restart_redis(control).await?;
+    // Other threats need a Redis that keeps nothing on disk. This one has read its file by now, and keeps its data in
+    // memory.
     let kept = restart::on_stores(control, |stores| stores.keep_redis_on_disk(false)).await?;
     Ok(has_begun && kept)
 }

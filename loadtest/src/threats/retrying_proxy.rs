@@ -1,5 +1,6 @@
-//! The proxy asks the next instance whatever happened at the one before: an instance sells, its answers are lost on the way to
-//! the proxy, and the purchases are sent to the other one, with the same idempotency keys.
+//! The proxy sends a purchase to the next instance after any failure at the one before. One instance sells, its
+//! responses are lost on the way to the proxy, and the proxy sends the same purchases, with the same idempotency keys,
+//! to the other instance. The round counts only if a response was lost.
 
 use std::time::Duration;
 
@@ -11,14 +12,14 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::Requirement;
 
-/// For how long the answers of one instance are lost, from the first one that is.
-const LASTS: Duration = Duration::from_millis(100);
+/// The time for which the responses of one instance are lost, from the first lost one on.
+const LOST_FOR: Duration = Duration::from_millis(100);
 
-/// How long the first one is waited for.
+/// The longest wait for the first lost response.
 const FIRST_WITHIN: Duration = Duration::from_secs(2);
 
-/// Between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// The pause between two checks of the relay.
+const CHECK_EVERY: Duration = Duration::from_millis(5);
 
 pub(super) const THREAT: Threat = Threat {
     name: "retrying-proxy",
@@ -35,21 +36,24 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
     let first = local_processes
         .shop
         .relays_before()
         .first()
-        .context("the proxy is none that retries")?;
+        .context("the proxy does not retry")?;
     first.lose_replies();
-    control.begin();
+    control.release_buyers();
     let one_is_lost = async {
         while first.affected() == 0 {
-            sleep(LOOK_EVERY).await;
+            sleep(CHECK_EVERY).await;
         }
     };
     let is_lost = timeout(FIRST_WITHIN, one_is_lost).await.is_ok();
-    sleep(LASTS).await;
+    sleep(LOST_FOR).await;
     first.pass();
     Ok(is_lost)
 }

@@ -1,4 +1,6 @@
-//! Buyers click twice: several purchases come to two instances at one moment, with one idempotency key. One wish is one order.
+//! Buyers click twice: every fourth purchase of the first wave goes to two instances at the same moment, with one
+//! idempotency key. It must become one order. The round counts only if two instances answered the same purchase and
+//! their work overlapped.
 
 use anyhow::Result;
 use futures_util::future::try_join_all;
@@ -8,8 +10,8 @@ use crate::attack::{AttackControl, Delivery, Injection, ResponsePair, SendOption
 use crate::sale::Load;
 use crate::shop::response::Response;
 
-/// Every so many buyers of the first wave clicks twice.
-const EVERY: usize = 4;
+/// Of this many buyers in the first wave one clicks twice.
+const ONE_OF: usize = 4;
 
 pub(super) const THREAT: Threat = Threat {
     name: "second-click",
@@ -24,22 +26,22 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 fn places(load: &Load) -> Vec<usize> {
-    (0..load.buyers).step_by(EVERY).collect()
+    (0..load.buyers).step_by(ONE_OF).collect()
 }
 
-/// It struck where two instances had one purchase at the same moment.
+/// Returns whether two instances had the same purchase at the same time.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let twice = SendOptions {
         delivery: Delivery::AtTwoInstances,
         ..SendOptions::default()
     };
     let places = places(&control.attack.sale.load);
-    control.begin();
-    let heard = try_join_all(places.into_iter().map(|place| control.send(place, twice.clone()))).await?;
-    Ok(heard.into_iter().flatten().any(|heard| met_elsewhere(&heard)))
+    control.release_buyers();
+    let pairs = try_join_all(places.into_iter().map(|place| control.send(place, twice.clone()))).await?;
+    Ok(pairs.into_iter().flatten().any(|pair| overlaps_elsewhere(&pair)))
 }
 
-fn met_elsewhere(ResponsePair { response, copy }: &ResponsePair) -> bool {
+fn overlaps_elsewhere(ResponsePair { response, copy }: &ResponsePair) -> bool {
     let at_once = |copy: &Response| response.sent < copy.ended && copy.sent < response.ended;
     let elsewhere =
         |copy: &Response| response.instance.is_some() && copy.instance.is_some() && response.instance != copy.instance;

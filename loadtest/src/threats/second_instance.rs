@@ -1,4 +1,5 @@
-//! Many buyers at once, spread over two or more instances: what no lock inside a process survives.
+//! Many buyers come at once to two or more instances. Nothing breaks. A lock inside one process does not protect the
+//! stock here.
 
 use super::{InstanceCounts, Threat};
 

@@ -1,5 +1,7 @@
-//! The lock service hears nothing from any instance for longer than a session or a lease of it lasts, while a purchase that
-//! holds a lock there works on; then others come, and are given the lock.
+//! A purchase that holds a lock of a lock service works on while no message from any instance reaches that service. The
+//! silence is longer than a session or a lease lasts. Then the service is reachable again, other buyers come, and the
+//! service gives them the lock. The round counts only if messages were held back and the holder worked for longer than
+//! the silence.
 
 use std::time::Duration;
 
@@ -13,10 +15,10 @@ use crate::deployment::requirement::Requirement;
 use crate::faults::{hold, relays};
 use crate::shop::catalogue::Strategy;
 
-/// When the holder is at work.
+/// The time after which the holder is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(500);
 
-/// How long the service hears nothing: twice the longest session of our own shop. The holder works for longer.
+/// The time of silence: twice the longest session of the shop that is started here. The holder works for longer.
 const SILENT_FOR: Duration = Duration::from_secs(2);
 
 pub(super) const THREAT: Threat = Threat {
@@ -34,31 +36,31 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
-/// Whoever renews was heard by nobody, and the holder worked longer than that.
+/// Returns whether messages were held back and the holder worked for longer than that.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let relays = relays::before(control, lock_services(&control.attack.sale.strategy))?;
+    let relays = relays::of_servers(control, lock_services(&control.attack.sale.strategy))?;
     let holder = SendOptions {
-        work: Some(hold::LASTS),
+        work: Some(hold::HELD_FOR),
         ..SendOptions::default()
     };
-    let mut was_unheard = false;
+    let mut was_silent = false;
     let silence = async {
         sleep(AT_WORK_AFTER).await;
         for relay in relays.all() {
             relay.silence();
         }
         sleep(SILENT_FOR).await;
-        was_unheard = relays.any_affected();
+        was_silent = relays.any_affected();
         for relay in relays.all() {
             relay.pass();
         }
     };
-    let response = hold::up(control, holder, silence).await?;
-    let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS);
-    Ok(was_unheard && worked)
+    let response = hold::with_competitors(control, holder, silence).await?;
+    let worked = response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::HELD_FOR);
+    Ok(was_silent && worked)
 }
 
-/// What the strategy locks by, where that is no store.
+/// Returns the lock services that the strategy uses.
 fn lock_services(strategy: &Strategy) -> Vec<ServerKind> {
     let services = [(ServerKind::ZooKeeper, "zookeeper"), (ServerKind::Etcd, "etcd")];
     let used = services

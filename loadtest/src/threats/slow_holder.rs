@@ -1,4 +1,5 @@
-//! One purchase works for longer than any lease, while its process is alive and others buy: whoever renews its lock keeps it.
+//! One purchase works for longer than any lease, while its process is alive and others buy. A lock that is renewed in
+//! time is kept. The round counts only if that purchase took as long as it was told to.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::faults::hold;
 
-/// When it is at work, and the others come.
+/// The time after which it is at work and the others come.
 const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) const THREAT: Threat = Threat {
@@ -25,12 +26,12 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
-/// Who was told something sooner has not worked for so long, or not at all.
+/// A purchase with an earlier response has not worked for so long, or not at all.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let options = SendOptions {
-        work: Some(hold::LASTS),
+        work: Some(hold::HELD_FOR),
         ..SendOptions::default()
     };
-    let response = hold::up(control, options, sleep(AT_WORK_AFTER)).await?;
-    Ok(response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::LASTS))
+    let response = hold::with_competitors(control, options, sleep(AT_WORK_AFTER)).await?;
+    Ok(response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::HELD_FOR))
 }

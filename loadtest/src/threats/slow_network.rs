@@ -1,4 +1,5 @@
-//! Every message between an instance and its stores takes 5 ms, so that a round trip takes 10.
+//! Every message between an instance and its stores takes 5 ms longer, so a round trip takes 10 ms longer. This lasts
+//! until the first wave has its responses. The round counts only if a message was delayed.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::relays;
 
-/// In each direction.
+/// The delay in each direction.
 const DELAY: Duration = Duration::from_millis(5);
 
 pub(super) const THREAT: Threat = Threat {
@@ -24,14 +25,14 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
-/// It lasts until all of the first wave are answered.
+/// The delay lasts until the first wave has its responses.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let relays = relays::of(control)?;
+    let relays = relays::of_strategy(control)?;
     for relay in relays.all() {
         for direction in Direction::BOTH {
             relay.delay(direction, DELAY);
         }
     }
-    control.after_sales(usize::MAX).await;
+    control.release_until_sales(usize::MAX).await;
     Ok(relays.any_affected())
 }

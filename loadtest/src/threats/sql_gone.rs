@@ -1,6 +1,7 @@
-//! MariaDB closes every connection of the shop (KILL) just when a purchase is about to take each of the steps that there are, or
-//! has taken it and has not heard so, and serves new ones. What was not committed is gone, and so is every lock that a
-//! connection held. Others buy before the purchase goes on.
+//! MariaDB closes every connection of the shop (KILL) and accepts new ones. This happens when a purchase is about to
+//! take each of the steps of its strategy, and when it has taken the step but has no reply yet. Uncommitted changes are
+//! lost, and so is every lock that a connection held. Others buy before the purchase goes on. The round counts only if
+//! connections were closed each time.
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
@@ -12,12 +13,12 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::servers;
-use crate::faults::hang_up::HangUp;
-use crate::faults::{every_step, hang_up, restart};
+use crate::faults::closed_connections::CloseConnections;
+use crate::faults::{closed_connections, every_step, restart};
 use crate::shop::catalogue::Strategy;
 
-/// One statement: asked for one by one, the last would end long after the first on a machine at work. One may have ended by
-/// itself.
+/// Kills all connections in one statement. With one statement for each connection the last kill would come long after
+/// the first on a busy machine. A connection may have ended by itself.
 const KILL_ALL: &str = "begin not atomic
     declare continue handler for sqlexception begin end;
     set @killed = 0;
@@ -32,8 +33,8 @@ pub(super) const THREAT: Threat = Threat {
     title: "MariaDB hangs up",
     mostly_waits: true,
     is_about,
-    load: hang_up::load,
-    requires: |_| hang_up::needs(),
+    load: closed_connections::load,
+    requires: |_| closed_connections::requirements(),
     injection: Some(Injection {
         places: every_step::places,
         explains: ExplainedUnknowns::All,
@@ -43,21 +44,25 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
-/// Where MariaDB keeps nothing but a lock, it has to be one that a connection holds: others take part in no transaction.
+/// If MariaDB keeps only a lock, that has to be a lock of a connection: other locks take part in no transaction.
 fn is_about(strategy: &Strategy) -> bool {
-    let place = strategy.store;
+    let stores = strategy.store;
     let is_session_lock = strategy.family() == "session-lock";
-    [place.stock, place.orders].contains(&"sql") || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
+    [stores.stock, stores.orders].contains(&"sql")
+        || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
 }
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    // A lock that went with its connection would otherwise let nothing be sold, and that proves nothing.
-    let has_begun = restart::sales_begun(control).await;
-    let local_processes = control.shop.local_processes().context("the shop is not ours")?;
+    // Without an earlier sale, a lock that is lost with its connection could stop all sales, and that proves nothing.
+    let has_begun = restart::play_first_wave(control).await;
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
     let options: MySqlConnectOptions = local_processes.stores.sql_url().parse()?;
-    // On a machine at work connecting may take as long as the purchases.
+    // On a busy machine connecting may take as long as the purchases, so it happens before.
     let mut killer = Killer(options.connect().await?);
-    let has_struck = hang_up::at_every_step(control, &mut killer).await?;
+    let has_struck = closed_connections::at_every_step(control, &mut killer).await?;
     killer.0.close().await?;
     Ok(has_begun && has_struck)
 }
@@ -66,8 +71,8 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 struct Killer(MySqlConnection);
 
 #[async_trait]
-impl HangUp for Killer {
-    async fn hang_up(&mut self, _: &AttackControl<'_>) -> Result<bool> {
+impl CloseConnections for Killer {
+    async fn close_all(&mut self, _: &AttackControl<'_>) -> Result<bool> {
         raw_sql(KILL_ALL).execute(&mut self.0).await?;
         let killed: i64 = query_scalar("select cast(@killed as signed)")
             .fetch_one(&mut self.0)

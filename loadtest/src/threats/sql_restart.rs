@@ -1,6 +1,7 @@
-//! MariaDB is killed (SIGKILL) just when a purchase is about to take each of the steps that there are, or has taken it and has not
-//! heard so, and started again: what was committed is there, and nothing else, no lock either. Others buy before the purchase
-//! goes on.
+//! MariaDB is killed (SIGKILL) and started again. This happens when a purchase is about to take each of the steps of
+//! its strategy, and when it has taken the step but has no reply yet. Committed changes are there afterwards,
+//! everything else is lost, locks too. Others buy before the purchase goes on. The round counts only if something was
+//! sold before and a reply was lost.
 
 use anyhow::Result;
 use async_trait::async_trait;
@@ -10,16 +11,16 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::servers;
-use crate::faults::hang_up::HangUp;
-use crate::faults::{every_step, hang_up, restart};
+use crate::faults::closed_connections::CloseConnections;
+use crate::faults::{closed_connections, every_step, restart};
 
 pub(super) const THREAT: Threat = Threat {
     name: "sql-restart",
     title: "MariaDB restarts",
     mostly_waits: true,
     is_about: |strategy| servers(strategy).contains(&ServerKind::MariaDb),
-    load: hang_up::load,
-    requires: |_| hang_up::needs(),
+    load: closed_connections::load,
+    requires: |_| closed_connections::requirements(),
     injection: Some(Injection {
         places: every_step::places,
         explains: ExplainedUnknowns::All,
@@ -30,9 +31,9 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let has_begun = restart::sales_begun(control).await;
-    let has_struck = has_begun && hang_up::at_every_step(control, &mut Restart).await?;
-    // Rarely MariaDB comes back with an index that lacks rows of its table: orders would seem to be lost.
+    let has_begun = restart::play_first_wave(control).await;
+    let has_struck = has_begun && closed_connections::at_every_step(control, &mut Restart).await?;
+    // MariaDB rarely comes back with an index that lacks rows of its table: orders would then seem to be lost.
     if let Some(sale) = control.attack.sale.sales.first() {
         sale.reader.check().await?;
     }
@@ -42,9 +43,9 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 struct Restart;
 
 #[async_trait]
-impl HangUp for Restart {
-    async fn hang_up(&mut self, control: &AttackControl<'_>) -> Result<bool> {
-        restart::on_stores(control, |stores| restart::restart(stores, ServerKind::MariaDb)).await?;
+impl CloseConnections for Restart {
+    async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool> {
+        restart::on_stores(control, |stores| restart::restart_store(stores, ServerKind::MariaDb)).await?;
         Ok(true)
     }
 }

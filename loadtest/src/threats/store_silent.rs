@@ -1,6 +1,7 @@
-//! Between the instances and their stores nothing arrives any more, in either direction, for longer than every timeout, just
-//! when a purchase is about to take each of the steps that there are. Then one instance after the other hears and is heard
-//! again, on the same connections: what the first of them sent before comes late, while others buy at the second.
+//! No message passes between the instances and their stores, in either direction, for longer than every timeout. This
+//! begins when a purchase is about to take each of the steps of its strategy. Then one instance after the other is
+//! connected again, on the same connections: old messages of the first instance arrive late, while others buy at the
+//! second one. The round counts only if messages were held back.
 
 use std::time::Duration;
 
@@ -14,31 +15,33 @@ use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
 use crate::faults::{every_step, relays, restart};
 
-/// For how long: our own shop gives a command to Redis up after five seconds, and one to MariaDB after nine, counted from the
-/// step at which a purchase was held up. With what is added at the first instance that is over when others come.
-const LASTS: Duration = Duration::from_millis(7_800);
+/// The time of silence. The shop that is started here gives a command to Redis up after five seconds, and one to
+/// MariaDB after nine, counted from the step at which the purchase was delayed. Together with the extra time of the
+/// first instance, the silence is over when others come.
+const SILENT_FOR: Duration = Duration::from_millis(7_800);
 
-/// How much longer at the first instance: by then the others have new connections where theirs were given up.
-const AND_THEN: Duration = Duration::from_millis(1_500);
+/// The extra silence of the first instance. By then the other instances have replaced the connections that they gave
+/// up.
+const FIRST_SILENT_LONGER_BY: Duration = Duration::from_millis(1_500);
 
-/// The items of each moment: one is taken over when all are answered, one is bought by others while something may still come
-/// late.
-const LEFT: usize = 0;
-const DISPUTED: usize = 1;
+/// Two items for each moment: others buy the first one after all responses, and the second one while messages may still
+/// come late.
+const BOUGHT_AFTER: usize = 0;
+const BOUGHT_MEANWHILE: usize = 1;
 
-/// How much sooner those come who are disputed: to them an instance is to lend its connections.
+/// The head start of the purchases whose items others buy meanwhile: they are to get the connections of their instance.
 const HEAD_START: Duration = Duration::from_millis(50);
 
-/// How long each purchase is held up: below a lease, so that it goes on while nothing arrives.
-const HELD_UP: Duration = Duration::from_millis(400);
+/// The delay of each purchase: below a lease, so that the purchase goes on while no message passes.
+const DELAY: Duration = Duration::from_millis(400);
 
-/// How long the others work then, below a lease: what was held back arrives meanwhile.
+/// The business time of the others, below a lease: messages that were held back arrive meanwhile.
 const WORK: Duration = Duration::from_millis(800);
 
-/// When a server that keeps nothing but the lock is heard again, where that is another one than the store.
+/// The time after which a server that keeps only the lock is connected again.
 const LOCK_BACK_AFTER: Duration = Duration::from_millis(200);
 
-/// How much later the store is.
+/// The time from then until the store is connected again.
 const STORE_BACK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) const THREAT: Threat = Threat {
@@ -57,15 +60,15 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let has_begun = restart::sales_begun(control).await;
-    let locks = relays::before(control, lock_servers(&control.attack.sale.strategy))?;
-    let relays = relays::of(control)?;
+    let has_begun = restart::play_first_wave(control).await;
+    let locks = relays::of_servers(control, lock_servers(&control.attack.sale.strategy))?;
+    let relays = relays::of_strategy(control)?;
     let silence = async {
         relays.all().for_each(Relay::silence);
-        sleep(LASTS).await;
-        let was_unheard = relays.any_affected();
-        relays.of_others().for_each(Relay::pass);
-        sleep(AND_THEN).await;
+        sleep(SILENT_FOR).await;
+        let was_silent = relays.any_affected();
+        relays.of_other_instances().for_each(Relay::pass);
+        sleep(FIRST_SILENT_LONGER_BY).await;
         let back = async {
             sleep(LOCK_BACK_AFTER).await;
             locks.all().for_each(Relay::pass);
@@ -73,15 +76,15 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
             relays.all().for_each(Relay::pass);
             anyhow::Ok(())
         };
-        tokio::try_join!(every_step::others(control, DISPUTED, WORK), back)?;
-        Ok(was_unheard)
+        tokio::try_join!(every_step::send_others(control, BOUGHT_MEANWHILE, WORK), back)?;
+        Ok(was_silent)
     };
-    let left = async {
+    let after = async {
         sleep(HEAD_START).await;
-        every_step::held_up(control, LEFT, HELD_UP).await
+        every_step::delay_purchases(control, BOUGHT_AFTER, DELAY).await
     };
-    let disputed = every_step::meets(control, DISPUTED, HELD_UP, silence);
-    let (was_unheard, ()) = tokio::try_join!(disputed, left)?;
-    every_step::taken_over(control, LEFT).await?;
-    Ok(has_begun && was_unheard)
+    let meanwhile = every_step::disturb_delayed(control, BOUGHT_MEANWHILE, DELAY, silence);
+    let (was_silent, ()) = tokio::try_join!(meanwhile, after)?;
+    every_step::send_successors(control, BOUGHT_AFTER).await?;
+    Ok(has_begun && was_silent)
 }

@@ -1,4 +1,4 @@
-//! A worker's share of a round, as it goes over the wire.
+//! A worker's part of a round, as it goes over the wire.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -7,35 +7,36 @@ use crate::attack::most_purchases;
 use crate::sale::Load;
 use crate::sale::sale_set::SaleSet;
 
-/// What one worker buys in one round.
+/// The purchases of one worker in one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
-    /// By what its answers are known.
+    /// The id under which its responses are reported.
     pub id: Uuid,
     /// Base URL of the public listener.
     pub host: String,
-    /// By which strategy, `mechanism@store`.
+    /// The strategy, `mechanism@store`.
     pub strategy: String,
-    /// What: its purchases go to the items in turn.
+    /// The items; purchases go to them in turn.
     pub items: Vec<String>,
     /// The number of its first purchase.
     pub first: usize,
-    /// How much of the round's load is its own.
+    /// Its part of the round's load.
     pub load: Load,
 }
 
-/// The shares of so many workers, at most as many as there are buyers. Together they ask for what the round asks for.
-pub fn shares(sale_set: &SaleSet, workers: usize) -> Vec<Assignment> {
+/// Splits a round among that many workers, or among fewer if there are fewer buyers. Together they send the purchases
+/// of the round.
+pub fn split(sale_set: &SaleSet, workers: usize) -> Vec<Assignment> {
     let Load { buyers, requests, .. } = sale_set.load;
     let workers = workers.min(buyers).max(1);
-    // The first ones take what cannot be divided.
+    // The first workers take the remainder.
     let part = |whole: usize, place: usize| whole / workers + usize::from(place < whole % workers);
     let largest = Load {
         buyers: part(buyers, 0),
         requests: part(requests, 0),
         ..sale_set.load
     };
-    // Buyers who were all told to wait come back, with numbers of their own.
+    // Buyers that were all told busy return with further numbers.
     let stride = most_purchases(&largest);
     let assignment = |place| Assignment {
         id: Uuid::new_v4(),

@@ -1,4 +1,4 @@
-//! Where workers ask for their share and leave what they heard.
+//! The run's side: workers ask it for assignments and report their responses.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -21,68 +21,68 @@ use tokio::task::JoinHandle;
 use tokio::time::{timeout, timeout_at};
 use uuid::Uuid;
 
-use super::assignment::{Assignment, shares};
+use super::assignment::{Assignment, split};
 use super::responses::AssignmentResponses;
 use crate::attack::{Attack, AttackResult};
 use crate::responses::Responses;
 
-/// How long a worker's question may stay open; then it asks again.
-const OPEN_FOR: Duration = Duration::from_secs(20);
+/// The longest time for which a worker's question stays open; then the worker asks again.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
 
-/// How long all workers may take to ask for their share.
+/// The longest wait for all workers to ask.
 const COME_WITHIN: Duration = Duration::from_secs(120);
 
-/// How long a share may take.
-const BACK_WITHIN: Duration = Duration::from_secs(600);
+/// The longest time for an assignment.
+const REPORTED_WITHIN: Duration = Duration::from_secs(600);
 
-/// How much longer than twice the time of the first worker the others may take: all shares are of one size.
+/// The extra time of the other workers, beyond twice the time of the first one: all assignments have the same size.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(30);
 
-/// How long workers may take to hear that the run is over.
+/// The longest wait for the workers to learn that the run is over.
 const GONE_WITHIN: Duration = Duration::from_secs(3);
 
 /// The longest report of a worker, in bytes: some 300 for each purchase of the largest round.
 const MAX_REPORT: usize = 512 * 1024 * 1024;
 
-/// Where workers come to.
+/// The address for workers.
 pub struct Listening {
-    /// The address that is listened at.
+    /// The address to listen on.
     pub at: SocketAddr,
-    /// The token that they bring.
+    /// The token that they send.
     pub token: String,
-    /// How many there are.
+    /// The number of workers.
     pub workers: usize,
 }
 
-/// The side of the run.
+/// The run's side.
 pub struct Coordinator {
     workers: usize,
-    open: Arc<Open>,
-    /// One round after the other.
-    turn: tokio::sync::Mutex<()>,
+    shared: Arc<Shared>,
+    /// Lets one round go on at a time.
+    one_round: tokio::sync::Mutex<()>,
     stop: oneshot::Sender<()>,
     server: JoinHandle<()>,
 }
 
-/// What is open with workers.
-struct Open {
+/// The state that the HTTP handlers share.
+struct Shared {
     token: String,
-    /// None when the run is over.
+    /// `None` when the run is over.
     asking: Mutex<Option<Vec<oneshot::Sender<Assignment>>>>,
     asked: Notify,
     reports: Mutex<HashMap<Uuid, oneshot::Sender<(AssignmentResponses, Instant)>>>,
 }
 
 impl Coordinator {
-    /// Opens it.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// When nobody can listen there.
+    /// When the address cannot be used.
     pub async fn open(listening: Listening) -> Result<Self> {
         let Listening { at, token, workers } = listening;
         let listener = TcpListener::bind(at).await;
         let listener = listener.with_context(|| format!("cannot listen for workers on {at}"))?;
-        let open = Arc::new(Open {
+        let shared = Arc::new(Shared {
             token,
             asking: Mutex::new(Some(Vec::new())),
             asked: Notify::new(),
@@ -92,20 +92,20 @@ impl Coordinator {
             .route("/shares", post(ask))
             .route("/shares/{id}", post(report))
             .layer(DefaultBodyLimit::max(MAX_REPORT))
-            .layer(from_fn_with_state(open.clone(), guard))
-            .with_state(open.clone());
+            .layer(from_fn_with_state(shared.clone(), guard))
+            .with_state(shared.clone());
         let (stop, stopped) = oneshot::channel();
         let serving = axum::serve(listener, routes).with_graceful_shutdown(async {
             let _ = stopped.await;
         });
         let server = async move {
-            // It never fails.
+            // axum never returns an error here.
             let _ = serving.await;
         };
         Ok(Self {
             workers,
-            open,
-            turn: tokio::sync::Mutex::default(),
+            shared,
+            one_round: tokio::sync::Mutex::default(),
             stop,
             server: tokio::spawn(server),
         })
@@ -113,49 +113,53 @@ impl Coordinator {
 
     /// Tells every worker that the run is over.
     pub async fn close(self) {
-        locked(&self.open.asking).take();
+        locked(&self.shared.asking).take();
         let _ = self.stop.send(());
-        // Whoever is still buying for a run that has failed is not waited for.
+        // Workers that still send purchases of a failed run are not waited for.
         let _ = timeout(GONE_WITHIN, self.server).await;
     }
 
-    /// Has the workers attack, each with its share.
+    /// Lets the workers attack, each with its assignment.
     ///
     /// # Errors
-    /// When they do not come, or one does not come back.
+    /// When too few workers ask, or one does not report.
     pub async fn attack(&self, attack: &Attack) -> Result<AttackResult> {
-        let _turn = self.turn.lock().await;
-        let shares = shares(&attack.sale, self.workers);
-        let asking = timeout(COME_WITHIN, self.asking(shares.len())).await;
-        let asking =
-            asking.with_context(|| format!("fewer than {} workers came within {COME_WITHIN:?}", shares.len()))?;
-        let reports = shares.iter().map(|assignment| {
+        let _round = self.one_round.lock().await;
+        let assignments = split(&attack.sale, self.workers);
+        let asking = timeout(COME_WITHIN, self.asking(assignments.len())).await;
+        let asking = asking.with_context(|| {
+            format!(
+                "fewer than {} workers asked for an assignment within {COME_WITHIN:?}",
+                assignments.len()
+            )
+        })?;
+        let reports = assignments.iter().map(|assignment| {
             let (sender, report) = oneshot::channel();
-            locked(&self.open.reports).insert(assignment.id, sender);
+            locked(&self.shared.reports).insert(assignment.id, sender);
             report
         });
         let reports: Vec<_> = reports.collect();
         let begun = Instant::now();
-        for (worker, assignment) in asking.into_iter().zip(shares) {
+        for (worker, assignment) in asking.into_iter().zip(assignments) {
             worker
                 .send(assignment)
                 .ok()
-                .context("a worker left when it was its turn")?;
+                .context("a worker left before it got its assignment")?;
         }
         let mut missing: FuturesUnordered<_> = reports.into_iter().collect();
-        let mut deadline = begun + BACK_WITHIN;
+        let mut deadline = begun + REPORTED_WITHIN;
         let mut responses = Responses::default();
         while let Some(report) = timeout_at(deadline.into(), missing.next())
             .await
             .with_context(|| not_back(missing.len(), begun))?
         {
-            let (assignment, back) = report?;
+            let (report, back) = report?;
             deadline = deadline.min(back + begun.elapsed() + AFTER_THE_FIRST);
-            let assignment = assignment.responses(begun, back);
-            responses.apart = responses.apart.max(assignment.apart);
-            responses.attack.extend(assignment.attack);
-            responses.repeats.extend(assignment.repeats);
-            responses.altered.extend(assignment.altered);
+            let reported = report.into_responses(begun, back);
+            responses.apart = responses.apart.max(reported.apart);
+            responses.attack.extend(reported.attack);
+            responses.repeats.extend(reported.repeats);
+            responses.altered.extend(reported.altered);
         }
         Ok(AttackResult {
             responses,
@@ -164,12 +168,12 @@ impl Coordinator {
         })
     }
 
-    /// So many who ask, as soon as there are so many.
+    /// Waits until that many workers have asked, and returns them.
     async fn asking(&self, workers: usize) -> Vec<oneshot::Sender<Assignment>> {
         loop {
-            let asked = self.open.asked.notified();
+            let asked = self.shared.asked.notified();
             {
-                let mut asking = locked(&self.open.asking);
+                let mut asking = locked(&self.shared.asking);
                 let asking = asking.get_or_insert_default();
                 asking.retain(|worker| !worker.is_closed());
                 if asking.len() >= workers {
@@ -192,10 +196,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn guard(State(open): State<Arc<Open>>, request: Request, next: Next) -> Response {
+async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let brought = request.headers().get("authorization");
     let brought = brought.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    let is_known = brought.is_some_and(|token| token.ct_eq(open.token.as_bytes()).into());
+    let is_known = brought.is_some_and(|token| token.ct_eq(shared.token.as_bytes()).into());
     if is_known {
         next.run(request).await
     } else {
@@ -203,14 +207,14 @@ async fn guard(State(open): State<Arc<Open>>, request: Request, next: Next) -> R
     }
 }
 
-async fn ask(State(open): State<Arc<Open>>) -> Response {
+async fn ask(State(shared): State<Arc<Shared>>) -> Response {
     let (sender, assignment) = oneshot::channel();
-    match locked(&open.asking).as_mut() {
+    match locked(&shared.asking).as_mut() {
         Some(asking) => asking.push(sender),
         None => return StatusCode::GONE.into_response(),
     }
-    open.asked.notify_waiters();
-    match timeout(OPEN_FOR, assignment).await {
+    shared.asked.notify_waiters();
+    match timeout(ANSWERED_WITHIN, assignment).await {
         Ok(Ok(assignment)) => Json(assignment).into_response(),
         Ok(Err(_)) => StatusCode::GONE.into_response(),
         Err(_) => StatusCode::NO_CONTENT.into_response(),
@@ -218,11 +222,11 @@ async fn ask(State(open): State<Arc<Open>>) -> Response {
 }
 
 async fn report(
-    State(open): State<Arc<Open>>,
+    State(shared): State<Arc<Shared>>,
     Path(id): Path<Uuid>,
     Json(responses): Json<AssignmentResponses>,
 ) -> StatusCode {
-    let waiting = locked(&open.reports).remove(&id);
+    let waiting = locked(&shared.reports).remove(&id);
     match waiting.and_then(|waiting| waiting.send((responses, Instant::now())).ok()) {
         Some(()) => StatusCode::NO_CONTENT,
         None => StatusCode::NOT_FOUND,

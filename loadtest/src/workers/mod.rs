@@ -1,16 +1,16 @@
-//! Load from several machines. One run plans, follows up and judges; workers ask it for their share of each round, send those
-//! purchases when all of them have one, and give back what buyers were told.
+//! Load from several machines. One run plans, follows up and judges. Workers ask it for an assignment in each round,
+//! send these purchases when every worker has one, and report the responses.
 //!
 //! ```text
-//! worker: POST /shares            -- is answered when every worker has asked, all at once
-//! run:    200 with a share        -- so many buyers, so many purchases, from this number on
+//! worker: POST /shares            -- waits until every worker has asked
+//! run:    200 with an assignment  -- the number of buyers and purchases, and the first purchase
 //! worker: buys
-//! worker: POST /shares/{id}       -- every answer, with its times since the share came
+//! worker: POST /shares/{id}       -- every response, with its times since the assignment came
 //! worker: POST /shares            -- 410 when the run is over
 //! ```
 //!
-//! Every request brings the bearer token of the shop's admin listener. Clocks of two machines are never compared: a worker's times
-//! are counted from the moment at which it was let loose.
+//! Every request carries the bearer token of the shop's admin listener. Clocks of two machines are never compared: a
+//! worker's times count from its own start.
 
 mod assignment;
 mod coordinator;

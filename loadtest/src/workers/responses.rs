@@ -1,4 +1,4 @@
-//! What buyers were told by a worker's share, as it goes over the wire.
+//! The responses of a worker's assignment, as they go over the wire.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::responses::Responses;
 use crate::shop::response::{Response, ResponseKind};
 
-/// All of it. There is no follow-up: that is the run's.
+/// All responses of an assignment. It has no follow-up: the run does that.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AssignmentResponses {
-    attack: Vec<ToldAnswer>,
-    repeats: Vec<ToldAnswer>,
-    altered: Vec<ToldAnswer>,
+    attack: Vec<TimedResponse>,
+    repeats: Vec<TimedResponse>,
+    altered: Vec<TimedResponse>,
     took_us: u64,
 }
 
-/// One answer, with times in microseconds since the share came.
+/// One response, with times in microseconds since the assignment came.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct ToldAnswer {
+struct TimedResponse {
     number: usize,
     key: String,
     buyer: String,
@@ -33,12 +33,12 @@ struct ToldAnswer {
 }
 
 impl AssignmentResponses {
-    /// What was told since the share came at `begun`, until now.
+    /// Takes the responses since the assignment came at `begun`, until now.
     pub fn of(responses: Responses, begun: Instant) -> Self {
         let since = |responses: Vec<Response>| {
             responses
                 .into_iter()
-                .map(|response| ToldAnswer::of(response, begun))
+                .map(|response| TimedResponse::of(response, begun))
                 .collect()
         };
         Self {
@@ -49,10 +49,10 @@ impl AssignmentResponses {
         }
     }
 
-    /// The same as if it had been let loose here, at `begun`, and was heard of at `back`: in between the share was on its way,
-    /// and the report.
-    pub fn responses(self, begun: Instant, back: Instant) -> Responses {
-        let here = |responses: Vec<ToldAnswer>| responses.into_iter().map(|response| response.at(begun)).collect();
+    /// Returns the responses on this machine's clock, as if they had begun at `begun`. The report came at `back`: the
+    /// time that it does not cover was spent on the way.
+    pub fn into_responses(self, begun: Instant, back: Instant) -> Responses {
+        let here = |responses: Vec<TimedResponse>| responses.into_iter().map(|response| response.at(begun)).collect();
         Responses {
             attack: here(self.attack),
             follow_up: Vec::new(),
@@ -63,7 +63,7 @@ impl AssignmentResponses {
     }
 }
 
-impl ToldAnswer {
+impl TimedResponse {
     fn of(response: Response, begun: Instant) -> Self {
         let since = |at: Instant| at.saturating_duration_since(begun).as_micros() as u64;
         Self {

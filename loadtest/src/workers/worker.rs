@@ -1,4 +1,4 @@
-//! The side of a worker.
+//! The worker's side.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,22 +15,22 @@ use crate::http;
 use crate::sale::sale_set::SaleSet;
 use crate::shop::{Address, ShopClient};
 
-/// How long the run may take to be there at the beginning.
+/// The longest wait for the run at the beginning.
 const THERE_WITHIN: Duration = Duration::from_secs(120);
 
-/// After which it is asked again.
-const AGAIN_AFTER: Duration = Duration::from_millis(500);
+/// The pause before it is asked again.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// How long an answer to a question may take, which the run leaves open for a while.
+/// The longest wait for an assignment, which the run delays until every worker has asked.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The longest share that is read, in bytes.
-const MAX_SHARE: usize = 1024 * 1024;
+/// The longest assignment that is read, in bytes.
+const MAX_ASSIGNMENT: usize = 1024 * 1024;
 
-/// Takes shares of the run that listens at the base URL `run`, with this token, until that is over.
+/// Takes assignments of the run at the base URL `run`, with this token, until that run is over.
 ///
 /// # Errors
-/// When nobody listens there, the token is wrong, or a share cannot be played.
+/// When no run listens there, the token is wrong, or an assignment cannot be played.
 pub async fn work(run: &str, token: &str) -> Result<()> {
     let client = http::keeping_connections(PATIENCE)?;
     let since = Instant::now();
@@ -40,7 +40,7 @@ pub async fn work(run: &str, token: &str) -> Result<()> {
         let response = match asked {
             Ok(response) => response,
             Err(_) if !has_come && since.elapsed() < THERE_WITHIN => {
-                sleep(AGAIN_AFTER).await;
+                sleep(RETRY_AFTER).await;
                 continue;
             }
             Err(error) => return Err(error).with_context(|| format!("no run is listening for workers at {run}")),
@@ -48,8 +48,11 @@ pub async fn work(run: &str, token: &str) -> Result<()> {
         has_come = true;
         match response.status() {
             StatusCode::OK => {
-                let assignment = http::body(response, MAX_SHARE).await.context("the share breaks off")?;
-                let assignment: Assignment = serde_json::from_slice(&assignment).context("the share cannot be read")?;
+                let assignment = http::body(response, MAX_ASSIGNMENT)
+                    .await
+                    .context("the assignment is incomplete")?;
+                let assignment: Assignment =
+                    serde_json::from_slice(&assignment).context("the assignment cannot be read")?;
                 play(&client, run, token, assignment, &mut crowd).await?;
             }
             StatusCode::NO_CONTENT => {}
@@ -79,7 +82,7 @@ async fn play(
     {
         other.dismiss().await?;
     }
-    let crowd = crowd.as_mut().context("nobody is there to buy")?;
+    let crowd = crowd.as_mut().context("there is no crowd")?;
     let attacked = crowd.attack(attack, None).await?;
     let responses = AssignmentResponses::of(attacked.responses, begun);
     let url = format!("{run}/shares/{id}");
@@ -91,14 +94,14 @@ async fn play(
 async fn attack(assignment: Assignment) -> Result<Attack> {
     let client = ShopClient::new(Address {
         host: assignment.host.clone(),
-        // Whoever only sends load opens no doors.
+        // A worker sends load only and has no access to the admin listener.
         admin: String::new(),
         admin_token: String::new(),
     })?;
     let known = client.strategies().await?;
     let strategy = known.into_iter().find(|strategy| strategy.name == assignment.strategy);
     let strategy = strategy.with_context(|| format!("{} knows no {}", assignment.host, assignment.strategy))?;
-    // It looks into no store either.
+    // A worker reads no store either.
     let reader = Arc::new(LedgerReader::connect(&Urls::new()).await?);
     let sale_set = SaleSet::new(client, &reader, &strategy, assignment.items, assignment.load).from(assignment.first);
     Ok(Attack {

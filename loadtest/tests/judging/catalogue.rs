@@ -36,8 +36,8 @@ fn a_text_that_is_not_a_catalogue_is_refused_with_a_reason() {
     let mut other_store = strategy("a@redis", &[]);
     other_store["store"] = json!("paper");
     let table = [
-        (json!({}), "it is no catalogue"),
-        (json!([other_store]), "it is no catalogue"),
+        (json!({}), "it is not a catalogue"),
+        (json!([other_store]), "it is not a catalogue"),
         (json!([]), "it names no strategy"),
         (json!(many), "at most 500"),
         (
@@ -82,7 +82,7 @@ fn a_name_that_could_forge_a_cell_is_refused_and_shown_escaped() {
     ] {
         let said = refusal(&json!([strategy(name, &[])]));
         assert!(
-            said.contains("is no name") && said.chars().all(|c| c.is_ascii_graphic() || c == ' '),
+            said.contains("is not a valid name") && said.chars().all(|c| c.is_ascii_graphic() || c == ' '),
             "{said}"
         );
     }
@@ -100,7 +100,10 @@ fn a_misspelt_claim_is_refused_with_a_suggestion() {
     ];
     for (claim, meant) in table {
         let said = refusal(&json!([strategy("a@redis", &["crowd", claim])]));
-        assert!(said.contains("a@redis claims") && said.contains("no threat"), "{said}");
+        assert!(
+            said.contains("a@redis claims") && said.contains("not a threat"),
+            "{said}"
+        );
         assert!(!said.contains('\u{1b}'), "{said:?}");
         assert!(said.contains(&format!("did you mean \"{meant}")), "{said}");
     }

@@ -51,7 +51,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             }),
             inconclusive(
                 "silence under a fault that explains none",
-                "1 answers never came, though what was broken explains none of that",
+                "1 request got no clear response, and this fault explains no missing response",
                 |s| {
                     s.say(3, ResponseKind::Unknown);
                     s.struck();
@@ -65,7 +65,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             }),
             inconclusive(
                 "an instance failed that did not die",
-                "1 answers never came, though what was broken does not explain that",
+                "1 request got no clear response, and the fault does not explain that",
                 |s| {
                     s.say(3, ResponseKind::Unknown);
                     s.responses.attack.last_mut().unwrap().instance = Some("a".to_owned());
@@ -75,7 +75,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             ),
             inconclusive(
                 "a purchase with another quantity got no answer",
-                "1 answers never came, though nothing was broken on purpose",
+                "1 request got no clear response, although nothing was broken on purpose",
                 |s| {
                     let response = s.later(0, ResponseKind::Unknown, None, 1);
                     s.responses.altered.push(response);
@@ -87,7 +87,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             }),
             inconclusive(
                 "a buyer hung up, came again, and got no answer",
-                "1 answers never came, though nothing was broken on purpose",
+                "1 request got no clear response, although nothing was broken on purpose",
                 |s| {
                     s.say(3, ResponseKind::Unknown);
                     let again = s.responses.attack.last().unwrap().clone();
@@ -97,7 +97,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             ),
             inconclusive(
                 "an instance stayed dead",
-                "only 1 of 2 instances ever sold or were sold out",
+                "only 1 of 2 instances sold anything or said sold out",
                 |s| {
                     let healed = s.start + ANSWER * 2;
                     s.expected.fault = Some(FaultSeen::Struck {
@@ -110,16 +110,16 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             ),
             inconclusive(
                 "silence without a fault",
-                "1 answers never came, though nothing was broken on purpose",
+                "1 request got no clear response, although nothing was broken on purpose",
                 |s| s.say(3, ResponseKind::Unknown),
             ),
-            inconclusive("rejected", "1 purchases were rejected as if they were none", |s| {
+            inconclusive("rejected", "1 valid purchase was rejected", |s| {
                 s.say(3, ResponseKind::Rejected);
             }),
             holds("busy is an answer", |s| s.say(3, ResponseKind::Busy)),
             inconclusive(
                 "sold to who came alone, and to nobody before",
-                "no two purchases ever met",
+                "no sale overlapped with another purchase",
                 |s| {
                     let sold = s
                         .responses
@@ -134,7 +134,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             ),
             inconclusive(
                 "one unit was sold, and the rest to who came alone",
-                "only 1 purchases were sold while buyers competed",
+                "only 1 purchase was sold while buyers competed",
                 |s| {
                     let sold = s.responses.attack.remove(0);
                     s.responses.follow_up.push(sold);
@@ -145,33 +145,41 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                     s.say(2, ResponseKind::Busy);
                 },
             ),
-            inconclusive("one after the other", "no two purchases ever met", one_after_the_other),
-            inconclusive("one purchase in all", "no two purchases ever met", |s| {
+            inconclusive(
+                "one after the other",
+                "no sale overlapped with another purchase",
+                one_after_the_other,
+            ),
+            inconclusive("one purchase in all", "no sale overlapped with another purchase", |s| {
                 s.responses.attack.truncate(1);
                 s.unrecord("o-1");
                 s.expected.stock = 1;
             }),
-            inconclusive("only those met who bought nothing", "no two purchases ever met", |s| {
-                one_after_the_other(s);
-                for place in [3, 4] {
-                    let response = s.later(place, ResponseKind::SoldOut, None, 7);
-                    s.responses.attack.push(response);
-                }
-            }),
+            inconclusive(
+                "only those met who bought nothing",
+                "no sale overlapped with another purchase",
+                |s| {
+                    one_after_the_other(s);
+                    for place in [3, 4] {
+                        let response = s.later(place, ResponseKind::SoldOut, None, 7);
+                        s.responses.attack.push(response);
+                    }
+                },
+            ),
             holds("one after the other, as planned", |s| {
                 one_after_the_other(s);
                 s.expected.contended = false;
             }),
             inconclusive(
                 "one instance sold it all",
-                "only 1 of 2 instances ever sold or were sold out",
+                "only 1 of 2 instances sold anything or said sold out",
                 |s| {
                     s.responses.attack[1].instance = Some("a".to_owned());
                 },
             ),
             inconclusive(
                 "one instance told everybody to come again",
-                "only 1 of 2 instances ever sold or were sold out",
+                "only 1 of 2 instances sold anything or said sold out",
                 |s| {
                     s.responses.attack[1].instance = Some("a".to_owned());
                     s.say(3, ResponseKind::Busy);
@@ -188,7 +196,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             }),
             inconclusive(
                 "instances without names",
-                "only 0 of 2 instances ever sold or were sold out",
+                "only 0 of 2 instances sold anything or said sold out",
                 |s| {
                     s.responses
                         .attack
@@ -198,14 +206,14 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             ),
             inconclusive(
                 "nobody was refused, so nobody wanted more than there was",
-                "nobody was told in the end that the item is sold out",
+                "no buyer was told sold out at the end",
                 |s| drop(s.responses.attack.pop()),
             ),
             holds("only the last buyer was refused", |s| {
                 s.responses.attack.pop();
                 s.last_buyer(ResponseKind::SoldOut);
             }),
-            inconclusive("sent late", "1 purchases were sent more than 500ms late", |s| {
+            inconclusive("sent late", "1 purchase was sent more than 500ms late", |s| {
                 s.responses
                     .attack
                     .retain(|response| response.kind == ResponseKind::Sold);
@@ -249,7 +257,7 @@ fn a_round_without_an_observation_at_rest_is_inconclusive() {
     assert_eq!(judged.verdict, Verdict::Inconclusive);
     assert_eq!(
         judged.inconclusive.as_deref(),
-        Some("the ledgers were never seen at rest")
+        Some("the stores were never read after the sale was over")
     );
 }
 

@@ -10,22 +10,22 @@ fn a_shop_that_forgets_a_purchase_is_no_pass() {
         &[
             inconclusive(
                 "told sold out",
-                "a buyer who clicked again was not told of the same order, but that the item is sold out",
+                "a repeated purchase did not get its order again, but sold out",
                 |s| s.click_again(ResponseKind::SoldOut, None),
             ),
             inconclusive(
                 "told that it is no purchase",
-                "a buyer who clicked again was not told of the same order, but that it is no purchase",
+                "a repeated purchase did not get its order again, but a rejection",
                 |s| s.click_again(ResponseKind::Rejected, None),
             ),
             inconclusive(
                 "told to wait to the end",
-                "a buyer who clicked again was not told of the same order, but to come again",
+                "a repeated purchase did not get its order again, but busy",
                 |s| s.click_again(ResponseKind::Busy, None),
             ),
             inconclusive(
                 "the first of two deliveries was told sold out",
-                "a buyer who clicked again was not told of the same order, but that the item is sold out",
+                "a repeated purchase did not get its order again, but sold out",
                 |s| {
                     let copy = s.responses.attack.remove(0);
                     s.responses.repeats.push(copy);
@@ -48,7 +48,7 @@ fn a_shop_that_forgets_a_purchase_is_no_pass() {
             }),
             inconclusive(
                 "no answer, when everything was back",
-                "1 answers never came, after everything was back",
+                "1 request got no clear response, although everything was back",
                 |s| {
                     s.struck();
                     s.click_again(ResponseKind::Unknown, None);

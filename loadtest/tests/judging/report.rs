@@ -1,6 +1,6 @@
 //! Every report, compared as the whole file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loadtest::audit::{Finding, Findings, Verdict};
 use loadtest::report;
@@ -180,21 +180,31 @@ fn the_markdown_report_is_as_expected_to_the_letter() {
 }
 
 #[test]
-fn a_long_name_of_a_strategy_widens_no_line_of_the_screen_and_moves_no_number() {
-    for length in [21, 22, 33, 64] {
-        let shown = screen(&run(vec![round(&"x".repeat(length), "second-instance", 2)]), false);
-        let row = shown.lines().find(|line| line.contains("xxx")).unwrap();
-        assert_eq!(row.len(), 79, "{row}");
+fn a_long_name_of_a_strategy_is_shown_whole_widens_no_line_of_the_screen_and_moves_no_column() {
+    for length in [2, 21, 36, 64] {
+        let long = round(&"x".repeat(length), "second-instance", 2);
+        let ran = run(vec![round("y", "second-instance", 2), long]);
+        for width in [80, 120] {
+            let shown = screen(&ran, false, width);
+            let rows: Vec<_> = shown.lines().filter(|line| line.ends_with("     4.0")).collect();
+            assert_eq!(rows.len(), 2, "{shown}");
+            let happened = rows.iter().map(|row| row.find("holds in").unwrap());
+            assert_eq!(happened.collect::<BTreeSet<_>>().len(), 1, "{shown}");
+            let heads = shown.lines().find(|line| line.ends_with("     ms")).unwrap();
+            assert!(rows.iter().all(|row| row.len() == heads.len()), "{shown}");
+            assert!(shown.lines().all(|line| line.len() <= width), "{shown}");
+            assert!(shown.contains(&"x".repeat(length)), "no name is cut: {shown}");
+        }
     }
 }
 
 #[test]
 fn the_screen_at_the_end_is_as_expected_to_the_letter_and_80_columns_wide() {
-    let shown = screen(&every_kind(), false);
+    let shown = screen(&every_kind(), false, 80);
     assert!(shown == include_str!("expected/screen.txt"), "it is now:\n{shown}");
     let widest = shown.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80), "{widest:?}");
-    let without_codes = screen(&every_kind(), true)
+    let without_codes = screen(&every_kind(), true, 80)
         .split('\u{1b}')
         .map(|part| {
             part.split_once('m')
@@ -249,7 +259,7 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
     );
     for none in ["", "{}", "[]", "{\"schema_version\":2}"] {
         let said = RunResult::parse(none.as_bytes()).unwrap_err().to_string();
-        assert_eq!(said, "this is no result", "{none}");
+        assert_eq!(said, "this is not a result of oversell", "{none}");
     }
 }
 
@@ -266,18 +276,23 @@ fn a_run_that_is_not_whole_says_so_before_everything_else() {
     early.ended_early = Some("after 1 of 200 rounds".to_owned());
     let mut skipped = run(vec![round("lua@redis", "crowd", 1)]);
     skipped.rounds[0].skipped = Some("the shop runs on 2 instances, not on 1".to_owned());
-    for text in rendered(&early) {
-        assert!(
-            text.starts_with("**This run ended early, after 1 of 200 rounds.**\n\n"),
-            "{text}"
-        );
-        assert!(!text.contains("Every strategy did"), "{text}");
-    }
-    for text in rendered(&skipped) {
-        assert!(
-            text.starts_with("**Trials were skipped: the shop runs on 2 instances, not on 1.**\n\n"),
-            "{text}"
-        );
-        assert!(!text.contains("Every strategy did"), "{text}");
-    }
+    let begins = |run: &RunResult, [long, short]: [&str; 2]| {
+        let shown = rendered(run);
+        assert!(shown[0].starts_with(long), "{}", shown[0]);
+        assert!(shown[1].starts_with(short), "{}", shown[1]);
+    };
+    begins(
+        &early,
+        [
+            "**The run ended early: it decides nothing.**\n\n```text\nEnded early: after 1 of 200 rounds\n",
+            "**This run ended early, after 1 of 200 rounds.**\n\n",
+        ],
+    );
+    begins(
+        &skipped,
+        [
+            "**Some trials were skipped: nothing is decided about them.**\n\n```text\nSkipped: the shop runs on 2",
+            "**Trials were skipped: the shop runs on 2 instances, not on 1.**\n\n",
+        ],
+    );
 }

@@ -164,7 +164,7 @@ fn purchases_met_if_one_was_sold_while_another_was_in_flight() {
             response.ended = response.intended + Duration::from_millis(*ended);
             responses.attack.push(response);
         }
-        responses.met(|kind| kind == ResponseKind::Sold)
+        responses.overlapped(|kind| kind == ResponseKind::Sold)
     }
     assert!(!met(&[]));
     assert!(!met(&[(0, 10, true)]));
@@ -180,8 +180,12 @@ fn purchases_met_if_one_was_sold_while_another_was_in_flight() {
     );
     assert!(met(&[(0, 30, true), (5, 10, false), (15, 20, false)]));
     assert!(met(&[(20, 30, false), (0, 25, false), (22, 23, true)]));
-    assert!(!Responses::default().met(|_| true));
-    assert!(Fixture::exact().responses.met(|kind| kind == ResponseKind::SoldOut));
+    assert!(!Responses::default().overlapped(|_| true));
+    assert!(
+        Fixture::exact()
+            .responses
+            .overlapped(|kind| kind == ResponseKind::SoldOut)
+    );
 }
 
 #[test]

@@ -10,9 +10,9 @@ const GONE: &[&str] = &["buyer-gone"];
 /// A lie, the threats under which it is tried, and the expected result.
 pub type Row = (&'static str, &'static [&'static str], Expected);
 
-const FORGOT: Expected = Doubted("a buyer who clicked again was not told of the same order");
+const FORGOT: Expected = Doubted("a repeated purchase did not get its order again");
 const NOT_REFUSED: Expected = Doubted("with another quantity or buyer was not refused");
-const SILENT: Expected = Doubted("answers never came");
+const SILENT: Expected = Doubted("got no clear response");
 const NEVER_STRUCK: Expected = Doubted("the fault never struck");
 const NOTHING: Expected = Doubted("nothing was sold");
 
@@ -99,7 +99,7 @@ pub const NO_TEST: &[Row] = &[
     (
         "one-is-busy",
         CROWD,
-        Doubted("only 1 of 2 instances ever sold or were sold out"),
+        Doubted("only 1 of 2 instances sold anything or said sold out"),
     ),
     ("dead-500", CROWD, NOTHING),
     ("silent", CROWD, NOTHING),
@@ -142,7 +142,7 @@ pub const FAULTS: &[Row] = &[
     (
         "names-only-one-after-crash",
         CRASH,
-        Doubted("only 1 of 2 instances ever sold or were sold out"),
+        Doubted("only 1 of 2 instances sold anything or said sold out"),
     ),
 ];
 
@@ -190,7 +190,7 @@ pub const WIRE: &[Row] = &[
     ("redirects-303-catalogue", ALONE, NOTHING),
     ("redirects-for-ever", ALONE, NOTHING),
     ("many-strategies", CROWD, Refused("the catalogue at ")),
-    ("bad-names", CROWD, Refused("is no name")),
+    ("bad-names", CROWD, Refused("is not a valid name")),
     ("bad-claim", CROWD, Refused("did you mean \"second-instance\"")),
     ("big-headers", ALONE, Doubted(" ")),
     ("panics", CROWD, SILENT),

@@ -127,7 +127,7 @@ fn a_threat_with_one_buyer_or_one_request_never_holds() {
             let shown = (round.verdict, round.inconclusive.as_deref());
             assert_eq!(
                 shown,
-                (Verdict::Inconclusive, Some("no two purchases ever met")),
+                (Verdict::Inconclusive, Some("no sale overlapped with another purchase")),
                 "{round:?}"
             );
         }

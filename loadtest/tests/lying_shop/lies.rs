@@ -120,7 +120,7 @@ fn a_shop_that_fails_now_and_then_is_not_stuck() {
     // More units than the attack can buy: in the end buyers arrive one at a time, and some of them get no answer.
     trial.load = Load { stock: 40, ..LOAD };
     let tried = TrialRunner::open().try_shop(&trial);
-    let checked = check(&tried, &Expected::Doubted("answers never came"));
+    let checked = check(&tried, &Expected::Doubted("got no clear response"));
     assert_eq!(checked, Ok(()), "{}", shown(&tried));
     let sold_out = tried.run.rounds.iter().map(|round| round.facts.stock_left);
     assert_eq!(sold_out.collect::<Vec<_>>(), [Some(0); 2], "{}", shown(&tried));

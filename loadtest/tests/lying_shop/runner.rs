@@ -66,7 +66,7 @@ struct Unobserved;
 impl RunObserver for Unobserved {
     fn begins(&self, _: &Round, _: usize, _: usize) {}
 
-    fn looks_again(&self, _: usize) {}
+    fn begins_final_checks(&self, _: usize) {}
 
     fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())

@@ -31,7 +31,7 @@ async fn the_witness_tells_a_spoiled_table_from_a_lost_order() {
     let spoiled = reader.check().await.unwrap_err();
     let spoiled = format!("{spoiled:#}");
     assert!(
-        spoiled.contains("the store sql did not pass its own check: ") && spoiled.contains("orders is spoiled"),
+        spoiled.contains("the store sql did not pass its own check: ") && spoiled.contains("orders is damaged"),
         "{spoiled}"
     );
 }

@@ -1,4 +1,4 @@
-//! `oversell redis` and `oversell sql`: a look into the stores of the shop that is up.
+//! `oversell redis` and `oversell sql`: clients for the stores of the shop that is up.
 
 mod redis;
 mod sql;
@@ -8,9 +8,9 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use anyhow::Result;
 use tokio::runtime::Runtime;
 
+use crate::console;
 use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::ClientOptions;
-use crate::say;
 
 /// Sends commands to Redis.
 pub fn redis(options: &ClientOptions) -> Result<u8> {
@@ -19,7 +19,7 @@ pub fn redis(options: &ClientOptions) -> Result<u8> {
         let mut client = redis::Client::open(&url).await?;
         match options.words.as_slice() {
             [] => each_line("redis> ", async |line| client.send_line(&line).await).await,
-            words => say::result(&client.send(words).await?),
+            words => console::print(&client.send(words).await?),
         }
     })?;
     Ok(AS_DESIGNED)
@@ -32,13 +32,13 @@ pub fn sql(options: &ClientOptions) -> Result<u8> {
         let mut client = sql::Client::open(&url).await?;
         match options.words.as_slice() {
             [] => each_line("sql> ", async |line| client.send(&line).await).await,
-            words => say::result(&client.send(&words.join(" ")).await?),
+            words => console::print(&client.send(&words.join(" ")).await?),
         }
     })?;
     Ok(AS_DESIGNED)
 }
 
-/// The URL that was given, be it by the environment, or that of the one shop that is up.
+/// Returns the URL of the option or of the environment, else that of the one shop that is up.
 fn url(options: &ClientOptions, variable: &str, of: fn((String, String)) -> String) -> Result<String, Usage> {
     if let Some(url) = options.url.clone().or_else(|| std::env::var(variable).ok()) {
         return Ok(url);
@@ -56,7 +56,7 @@ fn url(options: &ClientOptions, variable: &str, of: fn((String, String)) -> Stri
     }
 }
 
-/// Reads lines until the end; what one of them gets wrong is said, and the next one is read.
+/// Answers line after line until the end of stdin. An error is printed, and the next line is read.
 async fn each_line(prompt: &str, mut answer: impl AsyncFnMut(String) -> Result<String>) -> Result<()> {
     let stdin = io::stdin();
     let is_terminal = stdin.is_terminal();
@@ -71,8 +71,8 @@ async fn each_line(prompt: &str, mut answer: impl AsyncFnMut(String) -> Result<S
             continue;
         }
         match answer(line).await {
-            Ok(text) => say::result(&text)?,
-            Err(error) => say::aside(format_args!("{error:#}")),
+            Ok(text) => console::print(&text)?,
+            Err(error) => console::note(format_args!("{error:#}")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A few words to Redis, and what it says.
+//! Commands to Redis, and its answers.
 
 use anyhow::{Context, Result};
 use redis::aio::MultiplexedConnection;
@@ -13,7 +13,7 @@ impl Client {
         Ok(Self(connection.context("Redis does not answer")?))
     }
 
-    /// One line, in words as a shell takes them apart.
+    /// Sends one line, which is split into words as in a shell.
     pub async fn send_line(&mut self, line: &str) -> Result<String> {
         let words = shlex::split(line).context("a quotation mark is missing")?;
         self.send(&words).await
@@ -31,7 +31,7 @@ impl Client {
     }
 }
 
-/// A line for each value, those of a collection one after the other.
+/// Writes a line for each value, also for each value of a collection.
 fn show(value: &Value, text: &mut String) {
     let line = match value {
         Value::Nil => "(nil)".to_owned(),

@@ -1,4 +1,4 @@
-//! A statement to MariaDB, and its rows.
+//! Statements to MariaDB, and their rows.
 
 use anyhow::{Context, Result};
 use comfy_table::Table;
@@ -7,7 +7,7 @@ use futures_util::TryStreamExt;
 use sqlx::mysql::MySqlRow;
 use sqlx::{AssertSqlSafe, Column, Connection, Either, MySqlConnection, Row, raw_sql};
 
-/// Rows that are shown.
+/// The most rows that are shown.
 const MOST_ROWS: usize = 1_000;
 
 pub struct Client(MySqlConnection);
@@ -19,7 +19,7 @@ impl Client {
         ))
     }
 
-    /// The rows as a table, or how many a statement without rows has changed.
+    /// Returns the rows as a table, or the number of rows that the statement changed.
     pub async fn send(&mut self, statement: &str) -> Result<String> {
         let mut results = raw_sql(AssertSqlSafe(statement.to_owned())).fetch_many(&mut self.0);
         let (mut rows, mut changed) = (Vec::new(), 0);

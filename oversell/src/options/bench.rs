@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::shop::StackOptions;
+use super::target::StackOptions;
 use crate::values::between;
 
 /// The benchmark to run.

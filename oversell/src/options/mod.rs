@@ -7,7 +7,7 @@ mod no_bench;
 mod results;
 mod run;
 mod serve;
-mod shop;
+mod target;
 
 use clap::{Parser, Subcommand};
 
@@ -18,11 +18,14 @@ pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
-pub use shop::{ClientOptions, DemoOptions, ForeignOptions, StackOptions, UpOptions};
+pub use target::{
+    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, OperatorOptions, RemoteOptions, StackOptions,
+    StoreOptions, UpOptions,
+};
 
 use crate::exit;
 
-/// Shows how a flash sale sells more than it has: sells by every strategy, on real servers, and judges.
+/// Shows how a flash sale sells more than it has: plays every strategy on real servers, and judges it.
 #[derive(Parser)]
 #[command(name = "oversell", version, after_help = exit::HELP, args_conflicts_with_subcommands = true)]
 pub struct Options {
@@ -32,38 +35,55 @@ pub struct Options {
     run: RunOptions,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Put strategies on trial and print who oversells (what no command means)
+    /// Put strategies on trial and print which ones oversell (the default command)
+    #[command(after_help = exit::HELP)]
     Run(Box<RunOptions>),
     /// Show step by step how one unit is sold to two buyers, and what prevents it
+    #[command(after_help = exit::HELP)]
     Demo(DemoOptions),
     /// Start the shop and leave it up until Ctrl-C
+    #[command(after_help = exit::HELP)]
     Up(UpOptions),
+    /// Buy one unit at the shop that is up, and print the answer
+    #[command(after_help = exit::HELP)]
+    Buy(BuyOptions),
+    /// Open a sale at the shop that is up, send a crowd of buyers, and count their answers
+    #[command(after_help = exit::HELP)]
+    Crowd(CrowdOptions),
+    /// Compare a running shop with the contract, point by point, and name the first one that it does not meet
+    #[command(after_help = exit::HELP)]
+    Check(CheckOptions),
     /// Send a command to the Redis of the shop that is up, or read commands from stdin
     Redis(ClientOptions),
     /// Send a statement to the MariaDB of the shop that is up, or read statements from stdin
     Sql(ClientOptions),
     /// Run one instance of the shop
+    #[command(after_help = exit::HELP)]
     Serve(ServeOptions),
     /// Ask an instance whether it can sell: 0 yes, 69 no
+    #[command(after_help = exit::HELP)]
     Health(HealthOptions),
     /// Print a saved result again
     Report(ReportOptions),
-    /// Say which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
+    /// Print which verdicts changed from one saved result to another, and what became dearer: 0 none changed, 1 some
+    #[command(after_help = exit::HELP)]
     Compare(CompareOptions),
     /// Measure what locks and strategies cost, side by side
+    #[cfg_attr(feature = "bench", command(after_help = exit::HELP))]
     #[cfg_attr(not(feature = "bench"), command(disable_help_flag = true))]
     #[cfg_attr(not(feature = "bench"), command(after_help = no_bench::HELP))]
     Bench(BenchOptions),
-    /// List the strategies, or say how one of them works and what breaks it
+    /// List the strategies, or explain how one of them works and what breaks it
     Strategies(StrategiesOptions),
-    /// List the threats, or say what one of them does and who claims to survive it
+    /// List the threats, or explain one of them and list the strategies that claim to survive it
     Threats(ThreatsOptions),
-    /// Say what a run would use, what it would fetch, and what to do about what is missing
+    /// List the servers that a run would use or fetch, and how to install the missing ones
+    #[command(after_help = exit::HELP)]
     Doctor(StackOptions),
-    /// Print what a shell needs to complete this command line
+    /// Print the completion script of a shell
     Completions(CompletionsOptions),
 }
 

@@ -1,10 +1,10 @@
-//! What to look at.
+//! The options of commands that show results or explain names.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Which results to compare.
+/// The results to compare.
 #[derive(Args)]
 pub struct CompareOptions {
     /// The older result.json, or the folder it is in
@@ -13,21 +13,21 @@ pub struct CompareOptions {
     pub after: PathBuf,
 }
 
-/// Which strategy to explain.
+/// The strategy to explain.
 #[derive(Args)]
 pub struct StrategiesOptions {
     /// A mechanism such as token, a strategy such as token@redis, or a pattern such as *lock
     pub name: Option<String>,
 }
 
-/// Which threat to explain.
+/// The threat to explain.
 #[derive(Args)]
 pub struct ThreatsOptions {
     /// A threat such as crashed-holder, or a pattern
     pub name: Option<String>,
 }
 
-/// Which result to print, and how.
+/// The result to print, and its form.
 #[derive(Args)]
 pub struct ReportOptions {
     /// A result.json, or the folder of a run, also of one that was killed
@@ -35,7 +35,7 @@ pub struct ReportOptions {
     /// Print the result as JSON
     #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
-    /// Print every trial, as files and pipes get it anyway
+    /// Print every trial, as in files and pipes
     #[arg(long)]
     pub verbose: bool,
     /// Tell how violations came about: the steps of those involved, side by side and in words
@@ -49,7 +49,7 @@ pub struct ReportOptions {
     pub pictures: Option<PathBuf>,
 }
 
-/// For which shell.
+/// The shell.
 #[derive(Args)]
 pub struct CompletionsOptions {
     /// The shell

@@ -1,14 +1,24 @@
-//! What to put on trial, and how.
+//! The options of a run.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use loadtest::threats;
 
-use super::shop::{ForeignOptions, StackOptions};
+use super::target::{RemoteOptions, StackOptions};
 use crate::values::{between, work_ms};
 
-/// What to put on trial, and how.
+/// The help of `--threat`, with every name: there are too many names to remember.
+fn threat_help() -> String {
+    format!(
+        "Only these threats, such as crowd or *-holder (may be repeated, or separated by commas): {}. `oversell threats NAME` \
+         explains one",
+        threats::names().join(", ")
+    )
+}
+
+/// The options of a run.
 #[derive(Args)]
 pub struct RunOptions {
     /// Every strategy on every store, under every threat; without it one strategy of each family, under five
@@ -17,8 +27,7 @@ pub struct RunOptions {
     /// Only these strategies, such as none@redis or *@sql (may be repeated, or separated by commas)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub strategy: Vec<String>,
-    /// Only these threats, such as crowd or *-holder (may be repeated, or separated by commas); `oversell threats` lists them
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help = threat_help())]
     pub threat: Vec<String>,
     /// Instance counts to try (separated by commas) [default: 1,2, with --all 1,2,3; with --host as many as listen at --admin]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
@@ -41,12 +50,12 @@ pub struct RunOptions {
     /// Business time between read and write, in ms: the race window
     #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
-    /// How often each round is played; what failed twice without a claim is not tried again, and what fails now and then is
-    /// tried until it did, twenty times at most [default: 5, with --all 2]
+    /// Play each round so often. A trial without a claim ends when it has failed twice; one that fails now and then is repeated
+    /// until it fails, twenty times at most [default: 5, with --all 2]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: Option<u32>,
-    /// Draw rounds at random, each of them what a strategy claims to survive, until they send so many purchases; only
-    /// strategies take part that claim to survive a crowd, a second instance and a paused holder
+    /// Draw rounds at random until they send so many purchases. Only strategies take part that claim to survive a crowd, a
+    /// second instance and a paused holder, each under the threats that it claims to survive
     #[arg(
         long,
         value_name = "PURCHASES",
@@ -55,14 +64,15 @@ pub struct RunOptions {
         conflicts_with_all = ["all", "buyers", "requests", "items", "stock", "quantity", "repeat"]
     )]
     pub soak: Option<u64>,
-    /// What a soak is drawn from: the same draws the same rounds [default: drawn itself, and said]
+    /// Draw the rounds of a soak from this number: the same number draws the same rounds [default: a random one, which is
+    /// printed]
     #[arg(long, value_name = "N", requires = "soak", allow_negative_numbers = true, value_parser = between::<u32>(0..=u32::MAX))]
     pub seed: Option<u32>,
-    /// Have so many others send the load of every crowd, each of them `oversell run --load-only` on a machine of its own; the
+    /// Let so many workers send the load of every crowd: each is an `oversell run --load-only`, on a machine of its own. The
     /// faults stay here
     #[arg(long, value_name = "N", requires = "admin_token", allow_negative_numbers = true, value_parser = between::<u64>(1..=100))]
     pub workers: Option<u64>,
-    /// Where they come to
+    /// Listen for the workers at this address
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -70,23 +80,23 @@ pub struct RunOptions {
         default_value = "127.0.0.1:9191"
     )]
     pub workers_listen: SocketAddr,
-    /// Send load for the run that listens for workers at this base URL, and nothing else
+    /// Be a worker of the run that listens at this base URL
     #[arg(long, value_name = "URL", requires = "admin_token", conflicts_with_all = ["all", "strategy", "threat", "soak", "workers", "host"])]
     pub load_only: Option<String>,
-    /// Where results are written, in a folder of their own
+    /// Write the results into a folder of their own, below this one
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
     /// Print the result as JSON
     #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
-    /// Print every trial, as files and pipes get it anyway
+    /// Print every trial, as in files and pipes
     #[arg(long)]
     pub verbose: bool,
-    /// Say nothing on stderr while it goes on
+    /// Print no progress on stderr
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
-    pub remote: ForeignOptions,
+    pub remote: RemoteOptions,
     #[command(flatten)]
     pub stack: StackOptions,
 }

@@ -1,4 +1,4 @@
-//! One instance.
+//! The options of one instance.
 
 use std::net::SocketAddr;
 
@@ -6,14 +6,13 @@ use clap::Args;
 
 use crate::values::between;
 
-/// The longest wait for a turn. Together with the longest work it leaves an instance time to answer before the proxy
-/// gives it up.
+/// The longest wait for a lock. After it and the longest work, an instance still answers before the proxy gives up.
 const LONGEST_WAIT_MS: u64 = 8_000;
 
-/// One instance. Secrets come from the environment, where `ps` does not show them.
+/// One instance. Its secrets come from the environment, which `ps` does not show.
 #[derive(Args)]
 pub struct ServeOptions {
-    /// Where buyers come to
+    /// Address of the public listener
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -21,7 +20,7 @@ pub struct ServeOptions {
         default_value = "127.0.0.1:8080"
     )]
     pub listen: SocketAddr,
-    /// Where the operator comes to; never put this behind a proxy
+    /// Address of the admin listener; never put it behind a proxy
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -53,19 +52,19 @@ pub struct ServeOptions {
     /// Units the item is opened with, if no sale of it is open yet
     #[arg(long, value_name = "UNITS", env = "OVERSELL_STOCK", default_value_t = 100)]
     pub stock: u32,
-    /// How long a buyer waits for the turn before being told busy
+    /// How long a buyer waits for a lock before the answer is busy
     #[arg(long, value_name = "MS", env = "OVERSELL_WAIT_MS", default_value_t = 1_500, allow_negative_numbers = true, value_parser = between::<u64>(1..=LONGEST_WAIT_MS))]
     pub wait_ms: u64,
     /// How long a lock outlives a holder that no longer renews it
     #[arg(long, value_name = "MS", env = "OVERSELL_LEASE_MS", default_value_t = 1_000, allow_negative_numbers = true, value_parser = between::<u64>(10..=600_000))]
     pub lease_ms: u64,
-    /// How long to go on serving after a request to stop, while everybody is told to come no more: longer than a proxy keeps
-    /// an idle connection
+    /// How long to go on serving after a request to stop, while each answer closes its connection: longer than a proxy keeps an
+    /// idle one
     #[arg(long, value_name = "MS", env = "OVERSELL_DRAIN_MS", default_value_t = 0, allow_negative_numbers = true, value_parser = between::<u64>(0..=60_000))]
     pub drain_ms: u64,
 }
 
-/// Which instance to ask.
+/// The instance to ask.
 #[derive(Args)]
 pub struct HealthOptions {
     /// Its public listener

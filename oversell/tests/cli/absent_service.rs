@@ -1,4 +1,4 @@
-//! A service that a strategy needs and that cannot be had.
+//! A strategy whose service is not on the machine.
 
 use std::fs;
 use std::os::unix::fs::symlink;

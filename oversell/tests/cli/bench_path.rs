@@ -9,7 +9,7 @@ use bench::path::{Answered, ShopEndpoint, request};
 use loadtest::shop::{Address, ShopClient};
 use serde_json::Value;
 
-use crate::harness::{interrupt, output, stderr, stdout, up};
+use crate::harness::{interrupt, output, stderr, stdout, up, word};
 
 /// Buys an item for a moment, and counts the answers.
 fn bought(host: &str, endpoint: ShopEndpoint, item: &str) -> Answered {
@@ -25,15 +25,7 @@ fn bought(host: &str, endpoint: ShopEndpoint, item: &str) -> Answered {
 #[tokio::test]
 async fn the_generator_counts_as_many_sales_as_there_are_units_and_a_no_op_sells_none() {
     let (mut shop, said) = up(&[]);
-    let word = |name: &str| {
-        let mut lines = said.iter().filter_map(|line| line.split_once(char::is_whitespace));
-        lines
-            .find(|(first, _)| *first == name)
-            .unwrap()
-            .1
-            .trim()
-            .replace(" (admin)", "")
-    };
+    let word = |name: &str| word(&said, name);
     let at = Address {
         host: word("shop"),
         admin: word("app-1"),

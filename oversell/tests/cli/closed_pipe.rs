@@ -1,4 +1,4 @@
-//! Readers who have seen enough and gone: `oversell ... | head -0`.
+//! Readers that close their pipe early: `oversell ... | head -0`.
 
 use std::io::pipe;
 use std::net::TcpListener;

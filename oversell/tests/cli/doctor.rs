@@ -1,4 +1,4 @@
-//! What `doctor` says of machines that have everything, nothing, or only the means to fetch it.
+//! `doctor` on machines that have all servers, none, or only the means to fetch them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::Output;
 
 use crate::harness::{output, oversell, stdout};
 
-/// A machine with these programs on its PATH, and an empty cache.
+/// Runs `doctor` with these programs on its PATH and an empty cache.
 fn on_a_machine_with(programs: &[&str], arguments: &[&str]) -> Output {
     let machine = tempfile::tempdir().unwrap();
     for program in programs {
@@ -23,7 +23,7 @@ fn on_a_machine_with(programs: &[&str], arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Whether a server lies where it is found whatever the PATH says.
+/// Whether a server lies in a folder that is searched whatever the PATH is.
 fn has_sbin(names: &[&str]) -> bool {
     let folders = ["/usr/sbin", "/usr/local/sbin"];
     folders

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::harness::{interrupt, stderr, stdout, up};
 
-/// What the README has before the last digit of its ports.
+/// The ports of the README, without their last digit.
 const PORTS: &str = ":700";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The blocks of shell commands in the README, in the order in which a reader meets them.
+/// Returns the blocks of shell commands in the README, in their order.
 fn commands() -> Vec<String> {
     let readme = fs::read_to_string(root().join("examples/python/README.md")).unwrap();
     let blocks = readme.split("```sh\n").skip(1);
@@ -25,17 +25,17 @@ fn commands() -> Vec<String> {
         .collect()
 }
 
-/// The first digits of three ports that are free, such as `:1234` for 12340, 12341 and 12342.
+/// Returns the first digits of three free ports, such as `:1234` for 12340, 12341 and 12342.
 fn free_ports() -> String {
     let are_free = |tens: &u16| (0..3).all(|last| TcpListener::bind(("127.0.0.1", tens * 10 + last)).is_ok());
-    // Everybody who looks for ports begins somewhere else, and below those that the system gives away.
+    // Each test process begins somewhere else, below the ports that the system hands out.
     let begin = 1_100 + (std::process::id() % 1_000) as u16;
     let tens = (begin..begin + 1_000).find(are_free).unwrap();
     format!(":{tens}")
 }
 
-/// Types the commands of the README into a shell, after the line that `up` prints for it, with a shorter run.
-fn typed(export: &str, results: &Path) -> Output {
+/// Types the commands of the README into a shell, after the settings line of `up`, with a shorter run.
+fn typed(settings: &str, results: &Path) -> Output {
     let [first, rest @ ..] = &commands()[..] else {
         panic!("the README has no commands");
     };
@@ -48,14 +48,14 @@ fn typed(export: &str, results: &Path) -> Output {
     let rest = rest.concat().replace("cargo run --release -- run ", &run);
     // With `set -m`, as in a terminal, `kill %1` reaches a whole job, and so does the trap when the run fails.
     let trap = "trap 'for job in $(jobs -p); do kill -- -$job; done 2> /dev/null' EXIT";
-    let script = format!("set -m; {trap}\n{export}\n{}", rest.replace(PORTS, &free_ports()));
+    let script = format!("set -m; {trap}\n{settings}\n{}", rest.replace(PORTS, &free_ports()));
     let script = script.replace("\nkill %1 %2", "\nstatus=$?\nkill %1 %2; exit $status");
     let mut bash = Command::new("bash");
     bash.args(["-c", &script]).current_dir(root());
     bash.output().unwrap()
 }
 
-/// (strategy, threat, verdict) of each round, and how often.
+/// Returns strategy, threat and verdict of each round.
 fn verdicts(run: &Value) -> Vec<(String, String, String)> {
     let text = |round: &Value, field: &str| round[field].as_str().unwrap().to_owned();
     let rounds = run["rounds"].as_array().unwrap().iter();
@@ -72,12 +72,9 @@ fn the_readme_of_the_shop_in_python_puts_it_on_trial() {
         "there is no python3 here, and the shop in examples/python is tried with it: install python3"
     );
     let (mut shop, said) = up(&[]);
-    let export = said
-        .iter()
-        .find(|line| line.trim_start().starts_with("export "))
-        .unwrap();
+    let settings = said.iter().find(|line| line.trim_start().starts_with(". ")).unwrap();
     let results = tempfile::tempdir().unwrap();
-    let ran = typed(export, results.path());
+    let ran = typed(settings, results.path());
     interrupt(&shop);
     shop.wait().unwrap();
 

@@ -1,4 +1,4 @@
-//! The cells of the matrix that the literature knows, each by the fault that it is known for.
+//! The cells of the matrix that the literature knows.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::harness::{output, stderr};
 
-/// Who is tried under what, and who falls to it; all others hold.
+/// Threats, the strategies that are tried under them, and those that fail; all others hold.
 const FAMOUS: [(&str, &str, &str); 13] = [
     (
         "slow-holder",
@@ -59,7 +59,7 @@ const FAMOUS: [(&str, &str, &str); 13] = [
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
 ];
 
-/// The strategies of the rounds that ended with `verdict`.
+/// Returns the strategies of the rounds with that verdict.
 fn of<'a>(run: &'a Value, verdict: &str) -> BTreeSet<&'a str> {
     let rounds = run["rounds"].as_array().unwrap().iter();
     let those = rounds.filter(|round| round["verdict"] == verdict);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::harness::{descendants, interrupt, until, up};
+use crate::harness::{descendants, interrupt, until, up, word};
 
 /// The state letter of a process, such as `T` for stopped, and its command line.
 fn state(pid: u32) -> Option<(char, String)> {
@@ -49,12 +49,6 @@ fn ask(admin: &str, token: &str, fault: &str) {
         ])
         .status();
     assert!(asked.unwrap().success(), "{fault}");
-}
-
-/// What stands behind a name in what `up` said.
-fn word(said: &[String], name: &str) -> String {
-    let line = said.iter().find(|line| line.starts_with(name)).unwrap();
-    line.split_whitespace().nth(1).unwrap().to_owned()
 }
 
 #[test]

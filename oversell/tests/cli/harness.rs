@@ -1,12 +1,13 @@
-//! The program as a user runs it, with its results in a folder of the test's own.
+//! The program as a user runs it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long the program may take to react: generous, so that a busy machine fails no test.
+/// The longest wait for a reaction of the program, long enough for a busy machine.
 pub const SOON: Duration = Duration::from_secs(60);
 
 /// A load of a run: small enough for a test, large enough that a race is lost in every round.
@@ -32,6 +33,8 @@ pub fn oversell(arguments: &[&str]) -> Command {
         "OVERSELL_SQL_URL",
         "OVERSELL_SQL_2_URL",
         "OVERSELL_ADMIN_TOKEN",
+        "OVERSELL_URL",
+        "OVERSELL_ADMIN_URL",
         "OVERSELL_LOG",
     ] {
         command.env_remove(name);
@@ -44,19 +47,26 @@ pub fn output(arguments: &[&str]) -> Output {
     oversell(arguments).output().unwrap()
 }
 
-/// What the program wrote to stdout.
+/// Returns the stdout of the program.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What the program wrote to stderr.
+/// Returns the stderr of the program.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Starts `up` and waits until it has said how to reach the shop; the lines that it said.
+/// Starts `up`, and returns the lines that it prints when the shop can be reached.
 pub fn up(arguments: &[&str]) -> (Child, Vec<String>) {
-    let mut child = oversell(&[&["up"], arguments].concat())
+    up_as(oversell(&[]), arguments)
+}
+
+/// The same for a program that is called in another way.
+pub fn up_as(mut program: Command, arguments: &[&str]) -> (Child, Vec<String>) {
+    let mut child = program
+        .arg("up")
+        .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -64,6 +74,36 @@ pub fn up(arguments: &[&str]) -> (Child, Vec<String>) {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let said = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
     (child, said)
+}
+
+/// Returns an address, the token or the URL of a store from the lines of `up` and from the file that they name.
+pub fn word(said: &[String], name: &str) -> String {
+    let second = |line: &String| line.split_whitespace().nth(1).unwrap().to_owned();
+    let line = |name: &str| said.iter().find(|line| line.starts_with(name)).map(second);
+    line(name).unwrap_or_else(|| {
+        let variable = match name {
+            "token" => "ADMIN_TOKEN".to_owned(),
+            store => format!("{}_URL", store.to_uppercase()),
+        };
+        let file = fs::read_to_string(line("file").unwrap()).unwrap();
+        let exported = format!("export OVERSELL_{variable}=");
+        let value = file.lines().find_map(|line| line.strip_prefix(&exported)).unwrap();
+        value.trim_matches('\'').to_owned()
+    })
+}
+
+/// Starts a server that answers everything with this status and no body. Returns its base URL.
+pub fn answering(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = stream.write_all(head.as_bytes());
+        }
+    });
+    format!("http://{address}")
 }
 
 /// Asks a child to stop, as Ctrl-C does.

@@ -3,6 +3,7 @@
 
 mod absent_service;
 mod bench_path;
+mod check;
 mod closed_pipe;
 mod doctor;
 mod example;
@@ -15,6 +16,7 @@ mod readme;
 mod shown_again;
 mod soak;
 mod stories;
+mod tls;
 mod trials;
 mod usage;
 mod workers;

@@ -1,35 +1,18 @@
-//! A wrong URL is said at once, by the name of its option, and never with a password.
+//! A wrong URL is named at once by its option, and never with a password.
 
-use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use crate::harness::{interrupt, output, stderr, up};
-
-/// The base URL of a server that knows none of our routes.
-fn some_other_server() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        }
-    });
-    format!("http://{address}")
-}
+use crate::harness::{answering, interrupt, output, stderr, stdout, up, word};
 
 #[test]
 fn a_wrong_url_of_a_shop_that_runs_is_named_by_its_option() {
     let (mut child, said) = up(&["--instances", "1"]);
-    let word = |of: &str| {
-        let line = said.iter().find(|line| line.starts_with(of)).unwrap();
-        line.split_whitespace().nth(1).unwrap().to_owned()
-    };
+    let word = |of: &str| word(&said, of);
     let (host, admin) = (word("shop"), word("app-1"));
-    // It is taken by the system, and nobody answers.
+    // The system accepts connections there, but no program answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = silent.local_addr().unwrap();
-    let other = some_other_server();
+    let other = answering("501 Not Implemented");
     let at = |url: &str| url.replace("http://", "");
     for (option, value, status, why) in [
         ("--host", at(&host), 64, "--host must be a URL such as http://"),
@@ -40,7 +23,7 @@ fn a_wrong_url_of_a_shop_that_runs_is_named_by_its_option() {
             "--admin",
             "http://127.0.0.1:9".to_owned(),
             69,
-            "--admin: there is no shop at",
+            "--admin: there is no admin listener at",
         ),
         (
             "--admin",
@@ -115,6 +98,60 @@ fn a_wrong_url_of_a_shop_that_runs_is_named_by_its_option() {
         assert!(told.contains(why), "{option} {value}: {told}");
         assert_eq!(ran.status.code(), Some(status), "{option} {value}: {told}");
         assert!(!told.contains("hidden"), "{option} {value}: {told}");
+    }
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_shop_with_one_store_needs_no_other_and_what_sells_from_another_is_skipped() {
+    let (mut child, said) = up(&["--instances", "2"]);
+    let word = |of: &str| word(&said, of);
+    let results = tempfile::tempdir().unwrap();
+    for (store, strategy, status) in [
+        ("redis", "lua@redis", 0),
+        ("sql", "conditional@sql", 0),
+        ("redis", "conditional@sql", 2),
+    ] {
+        let [host, one, other, token, url] = ["shop", "app-1", "app-2", "token", store].map(word);
+        let mut arguments = vec![
+            "run",
+            "--host",
+            &host,
+            "--admin",
+            &one,
+            "--admin",
+            &other,
+            "--admin-token",
+            &token,
+        ];
+        let option = format!("--{store}");
+        arguments.extend([
+            option.as_str(),
+            &url,
+            "--strategy",
+            strategy,
+            "--threat",
+            "second-instance",
+            "--repeat",
+            "1",
+        ]);
+        arguments.extend(["--results", results.path().to_str().unwrap()]);
+        let ran = output(&arguments);
+        let shown = stdout(&ran);
+        assert_eq!(
+            ran.status.code(),
+            Some(status),
+            "{store}, {strategy}: {shown}{}",
+            stderr(&ran)
+        );
+        let other = if store == "redis" { "MariaDB" } else { "Redis" };
+        assert!(!shown.contains(other), "{shown}");
+        assert_eq!(
+            shown.contains("its ledger cannot be read: --sql is not given"),
+            status == 2,
+            "{shown}"
+        );
     }
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -1,4 +1,4 @@
-//! What the READMEs say that one can type.
+//! The commands in the READMEs.
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +8,14 @@ use crate::harness::{interrupt, output, oversell, stderr, stdout, up};
 
 const PROGRAM: &str = "cargo run --release";
 
-/// What is over in seconds, for runs: a small load, and no threat that waits.
+/// Options of a run that takes seconds: a small load, and no threat that waits.
 const SMALL: &str = "--repeat 1 --buyers 8 --requests 16 --stock 8 --work-ms 1 --instances 2 --quiet \
                      --threat one-buyer,second-instance";
 
 /// The same for a soak, whose rounds have a load of their own.
 const FEW: &str = "--strategy lua@redis,decr-undo@redis --threat crowd,second-instance --quiet";
 
-/// The lines of a README's blocks that call the program, without what builds it.
+/// Returns the arguments of the lines in a README that call the program.
 fn commands(readme: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(readme);
     let text = fs::read_to_string(path).unwrap();

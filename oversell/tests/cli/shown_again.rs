@@ -1,4 +1,4 @@
-//! What `report` makes of a result that is kept, and `completions` of the command line.
+//! `report` for a kept result, and `completions`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a run knows beside its verdicts, from the traces that its instances write, and how it is told.
+//! The parts of a result that come from the traces of the instances: overlaps, waits and stories.
 
 use serde_json::Value;
 

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use crate::faults::{admin, instance};
 use crate::harness::{
     SMALL, descendants, interrupt, is_alive, output, oversell, result_json, rounds_jsonl, stderr, stdout, until, up,
+    word,
 };
 
 fn run(more: &[&str], results: &tempfile::TempDir) -> std::process::Output {
@@ -28,8 +29,10 @@ fn a_run_finds_out_who_oversells_and_keeps_what_it_saw() {
     let table = stdout(&ran);
     assert_eq!(ran.status.code(), Some(0), "{table}{}", stderr(&ran));
     assert!(
-        table.starts_with("## Every trial"),
-        "stdout holds the result alone:\n{table}"
+        table.starts_with(
+            "**All 4 strategies did as claimed: 2 held in every round, 2 failed as expected.**\n\n```text\n"
+        ),
+        "stdout holds the result alone, and begins with the verdict:\n{table}"
     );
     assert!(table.contains("**oversold "), "{table}");
     let kept = result_json(results.path()).unwrap();
@@ -168,6 +171,33 @@ fn a_threat_that_the_instance_counts_leave_out_is_refused_before_anything_is_pla
 }
 
 #[test]
+fn a_pattern_of_threats_means_those_that_the_instance_counts_allow() {
+    let results = tempfile::tempdir().unwrap();
+    let patterns = [
+        "--threat",
+        "cr*d,second-*",
+        "--instances",
+        "2",
+        "--strategy",
+        "lua@redis",
+        "--json",
+    ];
+    let ran = run(&patterns, &results);
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let run_: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let rounds = run_["rounds"].as_array().unwrap().iter();
+    let played: Vec<_> = rounds.map(|round| round["threat"].as_str().unwrap()).collect();
+    assert_eq!(played, ["second-instance", "second-click"]);
+    let refused = run(&["--threat", "cr*d", "--instances", "2"], &results);
+    assert_eq!(refused.status.code(), Some(64));
+    assert!(
+        stderr(&refused).contains("cr*d is not played on 2 instances"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
+#[test]
 fn a_strategy_nobody_knows_is_refused_with_the_one_that_was_meant() {
     let results = tempfile::tempdir().unwrap();
     let ran = run(&["--strategy", "nope@redis"], &results);
@@ -190,7 +220,7 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     let folder = results.path().to_str().unwrap();
     let child = oversell(&["--strategy", "lua@redis", "--repeat", "100", "--results", folder])
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     until("the first round", || rounds_jsonl(results.path()));
@@ -208,9 +238,16 @@ fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were
     let run: serde_json::Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
     assert!(!run["rounds"].as_array().unwrap().is_empty());
     assert_eq!(run["as_designed"], serde_json::Value::Null);
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.contains("The run ended early: it decides nothing."), "{said}");
+    assert!(said.contains("ok lua@redis holds in all "), "{said}");
+    assert!(
+        said.lines().last().unwrap().contains(" report "),
+        "the next command: {said}"
+    );
     let again = stdout(&output(&["report", kept.to_str().unwrap()]));
-    assert!(again.starts_with("**This run ended early, after "), "{again}");
-    assert!(!again.contains("Every strategy did"), "{again}");
+    let verdict = "**The run ended early: it decides nothing.**\n\n```text\nEnded early: after ";
+    assert!(again.starts_with(verdict), "{again}");
 }
 
 #[test]
@@ -228,8 +265,9 @@ fn a_run_that_is_killed_leaves_the_rounds_that_were_over_to_be_reported() {
     assert_eq!(result_json(results.path()), None);
     let run = kept.parent().unwrap().to_str().unwrap();
     let table = stdout(&output(&["report", run]));
-    assert!(table.starts_with("**This run ended early, after "), "{table}");
-    assert!(table.contains(" rounds: it was cut off.**"), "{table}");
+    let verdict = "**The run ended early: it decides nothing.**\n\n```text\nEnded early: after ";
+    assert!(table.starts_with(verdict), "{table}");
+    assert!(table.contains(" rounds: it was cut off\n"), "{table}");
     assert!(table.contains("lua@redis"), "{table}");
     let json: serde_json::Value = serde_json::from_slice(&output(&["report", run, "--json"]).stdout).unwrap();
     assert!(!json["rounds"].as_array().unwrap().is_empty(), "{json}");
@@ -261,10 +299,7 @@ fn ctrl_c_in_the_middle_of_an_attack_leaves_nothing_on_stdout() {
 #[test]
 fn a_strategy_that_the_shop_cannot_use_is_skipped_with_its_reason_and_the_run_is_no_success() {
     let (mut child, said) = up(&["--instances", "2"]);
-    let word = |of: &str| {
-        let line = said.iter().find(|line| line.starts_with(of)).unwrap();
-        line.split_whitespace().nth(1).unwrap().to_owned()
-    };
+    let word = |of: &str| word(&said, of);
     let results = tempfile::tempdir().unwrap();
     let [host, admin, token, redis, sql] = ["shop", "app-1", "token", "redis", "sql"].map(word);
     let mut more = vec!["--host", &host, "--admin", &admin, "--admin-token", &token];

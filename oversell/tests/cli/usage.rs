@@ -1,4 +1,4 @@
-//! The command line: what it refuses, and how it says so.
+//! Wrong command lines and their messages, and the help.
 
 use crate::harness::{output, oversell, stderr, stdout};
 
@@ -61,12 +61,81 @@ fn a_wrong_value_is_refused_with_what_would_be_right() {
 }
 
 #[test]
-fn help_documents_every_exit_status() {
-    let output = output(&["--help"]);
-    assert_eq!(output.status.code(), Some(0));
-    for status in ["0  ", "1  ", "2  ", "64 ", "69 ", "78 ", "130 "] {
-        assert!(stdout(&output).contains(&format!("\n  {status}")), "{status}");
+fn help_documents_every_exit_status_of_every_command_that_can_end_with_one() {
+    for command in [
+        "", "run", "demo", "up", "buy", "crowd", "check", "serve", "health", "compare", "bench", "doctor",
+    ] {
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let output = output(&arguments);
+        assert_eq!(output.status.code(), Some(0));
+        for status in ["0  ", "1  ", "2  ", "64 ", "69 ", "78 ", "130 "] {
+            assert!(
+                stdout(&output).contains(&format!("\n  {status}")),
+                "{command}: {status}"
+            );
+        }
     }
+}
+
+#[test]
+fn the_help_of_run_names_every_threat() {
+    let help = stdout(&output(&["run", "--help"]));
+    let words: Vec<&str> = help.split([' ', ',', '.', '\n']).collect();
+    for name in loadtest::threats::names() {
+        assert!(words.contains(&name), "{name}: {help}");
+    }
+}
+
+#[test]
+fn the_steps_of_a_mechanism_are_those_of_the_chosen_store() {
+    let steps = |name: &str| {
+        let shown = stdout(&output(&["strategies", name]));
+        let (_, rest) = shown.split_once("\nsteps ").unwrap();
+        rest.split_once("\n\n").unwrap().0.to_owned()
+    };
+    let (redis, sql) = (steps("token@redis"), steps("token@sql"));
+    assert!(redis.contains("set-nx") && !redis.contains("begin"), "{redis}");
+    assert!(sql.contains("set-nx") && sql.contains("begin"), "{sql}");
+    let both = steps("token");
+    let [of_redis, of_sql] = ["@redis: ", "@sql: "].map(|store| both.find(store).unwrap());
+    let begin = both.find("begin").unwrap();
+    assert!(of_redis < of_sql && of_sql < begin, "{both}");
+}
+
+#[test]
+fn demo_takes_a_mechanism_with_one_store_and_lists_the_strategies_of_one_with_several() {
+    for (asked, why) in [
+        (
+            "none",
+            "none means several strategies: choose one of none@redis, none@sql",
+        ),
+        ("tokne", "no mechanism is called tokne; did you mean token?"),
+        ("conditional@redis", "did you mean conditional@sql?"),
+    ] {
+        let refused = output(&["demo", asked]);
+        assert_eq!(refused.status.code(), Some(64), "{asked}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(why), "{asked}: {}", stderr(&refused));
+    }
+}
+
+#[test]
+fn a_running_shop_without_the_url_of_a_store_is_refused() {
+    let host = [
+        "run",
+        "--host",
+        "http://127.0.0.1:9",
+        "--admin",
+        "http://127.0.0.1:9",
+        "--admin-token",
+        "x",
+    ];
+    let refused = output(&host);
+    assert_eq!(refused.status.code(), Some(64), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("--redis, --sql or both"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]

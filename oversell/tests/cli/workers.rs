@@ -10,7 +10,7 @@ use crate::harness::{output, oversell, stderr};
 
 const TOKEN: &str = "known to all of them";
 
-/// Runs the crowd of one round, with so many workers or with none: what the run found.
+/// Plays the crowd of one round with so many workers, or with none, and returns the result.
 fn run(workers: usize) -> Value {
     let results = tempfile::tempdir().unwrap();
     let folder = results.path().to_str().unwrap();
@@ -48,7 +48,7 @@ fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-/// Asks the run for a share, as a worker does, as soon as somebody listens there; whether it was given one.
+/// Asks the run for its share of the load, as a worker does, and returns whether it got one.
 fn takes_a_share(process: &mut Child, at: SocketAddr) -> bool {
     let mut run = loop {
         match TcpStream::connect(at) {
@@ -107,7 +107,7 @@ fn three_workers_ask_for_what_one_of_three_times_the_size_asks_for_and_hear_the_
             (&90.into(), &90.into()),
             "{lua}"
         );
-        // And two more who came afterwards to each item, one of them at the end of the run.
+        // Two more buyers came to each item afterwards, one of them at the end of the run.
         assert_eq!(lua["told"]["sold_out"], 95, "{lua}");
     }
 }

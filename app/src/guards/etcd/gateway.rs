@@ -1,4 +1,4 @@
-//! HTTP to etcd's gateway: one answer to one request, or a stream of messages.
+//! HTTP to etcd's gateway: requests with one response each, and the stream of a watch.
 
 use std::fmt::Display;
 use std::io;
@@ -16,10 +16,10 @@ use crate::domain::Error;
 /// How long etcd may take to answer before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long it may take to accept a connection.
+/// How long etcd may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(1);
 
-/// The longest message of a watch, in bytes: the deletion of one key takes some hundreds.
+/// The longest message of a watch, in bytes. The deletion of one key takes some hundreds.
 const MAX_MESSAGE: usize = 65_536;
 
 pub(super) struct Gateway {
@@ -36,13 +36,13 @@ impl Gateway {
         })
     }
 
-    /// One answer.
+    /// Sends a request and returns the response. A 404 is an error.
     pub(super) async fn ask<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Error> {
         let answer = self.ask_if_there(path, body).await?;
         answer.ok_or_else(|| unexpected(format_args!("{path}: not found")))
     }
 
-    /// One answer; none where that which is asked about does not exist.
+    /// Sends a request and returns the response; `None` on a 404, when the object does not exist.
     pub(super) async fn ask_if_there<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<Option<T>, Error> {
         let answering = async {
             let answer = self.post(path, body).await?;
@@ -54,7 +54,7 @@ impl Gateway {
         answered(answering).await
     }
 
-    /// The stream of a watch, once etcd has said that it watches.
+    /// Opens a watch, and waits until etcd has confirmed it.
     pub(super) async fn watch(&self, body: &Value) -> Result<Watch, Error> {
         const PATH: &str = "/v3/watch";
         let answering = async {
@@ -86,7 +86,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Waits until the key is gone, or the watch has ended without having seen that.
+    /// Waits until the key is deleted. Also returns when the watch ends without having seen that.
     pub(super) async fn deleted(&mut self) -> Result<(), Error> {
         while let Some(watched) = self.message().await? {
             if watched.canceled || !watched.events.is_empty() {
@@ -96,7 +96,7 @@ impl Watch {
         Ok(())
     }
 
-    /// The next message, one on each line; none at the end of the stream.
+    /// Returns the next message; `None` at the end of the stream. Each line is one message.
     async fn message(&mut self) -> Result<Option<Watched>, Error> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {

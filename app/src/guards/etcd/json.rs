@@ -1,28 +1,27 @@
-//! The language of etcd's HTTP gateway: JSON with bytes in base64 and long numbers in quotes.
+//! The JSON of etcd's HTTP gateway: bytes in base64, long numbers in quotes.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// What etcd says of itself in every answer.
 #[derive(Default, Deserialize)]
 pub(super) struct Header {
     #[serde(default, deserialize_with = "number")]
     pub(super) revision: u64,
 }
 
-/// The answer to a lease that is wanted, or kept alive.
+/// The response to the grant or the renewal of a lease.
 #[derive(Deserialize)]
 pub(super) struct LeaseAnswer {
     #[serde(rename = "ID", default, deserialize_with = "number")]
     pub(super) id: u64,
-    /// In seconds. None when there is no such lease.
+    /// In seconds; 0 when the lease does not exist.
     #[serde(rename = "TTL", default, deserialize_with = "number")]
     pub(super) length_s: u64,
 }
 
-/// Keys, as far as they were asked for.
+/// The keys that a request has found.
 #[derive(Default, Deserialize)]
 pub(super) struct Range {
     #[serde(default)]
@@ -37,7 +36,6 @@ pub(super) struct KeyValue {
     pub(super) key: String,
 }
 
-/// The answer to a transaction.
 #[derive(Deserialize)]
 pub(super) struct Transaction {
     #[serde(default)]
@@ -48,7 +46,7 @@ pub(super) struct Transaction {
     pub(super) responses: Vec<Response>,
 }
 
-/// The answer to one request of a transaction.
+/// The response to one request of a transaction.
 #[derive(Deserialize)]
 pub(super) struct Response {
     pub(super) response_range: Option<Range>,
@@ -60,7 +58,7 @@ pub(super) struct Message<T> {
     pub(super) result: T,
 }
 
-/// What a watch says.
+/// The content of a message of a watch.
 #[derive(Deserialize)]
 pub(super) struct Watched {
     #[serde(default)]
@@ -73,10 +71,10 @@ pub(super) fn encoded(bytes: impl AsRef<[u8]>) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// The end of the range of all keys that begin with `prefix`.
+/// Returns the end of the range of all keys that begin with `prefix`, in base64.
 pub(super) fn end_of_range(prefix: &str) -> String {
     let mut end = prefix.as_bytes().to_vec();
-    // ASCII has a neighbour above.
+    // An ASCII byte plus one does not overflow.
     if let Some(last) = end.last_mut() {
         *last += 1;
     }

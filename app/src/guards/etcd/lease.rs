@@ -1,4 +1,4 @@
-//! A lease that is kept alive for as long as it is wanted, from the moment it is granted: it may run out in the queue, too.
+//! A lease and its renewal. The renewal starts with the grant, since the lease can end in the queue, too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::protocol::{Granted, Protocol};
 use crate::domain::Error;
 use crate::probe::Probe;
 
-/// A lease. Dropped without being revoked, it ends by itself.
+/// A lease. Dropped without being revoked, it is no longer renewed and ends.
 pub(super) struct Lease {
     protocol: Arc<Protocol>,
     id: u64,
@@ -19,7 +19,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// A new lease for a key under `prefix`, for `length` rounded up to what etcd grants: whole seconds.
+    /// Returns a new lease of `length`, rounded up to the whole seconds of etcd, for a key under `prefix`.
     pub(super) async fn granted(
         protocol: Arc<Protocol>,
         length: Duration,
@@ -42,12 +42,12 @@ impl Lease {
         self.id
     }
 
-    /// Whether it is sure to run still, by the clock of this instance.
+    /// Whether the lease is known to be valid, by the clock of this instance.
     pub(super) fn is_kept(&self) -> bool {
         Instant::now() < *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it, and with it its key. False when it had ended before.
+    /// Ends the lease and deletes its key. False when the lease had ended before.
     pub(super) async fn revoke(self, probe: &Probe) -> Result<bool, Error> {
         self.renewal.abort();
         self.protocol.revoke(self.id, probe).await
@@ -62,7 +62,7 @@ async fn renew(protocol: Arc<Protocol>, granted: Granted, valid_until: Arc<Mutex
         let until = match renewed {
             Ok(Some(length)) => begun + length,
             Ok(None) => begun,
-            // The next third may bring an answer.
+            // The lease may still be valid: the next renewal will tell.
             Err(error) => {
                 tracing::warn!(%error, "the lease was not renewed");
                 continue;

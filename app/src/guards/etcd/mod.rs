@@ -1,14 +1,15 @@
-//! etcd's lock: a key under a lease for each one who wants it; the oldest key, by its create revision, has the lock.
+//! etcd's lock: each purchase puts a key under its own lease; the key with the lowest create revision has the lock.
 //!
 //! ```text
-//! A: lease of 1 s; put lock/a under it -> revision 7; the oldest is 7: A has the lock
-//!                     B: lease; put lock/b -> 8; the one before is 7: watches lock/a and nothing else
-//! A: lease kept alive every third of it ... revoked, or A dies and it ends: lock/a is deleted
-//!                     B: woken; nobody is before 8; is lock/b still there? then B has the lock
+//! A: lease of 1 s; put lock/a under it -> revision 7; the oldest key is 7: A has the lock
+//!                     B: lease; put lock/b -> revision 8; the key before it is 7: watches lock/a only
+//! A: renews the lease every third of it ... revokes it, or dies and it ends: lock/a is deleted
+//!                     B: woken; no key is before 8, and lock/b still exists: B has the lock
 //! ```
 //!
-//! Without that last look, one whose lease ended while it waited would go in, too. The lease can end while its holder is
-//! paused: then both write. Cost: three round trips, one more per third of the lease, and four for each one before it.
+//! Without that last check, a waiter whose lease has ended in the queue would enter, too. The lease can end while its
+//! holder is paused: then both write.
+//! Cost: three round trips, one more per third of the lease, and four for each predecessor.
 
 mod gateway;
 mod json;
@@ -31,7 +32,7 @@ use crate::probe::{Probe, Step};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
-/// The service that it is.
+/// The name of the service.
 const SERVICE: &str = "etcd";
 
 const WAIT: Step = Step::local("wait");
@@ -69,7 +70,7 @@ impl Etcd {
         })
     }
 
-    /// Waits until nobody is before `revision`; false when that takes too long.
+    /// Waits until no key is older than `revision`. False when the deadline passes first.
     async fn is_first(&self, prefix: &str, revision: u64, deadline: Instant, probe: &Probe) -> Result<bool, Error> {
         while let Some(before) = self.protocol.predecessor(prefix, revision, probe).await? {
             let mut watch = self.protocol.watch(&before, probe).await?;
@@ -108,12 +109,12 @@ impl Guard for Etcd {
     }
 }
 
-/// Begins the key of each one who wants the lock.
+/// Returns the prefix of the keys that compete for the lock of `item`.
 fn prefix(item: &Name) -> String {
     format!("{}/", lock_key(item))
 }
 
-/// The oldest key.
+/// The lock, held by the oldest key.
 struct HeldLock {
     lease: Lease,
 }

@@ -1,4 +1,4 @@
-//! What is asked of etcd, each one round trip to its HTTP gateway.
+//! The requests to etcd. Each one is one round trip to its HTTP gateway.
 
 use std::time::Duration;
 
@@ -20,25 +20,23 @@ pub(super) const REVOKE: Step = Step::command("revoke", &["etcd/LeaseRevoke"]).p
 
 pub(super) struct Protocol(Gateway);
 
-/// A lease as it was granted.
 #[derive(Clone, Copy)]
 pub(super) struct Granted {
     pub(super) id: u64,
     pub(super) length: Duration,
 }
 
-/// A key that was put.
 pub(super) struct Put {
     /// Its create revision.
     pub(super) revision: u64,
-    /// Whether nobody was before it.
+    /// Whether it is the oldest key.
     pub(super) is_first: bool,
 }
 
-/// The key before ours.
+/// The predecessor of a key.
 pub(super) struct Before {
     pub(super) key: String,
-    /// When it was seen.
+    /// The revision at which it was seen.
     pub(super) revision: u64,
 }
 
@@ -47,7 +45,7 @@ impl Protocol {
         Ok(Self(Gateway::new(url)?))
     }
 
-    /// A lease of that length, rounded up to seconds.
+    /// Grants a lease of `length`, rounded up to whole seconds.
     pub(super) async fn grant(&self, length: Duration, key: &str, probe: &Probe) -> Result<Granted, Error> {
         let length_s = length.as_secs() + u64::from(length.subsec_nanos() > 0);
         let granted = Command::new(async move {
@@ -62,7 +60,7 @@ impl Protocol {
         probe.step(&GRANT, &key, granted, words).await
     }
 
-    /// Puts a key that ends with the lease, and looks who is the oldest under `prefix`.
+    /// Puts a key that ends with the lease, and reads the oldest key under `prefix`. An existing key is an error.
     pub(super) async fn put(&self, prefix: &str, key: &str, lease: u64, probe: &Probe) -> Result<Put, Error> {
         let is_new = json!({ "key": encoded(key), "target": "CREATE", "result": "EQUAL", "create_revision": "0" });
         let put = json!({ "request_put": { "key": encoded(key), "lease": lease.to_string() } });
@@ -71,7 +69,7 @@ impl Protocol {
         let put = Command::new(async move {
             let answer: Transaction = self.0.ask("/v3/kv/txn", &body).await?;
             if !answer.succeeded {
-                return Err(Error::given_up(SERVICE, &"the key was there already"));
+                return Err(Error::given_up(SERVICE, &"the key exists already"));
             }
             let ranges = answer.responses.into_iter().filter_map(|answer| answer.response_range);
             let oldest = ranges.flat_map(|range| range.kvs).next();
@@ -84,7 +82,7 @@ impl Protocol {
         probe.step(&PUT, &key, put, words).await
     }
 
-    /// The youngest of those that are older than `revision`.
+    /// Returns the youngest key that is older than `revision`.
     pub(super) async fn predecessor(
         &self,
         prefix: &str,
@@ -112,7 +110,7 @@ impl Protocol {
         probe.step(&PREDECESSOR, &prefix, before, words).await
     }
 
-    /// What tells that the key is gone, also when it went since it was seen.
+    /// Watches the deletion of a key, from the revision on at which it was seen: no deletion is missed.
     pub(super) async fn watch(&self, before: &Before, probe: &Probe) -> Result<Watch, Error> {
         let since = (before.revision + 1).to_string();
         let one = json!({ "key": encoded(&before.key), "start_revision": since, "filters": ["NOPUT"] });
@@ -121,7 +119,7 @@ impl Protocol {
         probe.step(&WATCH, &before.key, watch, |_| "watched").await
     }
 
-    /// Whether our own key is still there.
+    /// Whether the key still exists.
     pub(super) async fn is_there(&self, key: &str, probe: &Probe) -> Result<bool, Error> {
         let body = json!({ "key": encoded(key) });
         let check = Command::new(async move {
@@ -132,7 +130,7 @@ impl Protocol {
         probe.step(&CHECK, &key, check, words).await
     }
 
-    /// How long the lease runs from now on; none when it has ended.
+    /// Renews a lease and returns how long it runs from now on; `None` when it has ended.
     pub(super) async fn keep_alive(&self, lease: u64, probe: &Probe) -> Result<Option<Duration>, Error> {
         let body = json!({ "ID": lease.to_string() });
         let renew = Command::new(async move {
@@ -144,7 +142,7 @@ impl Protocol {
         probe.step(&RENEW, &lease, renew, words).await
     }
 
-    /// Ends a lease, and with it its key. False when it had ended before.
+    /// Ends a lease and deletes its key. False when the lease had ended before.
     pub(super) async fn revoke(&self, lease: u64, probe: &Probe) -> Result<bool, Error> {
         let body = json!({ "ID": lease.to_string() });
         let revoke = Command::new(async move {
@@ -155,7 +153,7 @@ impl Protocol {
         probe.step(&REVOKE, &lease, revoke, words).await
     }
 
-    /// Deletes all keys under `prefix` for an operator, which is no step of a purchase.
+    /// Deletes all keys under `prefix`. An operator asks for this, so it is not a step of a purchase.
     pub(super) async fn forget(&self, prefix: &str) -> Result<(), Error> {
         let body = json!({ "key": encoded(prefix), "range_end": end_of_range(prefix) });
         let _: Value = self.0.ask("/v3/kv/deleterange", &body).await?;
@@ -163,7 +161,7 @@ impl Protocol {
     }
 }
 
-/// The first of all keys under `prefix`, by create revision.
+/// Returns the body of a request for the first key under `prefix`, in the `order` of create revisions.
 fn sorted(prefix: &str, order: &str) -> Value {
     json!({
         "key": encoded(prefix),

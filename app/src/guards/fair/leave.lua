@@ -1,5 +1,5 @@
--- Gives the lock KEYS[1] of ARGV[1] back, or its place in the queue KEYS[2] with KEYS[3], and tells the next waiter on its
--- channel, which KEYS[4] begins. 1 when the lock was held by ARGV[1], otherwise 0.
+-- Releases the lock KEYS[1] of ARGV[1], or gives up its place in the queue KEYS[2] with KEYS[3]. Then tells the next
+-- waiter on its channel, whose name begins with KEYS[4]. Returns 1 when ARGV[1] held the lock, otherwise 0.
 local held = 0
 if redis.call('get', KEYS[1]) == ARGV[1] then
     redis.call('del', KEYS[1])

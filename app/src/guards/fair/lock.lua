@@ -1,11 +1,11 @@
--- Takes the lock KEYS[1] for ARGV[1], for ARGV[2] ms, if it is free and nobody came before; otherwise keeps a place in the
--- queue KEYS[2], whose waiters are alive until the times in KEYS[3], and says after how many ms to ask again.
--- nil when taken. KEYS[4] begins the channel of each waiter.
+-- Takes the lock KEYS[1] for ARGV[1], for ARGV[2] ms, if it is free and no waiter is ahead: returns nil. Otherwise
+-- keeps a place in the queue KEYS[2], and returns after how many ms to try again. KEYS[3] has the time until which each
+-- waiter counts as alive. KEYS[4] begins the name of each waiter's channel.
 local me, lease = ARGV[1], tonumber(ARGV[2])
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Who has not asked for the length of a lease is dead.
+-- A waiter that has not tried for one lease is dead.
 local first = redis.call('lindex', KEYS[2], 0)
 while first and tonumber(redis.call('hget', KEYS[3], first) or '0') <= now do
     redis.call('lpop', KEYS[2])
@@ -30,7 +30,7 @@ redis.call('pexpire', KEYS[3], lease)
 
 local again = math.floor(lease / 3)
 if left == -2 then
-    -- Whom the release has told may have died since.
+    -- The waiter that the release has told may have died since.
     redis.call('publish', KEYS[4] .. first, 'free')
 elseif left >= 0 and left < again and (not first or first == me) then
     again = left

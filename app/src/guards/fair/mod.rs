@@ -1,17 +1,18 @@
-//! A fair lock: who finds it taken gets a place in a queue, and only the first of the queue may take it.
+//! A fair lock: a purchase that finds it taken joins a queue, and only the first in the queue may take the lock.
 //!
 //! ```text
 //! A: lock -> taken
 //!                     B: lock -> place 1 ...
 //!                                         C: lock -> place 2 ...
 //! A: compare-and-delete, PUBLISH to B
-//!                                                            D: lock -> place 3, though it is free
+//!                                                            D: lock -> place 3, although it is free
 //!                     B: woken; lock -> taken
 //! ```
 //!
-//! First come, first served, and one waiter is woken for each release. Who waits asks every third of a lease, or loses the
-//! place: a dead one delays the others by one lease. Nothing renews the lease of the holder: one that outlives it is not
-//! protected. Cost: two round trips, and while waiting one for each third of a lease and one for each wake-up.
+//! Waiters are served first come, first served, and each release wakes one. A waiter tries again every third of a
+//! lease. One that stops loses its place after one lease, which delays the others. The lease of the holder is not
+//! renewed: a holder that outlives it is not protected.
+//! Cost: two round trips, and while waiting one for each third of a lease and one for each wake-up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "fair",
         family: Family::LeaseLock,
         lesson: 5,
-        summary: "a queue in Redis: only who came first may take the lock, and is woken for it",
+        summary: "a queue in Redis: a release wakes the first waiter, and only that one may take the lock",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
@@ -58,11 +59,11 @@ struct Fair {
     scripts: Arc<Scripts>,
     wakeups: Arc<Wakeups>,
     timeouts: Timeouts,
-    /// Ends with the guard.
+    /// Stops when the guard is dropped.
     _listener: AbortOnDropHandle<()>,
 }
 
-/// The scripts, and where they run.
+/// The scripts, and the server that runs them.
 struct Scripts {
     redis: Arc<Redis>,
     lock: Script,
@@ -86,7 +87,7 @@ impl Fair {
     }
 }
 
-/// The lock, the queue in the order of arrival, and until when each waiter in it is alive.
+/// The keys of the lock, of the queue in order of arrival, and of the times until which its waiters count as alive.
 fn keys(item: &Name) -> [String; 3] {
     [
         lock_key(item),
@@ -95,7 +96,7 @@ fn keys(item: &Name) -> [String; 3] {
     ]
 }
 
-/// What the channels of an item's waiters begin with.
+/// Returns the prefix of the channels of an item's waiters.
 fn channels(item: &Name) -> String {
     format!("released:{{{item}}}:")
 }
@@ -110,7 +111,7 @@ impl Guard for Fair {
             owner: Uuid::new_v4().to_string(),
         };
         let channel = channels(item) + &held.owner;
-        // Listening before the first attempt: a release in between cannot go unheard.
+        // Listens before the first attempt, so that it misses no release.
         let waiting = self.wakeups.wait_at(&channel);
         while let Some(again) = held.take(self.timeouts.lease, probe).await? {
             if Instant::now() >= deadline {
@@ -138,7 +139,7 @@ struct HeldLock {
 }
 
 impl HeldLock {
-    /// Takes the lock, or keeps the place in the queue; then it says after how long to ask again.
+    /// Takes the lock: `None`. Otherwise keeps the place in the queue, and returns the pause before the next attempt.
     async fn take(&self, lease: Duration, probe: &Probe) -> Result<Option<Duration>, Error> {
         let mut call = self.scripts.lock.prepare_invoke();
         call.key(&keys(&self.item)).key(channels(&self.item));
@@ -148,7 +149,7 @@ impl HeldLock {
         Ok(again_ms.await?.map(Duration::from_millis))
     }
 
-    /// Gives back what there is: the lock or the place. Whether it was the lock.
+    /// Releases the lock or gives up the place in the queue. True when it held the lock.
     async fn leave(&self, step: &Step, probe: &Probe) -> Result<bool, Error> {
         let mut call = self.scripts.leave.prepare_invoke();
         call.key(&keys(&self.item)).key(channels(&self.item)).arg(&self.owner);

@@ -1,10 +1,10 @@
--- Takes the lock of buyer ARGV[1] for ARGV[2], for ARGV[3] ms, on behalf of order ARGV[4]: 'taken', 'held', or 'refused' when
--- the buyer has entered in this interval, or ARGV[5] others have. KEYS[1] holds the locks of buyers, KEYS[2] when each of
--- them entered, KEYS[3] the orders that they entered for; all three for ARGV[6] s after the last one.
+-- Takes the lock of buyer ARGV[1] for owner ARGV[2] and order ARGV[4], for ARGV[3] ms: 'taken', 'held', or 'refused'
+-- when the buyer has entered in this interval, or ARGV[5] others have. KEYS[1] has the locks of the buyers, KEYS[2] the
+-- times when they entered, KEYS[3] their orders. All three expire ARGV[6] s after the last entry.
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- The same order once more is the same purchase, be it sent under another name.
+-- The same order again is the same purchase, even if the buyer has another name.
 local known = redis.call('sismember', KEYS[3], ARGV[4]) == 1
 local full = redis.call('hlen', KEYS[2]) >= tonumber(ARGV[5])
 if not known and (full or redis.call('hexists', KEYS[2], ARGV[1]) == 1) then

@@ -1,4 +1,4 @@
-//! A lock of the buyer and not of the stock: each buyer enters once in an interval, which is the length of the sale.
+//! A lock on the buyer and not on the stock: each buyer enters once per interval, which is the length of the sale.
 //!
 //! ```text
 //! A: lock buyer a -> taken, the first time in this sale
@@ -6,13 +6,13 @@
 //! A: read 1
 //!                     B: read 1
 //! A: write 0, order
-//!                     B: write 0, order    -- oversold: two buyers never meet
+//!                     B: write 0, order    -- oversold: two buyers have two locks
 //! A: lock buyer a -> entered before: refused at once
 //! ```
 //!
-//! It keeps a buyer from buying twice, which is what it is for; a purchase that is sent again is the same purchase and may
-//! enter again. The stock needs another guard. Cost: two round trips, and one for each attempt while the same purchase is
-//! being carried out elsewhere.
+//! It keeps a buyer from buying twice, which is its purpose. A retry is the same purchase and may enter again. The
+//! stock needs another guard.
+//! Cost: two round trips, and one for each attempt while the same purchase is running elsewhere.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ use crate::probe::{Actor, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
-/// Buyers who may enter in one interval: a bound on what Redis has to hold.
+/// The most buyers in one interval. It bounds the data in Redis.
 const MAX_BUYERS: u32 = 1_000_000;
 
-/// How long Redis remembers them after the last of them, in seconds: also those of an item that was never on sale.
+/// How long Redis remembers the buyers after the last entry, in seconds, also of an item that was never on sale.
 const REMEMBERED_FOR_S: u32 = 24 * 60 * 60;
 
 const ENTER: Step = Step::command("lock-buyer", &["EVALSHA"]).plays(Role::Lock);
@@ -41,7 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "interval",
         family: Family::BuyerLimit,
         lesson: 4,
-        summary: "a lock of the buyer, who may enter once in a sale; nothing protects the stock",
+        summary: "a lock on the buyer, who may enter once per sale; nothing protects the stock",
         claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
@@ -68,7 +68,7 @@ struct Interval {
     timeouts: Timeouts,
 }
 
-/// The locks of an item's buyers, when each of them entered, and the orders that they entered for.
+/// The keys of the locks of an item's buyers, of the times at which they entered, and of their orders.
 fn keys(item: &Name) -> [String; 3] {
     ["locks", "t", "orders"].map(|what| format!("interval:{{{item}}}:{what}"))
 }
@@ -77,7 +77,7 @@ fn keys(item: &Name) -> [String; 3] {
 impl Guard for Interval {
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let (Actor::Purchase(attempt) | Actor::Renewal(attempt)) = probe.actor() else {
-            // Whoever is no buyer has nothing to wait for.
+            // Only a purchase has a buyer to lock.
             return Ok(None);
         };
         let (keys, buyer, owner) = (keys(item), attempt.buyer.clone(), Uuid::new_v4().to_string());
@@ -111,7 +111,7 @@ impl Guard for Interval {
         Ok(None)
     }
 
-    /// With the sale its interval ends.
+    /// Ends the interval with the sale.
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&keys(item)).await
     }

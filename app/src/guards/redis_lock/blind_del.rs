@@ -1,4 +1,4 @@
-//! A lock that is given back by DEL, whoever owns it by then.
+//! A lock that is released by DEL, without a check of its owner.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 
-/// Asks nobody whose lock it is.
+/// Does not check the owner.
 pub(in crate::guards) const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
 
-/// A lock that is given back by [`DEL`].
+/// A lock that is released by [`DEL`].
 pub(in crate::guards) struct HeldLock {
     pub(in crate::guards) redis: Arc<Redis>,
     pub(in crate::guards) key: String,

@@ -1,4 +1,4 @@
-//! A lock whose value only its owner knows, given back by compare-and-delete.
+//! A lock whose value only its owner knows, released by compare-and-delete.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 
-/// Deletes the lock only while it still holds our token; a bare DEL would end somebody else's lock.
+/// Deletes the lock only while it still has the owner's token. A bare DEL would delete the lock of a later holder.
 pub(in crate::guards) const RELEASE: &str = r"
 if redis.call('get', KEYS[1]) == ARGV[1] then
     return redis.call('del', KEYS[1])

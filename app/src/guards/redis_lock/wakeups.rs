@@ -1,8 +1,8 @@
-//! Ends of locks, heard over one pub/sub connection and passed to the waiters of this instance.
+//! Releases of locks, received over one pub/sub connection and passed to the waiters of this instance.
 //!
-//! One pattern subscription serves all items, open before anybody waits: no SUBSCRIBE stands on the way of a waiter,
-//! so no message can fall between a failed attempt and the beginning of the wait. As in Redisson each instance wakes
-//! one waiter per release; the instances then race.
+//! One pattern subscription serves all items. It is open before the first waiter, so a waiter needs no SUBSCRIBE of its
+//! own, and no message is lost between a failed attempt and the beginning of the wait. As in Redisson each instance
+//! wakes one waiter per release; the instances then race.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -23,24 +23,24 @@ pub(in crate::guards) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUB
 pub(in crate::guards) const RECEIVE: Step = Step::local("receive");
 pub(in crate::guards) const PING: Step = Step::command("ping", &["PING"]);
 
-/// The channels of all items.
+/// The pattern of the channels of all items.
 const PATTERN: &str = "released:*";
 
-/// Silence after which the subscription is asked whether it still lives. One that went dead without a word would leave
-/// every waiter to the end of the lease.
+/// The silence after which a PING checks the subscription. A subscription that died unnoticed would leave every waiter
+/// waiting until the lease ends.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Pause before a lost subscription is tried again.
+/// The pause before a lost subscription is opened again.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// The waiters of this instance, by channel. A channel is in the map only while somebody waits at it.
+/// The waiters of this instance, by channel. The map has a channel only while it has waiters.
 #[derive(Default)]
 pub(in crate::guards) struct Wakeups {
     waiters: Mutex<HashMap<String, Arc<Notify>>>,
 }
 
 impl Wakeups {
-    /// Joins the waiters at `channel`.
+    /// Adds a waiter at `channel`.
     pub(in crate::guards) fn wait_at<'a>(&'a self, channel: &'a str) -> ChannelWaiter<'a> {
         let bell = self.waiters().entry(channel.to_owned()).or_default().clone();
         ChannelWaiter {
@@ -63,13 +63,13 @@ impl Wakeups {
     fn wake_all(&self) {
         for bell in self.waiters().values() {
             bell.notify_waiters();
-            // And one who is just about to wait.
+            // Also reaches a waiter that is about to wait.
             bell.notify_one();
         }
     }
 }
 
-/// A place among the waiters, given up when dropped.
+/// One waiter at a channel. Dropping it leaves the channel.
 pub(in crate::guards) struct ChannelWaiter<'a> {
     wakeups: &'a Wakeups,
     channel: &'a str,
@@ -77,7 +77,7 @@ pub(in crate::guards) struct ChannelWaiter<'a> {
 }
 
 impl ChannelWaiter<'_> {
-    /// Comes back after a release. One that came before this call is not lost.
+    /// Returns after a release. A release before this call is not lost.
     pub(in crate::guards) async fn woken(&self) {
         self.bell.notified().await;
     }
@@ -86,14 +86,14 @@ impl ChannelWaiter<'_> {
 impl Drop for ChannelWaiter<'_> {
     fn drop(&mut self) {
         let mut waiters = self.wakeups.waiters();
-        // The map's own and this one: nobody else waits here.
+        // Only the map and this waiter are left.
         if Arc::strong_count(&self.bell) <= 2 {
             waiters.remove(self.channel);
         }
     }
 }
 
-/// Begins to listen, until the handle is dropped.
+/// Starts to listen. Dropping the handle stops it.
 pub(in crate::guards) fn start(redis: Arc<Redis>, world: &World) -> (Arc<Wakeups>, AbortOnDropHandle<()>) {
     let wakeups = Arc::<Wakeups>::default();
     let heard_by = wakeups.clone();
@@ -113,7 +113,7 @@ async fn listen(redis: Arc<Redis>, wakeups: Arc<Wakeups>, probe: Probe) {
 async fn receive(redis: &Redis, wakeups: &Wakeups, probe: &Probe) -> Result<(), Error> {
     let subscribe = redis.subscribe(PATTERN);
     let mut subscriber = probe.step(&SUBSCRIBE, &PATTERN, subscribe, |_| "listening").await?;
-    // What was published while nobody listened is gone: let everybody look for themselves.
+    // Messages from before the subscription are lost, so all waiters try again.
     wakeups.wake_all();
     loop {
         let message = timeout(QUIET, subscriber.next());

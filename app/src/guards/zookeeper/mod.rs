@@ -1,14 +1,14 @@
-//! ZooKeeper's lock: each one who wants it gets a place in a queue, a node that ends with its session.
+//! ZooKeeper's lock: each purchase creates a node in a queue. It ends with its session. The first node has the lock.
 //!
 //! ```text
 //! A: create /lock/a- (ephemeral, sequential) -> a-1; list the children: a-1 is the first, so A has the lock
-//!                     B: create -> b-2; list: a-1 is before it; watches a-1 and nobody else
+//!                     B: create -> b-2; list: a-1 is before it; watches a-1 only
 //! A: delete a-1 ... or A dies, and its session ends
 //!                     B: woken by the watch; list: b-2 is the first
 //! ```
 //!
-//! Fair, and no crowd wakes up at once. A session can end while its holder is paused and believes that it lives: then both
-//! write. Cost: five round trips for the first who wants an item, three for those after, two for each one before them.
+//! It is fair, and a release wakes one waiter. A session can end while its holder is paused: then both write.
+//! Cost: five round trips for the first purchase of an item, three for later ones, two for each predecessor.
 
 mod queue;
 mod session;
@@ -30,7 +30,7 @@ use crate::probe::{Probe, Step};
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
-/// The service that it is.
+/// The name of the service.
 const SERVICE: &str = "zookeeper";
 
 const WAIT: Step = Step::local("wait");
@@ -66,7 +66,7 @@ impl ZooKeeper {
     }
 }
 
-/// Who wants the lock of an item.
+/// Returns the queue for the lock of an item.
 fn queue(session: Arc<Client>, item: &Name) -> Queue {
     let path = format!("/{}", lock_key(item));
     Queue { session, path }
@@ -77,7 +77,7 @@ impl Guard for ZooKeeper {
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let deadline = Instant::now() + self.timeouts.wait;
         let session = self.sessions.current(probe).await?;
-        // From here on it leaves the queue when it is dropped, be it by an error.
+        // From here on a drop leaves the queue, also after an error.
         let place = QueueNode::take(queue(session, item), probe).await?;
         loop {
             let before = match place.ahead(probe).await? {
@@ -102,14 +102,14 @@ impl Guard for ZooKeeper {
     }
 }
 
-/// The first place in the queue.
+/// The lock, held by the first node in the queue.
 struct HeldLock {
     place: QueueNode,
 }
 
 #[async_trait]
 impl Held for HeldLock {
-    /// Who is cut off from ZooKeeper does not know whether the session still lives, and does not write.
+    /// Without a connection a holder does not know whether its session still lives, so it does not write.
     async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
         Ok(self.place.is_kept())
     }

@@ -1,4 +1,4 @@
-//! Places in the queue for a lock: nodes that ZooKeeper numbers, and that end with the session of who took them.
+//! The queue for a lock: nodes that ZooKeeper numbers, and that end with the session that created them.
 
 use std::sync::Arc;
 
@@ -10,27 +10,26 @@ use super::session::{self, CHILDREN, CREATE, CREATE_QUEUE, DELETE, WATCH};
 use crate::domain::Error;
 use crate::probe::{Command, Probe};
 
-/// Who has to go first.
+/// The predecessor of a node.
 pub(super) enum Ahead {
     Nobody,
-    /// The node just before ours.
+    /// The node just before this one.
     One(String),
-    /// Our own node is gone, and with it the place.
     Gone,
 }
 
 /// A place in a queue. Dropping it leaves the queue, in the background.
 pub(super) struct QueueNode {
     queue: Queue,
-    /// Begins the node's name: so it is found again when the answer to its creation was lost.
+    /// The prefix of the node's name: it finds the node when the response to its creation was lost.
     owner: String,
-    /// The node's whole name, once it is known.
+    /// The node's full name, once it is known.
     node: Option<String>,
-    /// For what is left to do when it is dropped; none when nothing is.
+    /// The probe for the cleanup on drop; `None` when there is nothing to clean up.
     probe: Option<Probe>,
 }
 
-/// The node above all places, and the session in which it is asked.
+/// The parent of the queue's nodes, and the session for its requests.
 #[derive(Clone)]
 pub(super) struct Queue {
     pub(super) session: Arc<Client>,
@@ -59,12 +58,12 @@ impl QueueNode {
         }
     }
 
-    /// Whether the session, and with it the place, is known to live.
+    /// Whether the session is known to live, and the node with it.
     pub(super) fn is_kept(&self) -> bool {
         session::is_connected(&self.queue.session)
     }
 
-    /// Who is before us.
+    /// Returns the predecessor of this node.
     pub(super) async fn ahead(&self, probe: &Probe) -> Result<Ahead, Error> {
         let mut nodes = self.queue.nodes(probe).await?;
         nodes.sort_by_key(|node| number(node));
@@ -76,7 +75,7 @@ impl QueueNode {
         })
     }
 
-    /// What tells that a node is gone; none when it is gone already.
+    /// Watches the end of a node; `None` when it is gone already.
     pub(super) async fn watch(&self, node: &str, probe: &Probe) -> Result<Option<OneshotWatcher>, Error> {
         let Queue { session, path } = &self.queue;
         let watch = Command::new(session::watch(session, path, node));
@@ -84,7 +83,7 @@ impl QueueNode {
         probe.step(&WATCH, &node, watch, words).await
     }
 
-    /// Leaves the queue. False when the place was lost before.
+    /// Leaves the queue. False when the node was gone before.
     pub(super) async fn leave(mut self, probe: &Probe) -> Result<bool, Error> {
         let node = self.node.as_deref().unwrap_or_default();
         let left = self.queue.delete(node, probe).await?;
@@ -94,7 +93,7 @@ impl QueueNode {
 }
 
 impl Drop for QueueNode {
-    /// The session goes on for others, so the node would stay.
+    /// Deletes the node. The session lives on for other purchases, and the node would, too.
     fn drop(&mut self) {
         let (Some(probe), Ok(runtime)) = (self.probe.take(), Handle::try_current()) else {
             return;
@@ -121,7 +120,7 @@ impl Queue {
         probe.step(&DELETE, &node, delete, words).await
     }
 
-    /// Deletes the node of that owner, whose name may have got lost.
+    /// Deletes the node of `owner`. Its name is unknown if the response to its creation was lost.
     async fn clear(&self, owner: &str, node: Option<String>, probe: &Probe) -> Result<(), Error> {
         let found = match node {
             Some(node) => Some(node),
@@ -136,7 +135,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Deletes all places for an operator, which is no step of a purchase.
+    /// Deletes all nodes. An operator asks for this, so it is not a step of a purchase.
     pub(super) async fn empty(&self) -> Result<(), Error> {
         for node in session::children(&self.session, &self.path).await? {
             session::delete(&self.session, &self.path, &node).await?;
@@ -145,7 +144,7 @@ impl Queue {
     }
 }
 
-/// The number that ZooKeeper gave the node. What has none is not ours, and waits for nobody.
+/// Returns the number that ZooKeeper gave the node. A node without one was not made by this lock, and sorts last.
 fn number(node: &str) -> u64 {
     let number = node.rsplit_once('-').and_then(|(_, number)| number.parse().ok());
     number.unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! The session that all purchases of an instance share, and what is asked in it. Its heartbeats are sent by the client.
+//! The session that all purchases of an instance share, and its requests. The client sends its heartbeats.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,12 @@ pub(super) const DELETE: Step = Step::command("delete", &["zookeeper/update"]).p
 /// How long a server may take to answer before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// The shortest session that is asked for. Two fifths of it without an answer count as a lost connection, also on a machine
-/// that is busy.
+/// The shortest session timeout. Two fifths of it without a response count as a lost connection, also on a busy host.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// One session after the other: one that has ended never comes back.
+/// The current session. One that has ended is replaced, and never comes back.
 pub(super) struct Sessions {
-    /// `host:port`, and more of them after commas.
+    /// `host:port`; several are separated by commas.
     servers: String,
     lease: Duration,
     current: ArcSwap<Client>,
@@ -36,8 +35,8 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Begins the first session. It outlives a silence of this instance by `lease`, at least by a second, and as far as the
-    /// server allows that.
+    /// Opens the first session. It survives a silence of this instance for `lease`, for at least a second, and as far
+    /// as the server allows that.
     pub(super) async fn open(url: &str, lease: Duration) -> Result<Self, Error> {
         let servers = url.strip_prefix("zookeeper://").unwrap_or(url).to_owned();
         let current = ArcSwap::from_pointee(connect(&servers, lease).await?);
@@ -49,7 +48,7 @@ impl Sessions {
         })
     }
 
-    /// The session of all purchases, as it is now.
+    /// Returns the current session, or a new one if it has ended.
     pub(super) async fn current(&self, probe: &Probe) -> Result<Arc<Client>, Error> {
         let current = self.current.load_full();
         if !current.state().is_terminated() {
@@ -59,7 +58,7 @@ impl Sessions {
         probe.step(&CONNECT, &SERVICE, connecting, |_| "a new session").await
     }
 
-    /// The session of all purchases; a new one for all of them if the last one has ended.
+    /// Returns the current session. If it has ended, one caller opens a new one for all purchases.
     pub(super) async fn anew_if_ended(&self) -> Result<Arc<Client>, Error> {
         let _one_at_a_time = self.connecting.lock().await;
         let current = self.current.load_full();
@@ -86,7 +85,7 @@ pub(super) fn is_connected(session: &Client) -> bool {
     session.state() == SessionState::SyncConnected
 }
 
-/// Creates a node that ends with the session. Its name; none when there is no queue.
+/// Creates a node that ends with the session, and returns its name; `None` when the queue does not exist.
 pub(super) async fn create(session: &Client, queue: &str, owner: &str) -> Result<Option<String>, Error> {
     let options = CreateMode::EphemeralSequential.with_acls(Acls::anyone_all());
     let path = format!("{queue}/{owner}-");
@@ -97,7 +96,7 @@ pub(super) async fn create(session: &Client, queue: &str, owner: &str) -> Result
     }
 }
 
-/// Creates a queue, unless somebody did meanwhile. The server takes it away some time after it was last used.
+/// Creates a queue, unless it exists. The server deletes it some time after its last use.
 pub(super) async fn create_queue(session: &Client, queue: &str) -> Result<(), Error> {
     let options = CreateMode::Container.with_acls(Acls::anyone_all());
     match answer(session.create(queue, &[], &options)).await {
@@ -106,7 +105,7 @@ pub(super) async fn create_queue(session: &Client, queue: &str) -> Result<(), Er
     }
 }
 
-/// The nodes of a queue, in no order; none when there is no queue.
+/// Returns the nodes of a queue, in no order. A queue that does not exist has none.
 pub(super) async fn children(session: &Client, queue: &str) -> Result<Vec<String>, Error> {
     match answer(session.list_children(queue)).await {
         Err(Refusal::NoNode) => Ok(Vec::new()),
@@ -114,8 +113,7 @@ pub(super) async fn children(session: &Client, queue: &str) -> Result<Vec<String
     }
 }
 
-/// What tells that a node is gone; none when it is gone already. Unlike the question whether a node exists, this one
-/// leaves no watch behind then.
+/// Watches the end of a node; `None` when it is gone already. Unlike `exists` this leaves no watch behind then.
 pub(super) async fn watch(session: &Client, queue: &str, node: &str) -> Result<Option<OneshotWatcher>, Error> {
     let path = format!("{queue}/{node}");
     match answer(session.get_and_watch_data(&path)).await {
@@ -125,7 +123,7 @@ pub(super) async fn watch(session: &Client, queue: &str, node: &str) -> Result<O
     }
 }
 
-/// Deletes a node. False when it was gone, be it with the session.
+/// Deletes a node. False when it was gone, also with the session.
 pub(super) async fn delete(session: &Client, queue: &str, node: &str) -> Result<bool, Error> {
     let path = format!("{queue}/{node}");
     match answer(session.delete(&path, None)).await {

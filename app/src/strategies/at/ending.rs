@@ -1,4 +1,4 @@
-//! The second phase: how a transaction ends, by its purchase or by whoever finds it left.
+//! The second phase: ends a transaction, for its purchase or for a reconciler.
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -11,7 +11,7 @@ use crate::probe::Probe;
 use crate::reconciler::{BATCH, End, Reconcile};
 use crate::stores::sql::Connection;
 
-/// Ends a transaction that is committed: nobody needs its images any more. False when it had ended.
+/// Ends a committed transaction and deletes its images. False when it had ended before.
 pub(super) async fn finish(
     transaction: &Transaction,
     probe: &Probe,
@@ -22,8 +22,8 @@ pub(super) async fn finish(
     transaction.end(probe, stock).await
 }
 
-/// Undoes the branches, the last one first, and ends the transaction. The branch at the orders is left out by a purchase that
-/// did not come there. False when it had ended, or is left to an operator.
+/// Undoes the branches, the last one first, and ends the transaction. Without `orders` only the stock is undone: the
+/// purchase has entered no order. False when it had ended before, or is left to an operator.
 pub(super) async fn roll_back(
     transaction: &Transaction,
     probe: &Probe,
@@ -38,13 +38,13 @@ pub(super) async fn roll_back(
         return transaction.end(probe, stock).await;
     }
     let Transaction { item, id } = transaction;
-    tracing::error!(%item, transaction = %id, "a dirty write: the row is not as the after image says, and is left as it is");
+    tracing::error!(%item, transaction = %id, "a dirty write: the row differs from the after image, and is left as it is");
     transaction.mark_dirty(probe, stock).await?;
     Ok(false)
 }
 
 impl Coordinator {
-    /// Ends a transaction that its purchase has left.
+    /// Ends an overdue transaction.
     async fn end(&self, overdue: &Overdue, probe: &Probe) -> Result<(), Error> {
         let Overdue {
             transaction,
@@ -56,7 +56,7 @@ impl Coordinator {
         let decided = match decided {
             Some(decided) => *decided,
             None if transaction.decide(Decided::RollingBack, probe, &mut stock).await? => Decided::RollingBack,
-            // Somebody else has come first, and is about to end it.
+            // Another process has decided first, and will end it.
             None => return Ok(()),
         };
         let (end, is_over) = match decided {
@@ -84,7 +84,7 @@ impl Reconcile for Coordinator {
             overdue(probe, &mut sql).await?
         };
         let ends = overdue.iter().map(|overdue| self.end(overdue, probe));
-        // All are tried: one that cannot be ended must not keep the others.
+        // Tries all: one that fails must not block the others.
         join_all(ends).await.into_iter().collect::<Result<(), _>>()?;
         Ok(overdue.len() == BATCH)
     }

@@ -1,16 +1,17 @@
-//! AT, as Seata has it: each database commits at once, under a global lock, and keeps the row as it was before for a rollback.
+//! AT, as in Seata: each database commits at once under a global lock; an undo log keeps the old row for a rollback.
 //!
 //! ```text
-//! A: global-lock; write, log-images, commit    -- 0 left, for all to see
+//! A: global-lock; write, log-images, commit    -- 0 left, visible to all
 //! A: (killed)
-//!                     B: global-lock -> another has it: waits
-//!                     reconciler: still as A left it: restore-stock, end
+//!                     B: global-lock -> held by another: waits
+//!                     reconciler: row still as A left it: restore-stock, end
 //!                     B: global-lock -> taken, 1 left
 //! ```
 //!
-//! No database waits for the other one, and nothing is in doubt, but what is read without the global lock may be taken back. Who
-//! writes without it makes a rollback impossible: a row that is not as the after image says is left to an operator, and its lock
-//! too. A branch that comes after it was undone finds its place in the undo log taken. Cost: thirteen round trips.
+//! No database waits for the other, and no transaction is in doubt. But a row that is read without the global lock may
+//! still be rolled back. A write without the lock makes a rollback impossible: a row that differs from the after image
+//! is left to an operator, and so is its lock. A branch that comes after its rollback finds its place in the undo log
+//! taken. Cost: thirteen round trips.
 
 mod ending;
 mod transaction;
@@ -42,7 +43,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "at",
         family: Family::DistributedTransaction,
         lesson: 11,
-        summary: "Seata's AT: commit in each database at once under a global lock, with an undo log to restore what was before",
+        summary: "Seata's AT: each database commits at once under a global lock; an undo log for a rollback",
         claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
@@ -76,7 +77,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 
 struct At {
     coordinator: Arc<Coordinator>,
-    /// Ends with the strategy.
+    /// Stops when the strategy is dropped.
     _reconciler: AbortOnDropHandle<()>,
 }
 
@@ -106,21 +107,21 @@ struct Coordinator {
     reconciled: Reconciled,
 }
 
-/// What came of a try that has ended.
+/// The result of an attempt.
 enum Tried {
-    /// So many are left.
+    /// Sold, and so many units are left.
     Sold(i64),
     /// Nothing was sold; the order of an earlier delivery, if there was one.
     Refused(Option<Order>),
 }
 
-/// A branch found that somebody else has ended its transaction.
+/// The error of a purchase whose transaction was rolled back by a reconciler.
 fn undone() -> Error {
     Error::given_up(Sql::NAME, &"a reconciler has rolled the transaction back")
 }
 
 impl Coordinator {
-    /// Waits for the global lock; `None` when it did not come free in time.
+    /// Takes the global lock, and waits for it. `None` when it was not free in time.
     async fn lock(
         &self,
         purchase: &Purchase,
@@ -137,7 +138,7 @@ impl Coordinator {
         Ok(None)
     }
 
-    /// The first branch, committed: how many are left; `None`, and nothing is changed, when there are too few.
+    /// Commits the first branch and returns the units left; `None`, without a change, when there are too few.
     async fn take(
         &self,
         transaction: &Transaction,
@@ -161,7 +162,7 @@ impl Coordinator {
         Ok(Some(after))
     }
 
-    /// The second branch, committed; false, and nothing is changed, when the order is there already.
+    /// Commits the second branch; false, without a change, when the order exists.
     async fn enter(
         &self,
         transaction: &Transaction,
@@ -184,7 +185,7 @@ impl Coordinator {
     /// One try. The ledger is asked for an earlier order before the global lock is given back: one that is found without it may
     /// still be taken back, and so may the last unit. A purchase that lost the lock meanwhile does not know whether it was sold.
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Tried, Error> {
-        // Both before anything is locked: who waits in vain for one must not keep the lock from others.
+        // Takes both connections before the lock: a purchase that gets none must not keep the lock from others.
         let (mut stock, mut orders) = self.databases.connected(probe).await?;
         let Some(transaction) = self.lock(purchase, probe, &mut stock).await? else {
             return Err(Error::given_up(Sql::NAME, &"another transaction has the global lock"));
@@ -241,7 +242,7 @@ impl Strategy for At {
         })
     }
 
-    /// It stays when its images are gone and it is not.
+    /// An order stays if it exists and its images are deleted.
     async fn may_take_back(&self, purchase: &Purchase) -> Result<bool, Error> {
         let stays = query(
             "select count(*) from orders o where o.id = ? and not exists \

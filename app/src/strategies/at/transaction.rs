@@ -1,4 +1,4 @@
-//! Global transactions, beside the stock. The row of one is the global lock of its item, so there is one at a time.
+//! Global transactions, in the database of the stock. The row of a transaction is the global lock of its item.
 
 use std::time::Duration;
 
@@ -18,26 +18,24 @@ pub(super) const END: Step = Step::command("end", &["delete"]).plays(Role::Relea
 pub(super) const MARK_DIRTY: Step = Step::command("mark-dirty", &["update"]);
 pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]);
 
-/// The table of transactions.
 pub(super) const TABLE: &str = include_str!("transactions.sql");
 
-/// One try to buy that has the global lock. Each delivery of a purchase is another one.
+/// One attempt to buy, with the global lock. Each delivery of a purchase is another one.
 pub(super) struct Transaction {
     pub(super) item: Name,
     pub(super) id: Uuid,
 }
 
-/// How a transaction ends, once that is decided.
+/// The decision how a transaction ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decided {
     Committed,
     RollingBack,
 }
 
-/// A transaction whose time is over.
 pub(super) struct Overdue {
     pub(super) transaction: Transaction,
-    /// None where it can still be decided.
+    /// `None` while it is not decided.
     pub(super) decided: Option<Decided>,
     /// How long it has lasted, in milliseconds.
     pub(super) hung_ms: u64,
@@ -60,7 +58,7 @@ impl Transaction {
         }
     }
 
-    /// Takes the global lock; false while another transaction has it.
+    /// Takes the global lock. False while another transaction has it.
     pub(super) async fn lock(&self, lease: Duration, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let insert =
             query("insert into at_transactions (item, id, deadline) values (?, ?, now(6) + interval ? microsecond)")
@@ -72,13 +70,13 @@ impl Transaction {
             .await
         {
             Ok(_) => Ok(true),
-            // Two that wait for the same row to go can be in each other's way.
+            // Two waiters for a row that is deleted can deadlock.
             Err(Error::Duplicate | Error::GivenUp { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Decides how it ends, durably; false when that was decided before.
+    /// Stores the decision. False when there was one before.
     pub(super) async fn decide(&self, how: Decided, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let update = query("update at_transactions set state = ? where item = ? and id = ? and state = 'begun'")
             .bind(how.word())
@@ -87,7 +85,7 @@ impl Transaction {
         Ok(probe.step(&DECIDE, &self.id, sql.execute(update), rows).await? > 0)
     }
 
-    /// Ends it, deletes its undo log beside the stock and gives the lock back; false when it had ended.
+    /// Ends it, deletes its undo log in this database and releases the lock. False when it had ended before.
     pub(super) async fn end(&self, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let delete = query(
             "delete t, u from at_transactions t left join undo_log u on u.id = t.id and u.after_image is not null \
@@ -98,7 +96,7 @@ impl Transaction {
         Ok(probe.step(&END, &self.item, sql.execute(delete), rows).await? > 0)
     }
 
-    /// Leaves it, and the lock with it, to an operator.
+    /// Leaves the transaction and its lock to an operator.
     pub(super) async fn mark_dirty(&self, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
         let update = query("update at_transactions set state = 'dirty' where item = ? and id = ?")
             .bind(self.item.as_str())
@@ -108,7 +106,7 @@ impl Transaction {
     }
 }
 
-/// Some of those whose time is over, but for those that are left to an operator.
+/// Returns a batch of overdue transactions, except those left to an operator.
 pub(super) async fn overdue(probe: &Probe, sql: &mut Connection) -> Result<Vec<Overdue>, Error> {
     let select = query(
         "select item, id, state = 'committed', state = 'rolling back', \

@@ -1,4 +1,4 @@
--- Global transactions, one row for each that is open. The row is at the same time the global lock of the item's row in `store`.
+-- Open global transactions, one row each. The row is also the global lock of the item's row in `store`.
 create table if not exists at_transactions (
     item     varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
     id       char(36) character set ascii collate ascii_bin not null,

@@ -1,4 +1,4 @@
-//! The undo log of a database: the images of what a branch has changed, and how they are put back.
+//! The undo log of a database: the images of the row that a branch has changed, and how they are restored.
 
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlRow;
@@ -18,13 +18,13 @@ pub(super) const RESTORE_ORDERS: Step = Step::command("restore-orders", &["delet
 /// The table, in both databases.
 pub(super) const TABLE: &str = include_str!("undo_log.sql");
 
-/// A row before and after a change. Before an insert there is none.
+/// A row before and after a change. The image before an insert is null.
 pub(super) struct Images {
     before: Value,
     after: Value,
 }
 
-/// Which row a branch has changed.
+/// The row that a branch has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Branch {
     /// The counter of the item.
@@ -49,7 +49,7 @@ impl Images {
         }
     }
 
-    /// Enters them, in the local transaction that changed the row; false when the branch was rolled back before it came.
+    /// Inserts the images, in the local transaction that changed the row. False when the branch was rolled back before.
     pub(super) async fn log(&self, of: &Transaction, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let insert = query("insert into undo_log (id, item, before_image, after_image) values (?, ?, ?, ?)")
             .bind(of.id.to_string())
@@ -74,7 +74,7 @@ impl Images {
         }))
     }
 
-    /// Puts the row back as it was, if it still is as it was left; false where somebody else has written to it.
+    /// Restores the row if it still equals the after image. False when another writer has changed it.
     async fn restore(
         &self,
         branch: Branch,
@@ -110,8 +110,8 @@ pub(super) async fn delete(of: &Transaction, probe: &Probe, sql: &mut Connection
     deleted.await.map(drop)
 }
 
-/// Undoes a branch in one local transaction; false where that would write over what somebody else has written. A branch that
-/// did not come about cannot do so any more.
+/// Undoes a branch in one local transaction. False when that would overwrite another write. A branch that has not
+/// committed yet no longer can.
 pub(super) async fn undo(branch: Branch, of: &Transaction, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
     probe.step(&BEGIN, &of.id, sql.begin(), |()| "begun").await?;
     let select =

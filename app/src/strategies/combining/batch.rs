@@ -1,4 +1,4 @@
-//! Purchases of one item that are put through together.
+//! A batch: purchases of one item that one operation carries out.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use super::queue::{Lead, QueuedPurchase};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::Probe;
 
-/// The most purchases of a batch: a bound on how long a store is kept by one operation.
+/// The most purchases in a batch. It bounds how long one operation keeps a store busy.
 pub(super) const MAX_PURCHASES: usize = 128;
 
-/// The purchase that leads, and those it puts through together with its own, in the order in which they came.
+/// The leading purchase, and those that it carries out together with its own, in order of arrival.
 pub(super) struct Batch<'a> {
     lead: Lead,
     own: (&'a Purchase, &'a Probe),
     queued: Vec<QueuedPurchase>,
-    /// The probe of all, where there are several.
+    /// The shared probe of a batch with several purchases.
     together: Option<Probe>,
 }
 
 impl<'a> Batch<'a> {
-    /// The batch of one, until others are gathered.
+    /// Starts a batch with the leading purchase alone.
     pub(super) fn led(lead: Lead, purchase: &'a Purchase, probe: &'a Probe) -> Self {
         Self {
             lead,
@@ -29,7 +29,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Takes in who waits by now.
+    /// Adds the purchases that wait by now.
     pub(super) fn gather(&mut self) {
         self.queued.extend(self.lead.take(MAX_PURCHASES - self.len()));
         if !self.queued.is_empty() {
@@ -38,17 +38,17 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Lets another batch go beside this one, which is on its way.
+    /// Reports that the batch is on its way, so that another may start beside it.
     pub(super) fn sent(&self) {
         self.lead.sent();
     }
 
-    /// The purchase that leads.
+    /// The leading purchase.
     pub(super) fn first(&self) -> &Purchase {
         self.own.0
     }
 
-    /// The probe that takes the steps of all.
+    /// The probe for the steps of the whole batch.
     pub(super) fn probe(&self) -> &Probe {
         self.together.as_ref().unwrap_or(self.own.1)
     }
@@ -62,8 +62,8 @@ impl<'a> Batch<'a> {
         1 + self.queued.len()
     }
 
-    /// Lets the next batch begin, and tells each purchase what came of it: the outcomes are in the order of the batch, an error
-    /// of `store` is that of all. Answers what came of the first.
+    /// Lets the next batch start, and tells each purchase its outcome: `outcomes` are in the order of the batch, and an
+    /// error of `store` goes to all. Returns the outcome of the leading purchase.
     pub(super) fn tell(self, outcomes: Result<Vec<Outcome>, Error>, store: &'static str) -> Result<Outcome, Error> {
         drop(self.lead);
         match outcomes {
@@ -86,7 +86,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The error of a batch, as it is told to one of many.
+/// The error of a batch, as one of its purchases gets it.
 #[derive(Debug, thiserror::Error)]
 #[error("the batch failed: {0}")]
 struct Failed(Arc<Error>);

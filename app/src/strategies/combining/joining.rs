@@ -1,4 +1,4 @@
-//! How a purchase joins the queue of its item, and waits there until it leads a batch or one has put it through.
+//! Joining the queue of an item, and waiting there to lead a batch or to be carried out by one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use super::queue::{Item, Lead, LeadOrOutcome, QueuedPurchase, Queues};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::probe::Probe;
 
-/// The most purchases of one item that wait. Who comes past that is told to come again: a longer queue helps nobody.
+/// The most purchases of one item that wait. A buyer beyond that is told busy: a longer queue helps nobody.
 pub(super) const MAX_WAITING: usize = 1_024;
 
-/// How somebody finds the queue of an item.
+/// The result of joining the queue of an item.
 pub(super) enum Joined {
     Leads(Lead),
     Waits(BatchTicket),
     Full,
 }
 
-/// Leads where nobody does, and waits for whoever does otherwise.
+/// Leads if no purchase leads. Otherwise joins the queue.
 pub(super) fn join(queues: &Arc<Queues>, purchase: &Purchase, probe: &Probe) -> Joined {
     let mut items = queues.items();
     let Some(item) = items.get_mut(&purchase.item) else {
@@ -48,7 +48,7 @@ pub(super) fn join(queues: &Arc<Queues>, purchase: &Purchase, probe: &Probe) -> 
     })
 }
 
-/// A place in the queue, given up when dropped.
+/// A place in the queue. Dropping it leaves the queue.
 pub(super) struct BatchTicket {
     queues: Arc<Queues>,
     item: Name,
@@ -58,8 +58,8 @@ pub(super) struct BatchTicket {
 }
 
 impl BatchTicket {
-    /// What it is told; [`Outcome::Busy`] when nobody has taken it out of the queue in `wait`. Once somebody has, only what came
-    /// of it is an answer; where whoever did has gone without a word, that is unknown.
+    /// Waits for the lead or the outcome. [`Outcome::Busy`] when no batch takes the purchase within `wait`. Once a
+    /// batch has taken it, the purchase waits for its outcome, which is unknown if the leader dies.
     pub(super) async fn told(mut self, wait: Duration, store: &'static str) -> LeadOrOutcome {
         let told = match timeout(wait, &mut self.told).await {
             Ok(told) => told,
@@ -70,7 +70,7 @@ impl BatchTicket {
         told.unwrap_or_else(|gone| LeadOrOutcome::Outcome(Err(Error::failed(store, gone))))
     }
 
-    /// Whether it was still in the queue.
+    /// Leaves the queue. False when it was no longer in it.
     fn leave(&self) -> bool {
         let mut items = self.queues.items();
         let Some(Item { waiting, .. }) = items.get_mut(&self.item) else {
@@ -109,14 +109,14 @@ mod tests {
     fn leads(queues: &Arc<Queues>) -> Lead {
         match joined(queues) {
             Joined::Leads(lead) => lead,
-            _ => panic!("somebody else leads"),
+            _ => panic!("another purchase leads"),
         }
     }
 
     fn waits(queues: &Arc<Queues>) -> BatchTicket {
         match joined(queues) {
             Joined::Waits(waiting) => waiting,
-            _ => panic!("nobody leads, or too many wait"),
+            _ => panic!("no purchase leads, or too many wait"),
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
         drop(gone);
         drop(first);
         let LeadOrOutcome::Lead(lead) = next.told(LONG, "redis").await else {
-            panic!("it was to lead")
+            panic!("it should lead")
         };
         assert_eq!(lead.take(9).len(), 1);
         drop(lead);
@@ -162,7 +162,7 @@ mod tests {
         let (taken, left) = tokio::join!(taken.told(soon, "redis"), tells);
         assert!(matches!(taken, LeadOrOutcome::Outcome(Ok(Outcome::SoldOut))));
         assert!(matches!(left, LeadOrOutcome::Outcome(Ok(Outcome::Busy))));
-        assert_eq!(lead.take(9).len(), 0, "who has given up is not put through");
+        assert_eq!(lead.take(9).len(), 0, "a purchase that gave up is not in a batch");
     }
 
     #[tokio::test]
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(
             lead.take(FULL).len(),
             FULL,
-            "whoever comes before a batch is sent is in it"
+            "a purchase that comes before a batch is sent is in it"
         );
         let mut second: Vec<_> = (0..FULL).map(|_| waits(&queues)).collect();
         assert!(second[0].told.try_recv().is_err(), "the first one is not sent");
@@ -182,7 +182,7 @@ mod tests {
         assert!(second[0].told.try_recv().is_err(), "one is missing");
         second.push(waits(&queues));
         let LeadOrOutcome::Lead(next) = second.remove(0).told(LONG, "redis").await else {
-            panic!("it was to lead")
+            panic!("it should lead")
         };
         assert_eq!(next.take(FULL).len(), FULL - 1);
         next.sent();

@@ -1,16 +1,16 @@
-//! Combining: purchases that wait at one instance are put through together, as one atomic operation.
+//! Combining: purchases that wait at one instance are carried out together, as one atomic operation.
 //!
 //! ```text
-//! A: sell 1 of 3 ...                   -- nobody else puts through: A does
+//! A: sell 1 of 3 ...                   -- no other purchase leads: A does
 //!                     B, C, D: wait for A
-//! A: sold, left 2; B is to lead
+//! A: sold, left 2; B leads next
 //!                     B: sell B, C, D  -- one script, or one transaction: B and C sold, D sold out
 //! ```
 //!
-//! Instances meet in the store alone: a script runs while Redis does nothing else, and a transaction holds the row's lock from
-//! its first read to its commit. Inside, purchases are served in the order in which they came, each with an order of its own.
-//! Who comes alone waits for nobody. At Redis eight who wait do not wait for the batch before them: a second one may be on its way.
-//! Cost: one round trip (redis), six round trips (sql), shared by all of a batch.
+//! Instances meet in the store alone: Redis runs one script at a time, and a transaction holds the row's lock from its
+//! first read to its commit. A batch serves its purchases in order of arrival, each with its own order. A purchase that
+//! comes alone does not wait. At Redis eight waiting purchases do not wait for the batch before them: a second one may
+//! be on its way. Cost: one round trip (redis), six round trips (sql), shared by the batch.
 
 mod batch;
 mod joining;
@@ -32,14 +32,14 @@ use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
 
-/// Waits for whoever puts through.
+/// Waits for the leading purchase.
 const WAIT: Step = Step::local("wait");
 
 const MECHANISM: Mechanism = Mechanism {
     name: "combining",
     family: Family::Atomic,
     lesson: 9,
-    summary: "purchases that wait at one instance are put through together, in one script or one transaction",
+    summary: "purchases that wait at one instance share one script or one transaction",
     claims: AS_FAMILY,
     weak_at: "write",
     needs: &[],
@@ -49,17 +49,17 @@ const MECHANISM: Mechanism = Mechanism {
 pub(super) const REDIS: NativeEntry = redis::ENTRY;
 pub(super) const SQL: NativeEntry = sql::ENTRY;
 
-/// Where a batch is put through.
+/// The store that carries out a batch.
 #[async_trait]
 trait BatchStore: Send + Sync {
     /// The store's name.
     const NAME: &'static str;
 
-    /// Gathers the batch at the last moment, and puts it through: all of it or nothing. Answers what came of each purchase, in
-    /// the order of the batch.
+    /// Gathers the batch at the last moment and carries it out: all of it or nothing. Returns the outcomes, in the
+    /// order of the batch.
     ///
     /// # Errors
-    /// When the store fails: what came of them is then unknown, unless nothing was changed.
+    /// When the store fails: then the outcomes are unknown, unless nothing was changed.
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error>;
 }
 

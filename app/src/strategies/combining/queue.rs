@@ -1,4 +1,4 @@
-//! Who waits at this instance, item by item. One purchase leads a batch, and those who come meanwhile wait for the next one.
+//! The queues of this instance, one per item. One purchase leads a batch, and later ones wait for the next batch.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +9,15 @@ use tokio::sync::oneshot;
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::probe::Probe;
 
-/// So many who wait go beside a batch that is on its way. Fewer wait for its answer: small batches cost the store more than they
-/// gain.
+/// So many waiting purchases start a batch beside one that is on its way. Fewer wait for its response: small batches
+/// cost the store more than they gain.
 pub(super) const FULL: usize = 8;
 
-/// The most batches of an item that are on their way at once: so many are left without knowing by a store that falls silent.
+/// The most batches of an item on their way at once. If a store falls silent, the outcomes of so many are unknown.
 const MAX_SENT: usize = 2;
 
 pub(super) type Items = HashMap<Name, Item>;
 
-/// The queues of an instance, item by item.
 #[derive(Default)]
 pub(super) struct Queues(Mutex<Items>);
 
@@ -26,9 +25,9 @@ pub(super) struct Queues(Mutex<Items>);
 #[derive(Default)]
 pub(super) struct Item {
     pub(super) waiting: VecDeque<QueuedPurchase>,
-    /// Whether somebody leads whose batch is not sent yet, and will take in who waits then.
+    /// Whether a purchase leads that has not sent its batch, and will add the waiting purchases to it.
     is_gathering: bool,
-    /// Batches on their way.
+    /// The number of batches on their way.
     sent: usize,
 }
 
@@ -41,7 +40,7 @@ impl Item {
         }
     }
 
-    /// Who is to lead the next batch, if it may begin.
+    /// Takes the leader of the next batch out of the queue, if that batch may start.
     pub(super) fn next(&mut self) -> Option<QueuedPurchase> {
         let goes_beside = self.sent < MAX_SENT && self.waiting.len() >= FULL;
         if self.is_gathering || self.sent > 0 && !goes_beside {
@@ -53,26 +52,26 @@ impl Item {
     }
 }
 
-/// A purchase that waits to be put through.
+/// A purchase that waits for a batch.
 pub(super) struct QueuedPurchase {
     pub(super) purchase: Purchase,
     pub(super) probe: Probe,
     pub(super) tell: oneshot::Sender<LeadOrOutcome>,
 }
 
-/// What somebody who waits is told.
+/// The message to a waiting purchase.
 pub(super) enum LeadOrOutcome {
-    /// To lead the next batch, its own purchase first.
+    /// It leads the next batch, its own purchase first.
     Lead(Lead),
-    /// What came of its purchase.
+    /// The outcome of its purchase.
     Outcome(Result<Outcome, Error>),
 }
 
 impl Queues {
-    /// Lets somebody lead, if anybody is to.
+    /// Gives the lead to `next`, if there is one.
     pub(super) fn lead(self: &Arc<Self>, next: Option<QueuedPurchase>, item: &Name) {
         if let Some(next) = next {
-            // Whoever has gone drops it, and so hands it on.
+            // A waiter that is gone drops the lead, which passes it on.
             let _ = next.tell.send(LeadOrOutcome::Lead(Lead::of(self, item)));
         }
     }
@@ -84,12 +83,12 @@ impl Queues {
 
 impl QueuedPurchase {
     pub(super) fn tell(self, outcome: Result<Outcome, Error>) {
-        // It may have gone.
+        // The waiter may be gone.
         let _ = self.tell.send(LeadOrOutcome::Outcome(outcome));
     }
 }
 
-/// The right to put a batch of an item through. When it is dropped, however that comes, the next one may begin.
+/// The right to carry out a batch of an item. When it is dropped, the next batch may start.
 pub(super) struct Lead {
     queues: Arc<Queues>,
     item: Name,
@@ -105,7 +104,7 @@ impl Lead {
         }
     }
 
-    /// Takes those who wait out of the queue, at most so many, first come first.
+    /// Takes at most `most` purchases out of the queue, in order of arrival.
     pub(super) fn take(&self, most: usize) -> Vec<QueuedPurchase> {
         let mut items = self.queues.items();
         let Some(item) = items.get_mut(&self.item) else {
@@ -115,7 +114,7 @@ impl Lead {
         item.waiting.drain(..most).collect()
     }
 
-    /// The batch is on its way now, and nobody who comes later can overtake it.
+    /// Reports that the batch is on its way: no later purchase can overtake it.
     pub(super) fn sent(&self) {
         self.is_sent.store(true, Ordering::Relaxed);
         self.go_on(|item| {
@@ -124,7 +123,7 @@ impl Lead {
         });
     }
 
-    /// Lets the next one lead, if it may after `change`.
+    /// Makes the change, and gives the lead to the next purchase if its batch may start.
     fn go_on(&self, change: impl FnOnce(&mut Item)) {
         let mut items = self.queues.items();
         let Some(item) = items.get_mut(&self.item) else { return };

@@ -42,7 +42,7 @@ impl BatchStore for BatchScript {
     const NAME: &'static str = Redis::NAME;
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
-        // Those whose requests are read at this moment come along.
+        // Purchases whose requests are read at this moment join the batch.
         yield_now().await;
         batch.gather();
         let item = &batch.first().item;
@@ -54,7 +54,7 @@ impl BatchStore for BatchScript {
                 .arg(purchase.quantity)
                 .arg(self.redis.entry(purchase));
         }
-        // While Redis works on it, the instance makes the next one.
+        // While Redis runs this batch, the instance prepares the next one.
         let run = self.redis.run(&sell).on_send(|| batch.sent());
         let answers: Vec<Answer> = batch
             .probe()

@@ -1,8 +1,8 @@
--- Sells to each who can be served, in order: KEYS[1] is the counter, KEYS[2] the ledger. Of each purchase ARGV has the order
--- id, the quantity and the ledger entry. Answers for each how many are left, or why it is not sold to.
+-- Sells to each purchase that can be served, in order. KEYS[1] is the counter, KEYS[2] the ledger. ARGV has the order
+-- id, the quantity and the ledger entry of each purchase. Returns for each how many are left, or why it is not sold to.
 local opened = tonumber(redis.call('get', KEYS[1]))
 
--- The id of a purchase without a key is random, which its version says, the 15th character: no order can have it.
+-- A purchase without a key has a random id (UUID version 4, by its 15th character): it has no order yet.
 local RANDOM = string.byte('4')
 local may_be_there = {}
 for at = 1, #ARGV, 3 do

@@ -1,4 +1,4 @@
-//! Who of a batch is served where so many units are left.
+//! Decides which purchases of a batch are served.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,15 @@ use uuid::Uuid;
 
 use crate::domain::{Order, Outcome, Purchase};
 
-/// What is decided of a batch.
 pub(super) struct Served<'a> {
-    /// Of each purchase, in the order of the batch.
+    /// The outcome of each purchase, in the order of the batch.
     pub(super) outcomes: Vec<Outcome>,
-    /// Those that are sold.
     pub(super) sold: Vec<&'a Purchase>,
 }
 
 impl<'a> Served<'a> {
-    /// Serves as many as can be, in order, where `left` units are left and the ledger holds `orders`: who wants more than
-    /// there is, is refused, and one who comes later and wants less may still be served.
+    /// Serves the purchases in order from `left` units, where the ledger holds `orders`. A purchase of more units than
+    /// are left is refused, and a later, smaller one may still be served.
     pub(super) fn of(
         purchases: impl Iterator<Item = &'a Purchase>,
         mut left: i64,
@@ -39,7 +37,6 @@ impl<'a> Served<'a> {
         Self { outcomes, sold }
     }
 
-    /// Units that are sold.
     pub(super) fn units(&self) -> i64 {
         self.sold.iter().map(|purchase| i64::from(purchase.quantity)).sum()
     }

@@ -14,7 +14,7 @@ use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, FIND, RECORD, ROLLB
 use crate::stores::{Sql, Store};
 use crate::strategies::{NativeEntry, opened};
 
-/// How often a batch is tried of whose orders one is entered meanwhile by somebody who does not hold the row's lock.
+/// The tries of a batch when another writer, without the row's lock, enters one of its orders meanwhile.
 const TRIES: usize = 3;
 
 const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
@@ -57,20 +57,20 @@ impl BatchStore for BatchTransaction {
 }
 
 impl BatchTransaction {
-    /// A transaction that was begun, to its end.
+    /// Carries out the batch in a transaction that was begun. After an error the caller rolls back.
     async fn attempt(&self, batch: &mut Batch<'_>, sql: &mut Connection) -> Result<Vec<Outcome>, Error> {
         let item = batch.first().item.clone();
         let select = query("select num from store where id = ? for update").bind(item.as_str());
         let left = self.sql.left(&LOCK_ROW, select, (batch.first(), batch.probe()), sql);
         let left = left.await?;
-        // Others may have held the row for long: whoever has come meanwhile need not wait for it again.
+        // The wait for the row may have been long: purchases that came meanwhile need not wait for it again.
         batch.gather();
         let Some(left) = left else {
             self.sql.roll_back(batch.first(), batch.probe(), sql).await?;
             return Ok(vec![Outcome::UnknownItem; batch.len()]);
         };
         let (batch, probe) = (&*batch, batch.probe());
-        // The transaction reads for the first time here. Whoever has entered an order under the lock has committed it by now.
+        // The first plain read of the transaction: every order that was entered under the lock is committed by now.
         let before = self.sql.find_all(batch.purchases(), &item, probe, sql).await?;
         let served = Served::of(batch.purchases(), left, before);
         if served.sold.is_empty() {

@@ -1,5 +1,5 @@
--- Ends the message ARGV[2] in KEYS[2], the stream of all messages, for the group ARGV[1], and takes it out. Answers how long it
--- was there in ms, or -1 where somebody else has ended it. KEYS[1] are the orders of its item that units were taken for.
+-- Acknowledges the message ARGV[2] in the stream KEYS[2] for the group ARGV[1], and deletes it. Returns how long it was
+-- there in ms, or -1 when it was deleted before. KEYS[1] has the orders of its item that have taken units.
 redis.call('xack', KEYS[2], ARGV[1], ARGV[2])
 if redis.call('xdel', KEYS[2], ARGV[2]) == 0 then
     return -1

@@ -1,4 +1,4 @@
-//! The consumer of messages: enters their orders in MariaDB, each once however often its message comes.
+//! The consumer of messages: it enters each order in MariaDB once, however often its message comes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,26 +13,26 @@ use crate::probe::Probe;
 use crate::reconciler::{End, Reconciled};
 use crate::stores::Sql;
 
-/// One in each instance.
+/// The consumer of one instance.
 pub(super) struct Consumer {
     pub(super) stream: Stream,
     pub(super) sql: Sql,
     pub(super) waiters: Waiters,
-    /// Rung when a message was left.
+    /// Notified when a purchase has left a message.
     pub(super) bell: Notify,
     pub(super) reconciled: Reconciled,
     pub(super) lease: Duration,
-    /// How long it sleeps when nobody rings.
+    /// How long it sleeps without a notification.
     pub(super) pause: Duration,
 }
 
-/// Works for as long as it is run.
+/// Runs until it is dropped.
 pub(super) async fn consume(consumer: Arc<Consumer>, probe: Probe) {
     loop {
         if let Err(error) = consumer.run(&probe).await {
             tracing::warn!(%error, "messages stay in the stream for now");
         }
-        // They find out by themselves what became of their orders.
+        // The waiters now look for their orders themselves.
         consumer.waiters.not_here(&consumer.waiters.sent());
         sleep(consumer.pause).await;
     }
@@ -46,14 +46,14 @@ impl Consumer {
             let is_rung = timeout_at(looks_back_at, self.bell.notified()).await.is_ok();
             if Instant::now() >= looks_back_at {
                 looks_back_at = Instant::now() + self.pause;
-                // Received and not ended: before this instance was restarted or failed, and by one that is gone.
+                // Received and not acknowledged: by this instance before a restart or error, and by one that is gone.
                 self.enter(self.stream.receive(Ask::Own, probe).await?, true, probe)
                     .await?;
                 self.enter(self.stream.claim(self.lease, probe).await?, true, probe)
                     .await?;
             }
             let sent = self.waiters.sent();
-            // Without a ring it is one whose instance has not come for it.
+            // A message without a notification is one that its own instance has not received.
             let messages = self.stream.receive(Ask::New, probe).await?;
             self.enter(messages, !is_rung, probe).await?;
             self.waiters.not_here(&sent);
@@ -65,7 +65,7 @@ impl Consumer {
             let purchase = &message.purchase;
             let probe = &probe.about(&purchase.item);
             let mut sql = self.sql.connected(probe).await?;
-            // Where the ledger has it already, the message has come before.
+            // If the ledger has the order, the message has come before.
             self.sql.record(purchase, probe, &mut sql).await?;
             let is_waited_for = self.waiters.recorded(purchase.order);
             let took_ms = self.stream.ack(&message, probe).await?;

@@ -8,8 +8,9 @@
 //!                     consumer at B: (the same message again): record -> duplicate, ack
 //! ```
 //!
-//! What was taken is never without its message, a message is there until its order is, and an order is entered once by its primary
-//! key. A buyer is answered when the order is in the ledger. Cost: one round trip, three of the consumer's.
+//! Units are never taken without a message, a message stays until its order is entered, and the primary key lets an
+//! order be entered once. A buyer is answered when the order is in the ledger.
+//! Cost: one round trip, three of the consumer's.
 
 mod consumer;
 mod stream;
@@ -36,7 +37,7 @@ use crate::stores::{Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
 
-/// Waits for what the consumer says.
+/// Waits for the reply of the consumer.
 const WAIT: Step = Step::local("wait");
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
@@ -58,9 +59,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 struct Outbox {
     consumer: Arc<Consumer>,
     sql: Arc<Sql>,
-    /// How long a buyer waits for the order: as long as for a turn, and until others do what was left.
+    /// How long a buyer waits for the order: also until another consumer has claimed its message.
     timeouts: Timeouts,
-    /// Ends with the strategy.
+    /// Stops when the strategy is dropped.
     _consumer: AbortOnDropHandle<()>,
 }
 
@@ -70,7 +71,7 @@ impl Outbox {
         let Timeouts { wait, lease } = world.timeouts;
         let consumer = Arc::new(Consumer {
             stream: Stream::new(world.store()?, world.instance.clone()),
-            // Purchases must not keep it from working.
+            // Its own connections: purchases must not block it.
             sql: sql.with_connections_of_its_own()?,
             waiters: Waiters::default(),
             bell: Notify::new(),
@@ -90,7 +91,7 @@ impl Outbox {
         })
     }
 
-    /// Looks for the order until it is there or the time is over.
+    /// Looks for the order in the ledger; `None` when it was not there in time.
     async fn look(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Order>, Error> {
         let mut sql = self.sql.connected(probe).await?;
         let mut backoff = self.timeouts.backoff();
@@ -133,7 +134,7 @@ impl Strategy for Outbox {
         if let Ok(ConsumerReply::Recorded) = probe.local(&WAIT, &purchase.order, told, words).await {
             return Ok(Outcome::Sold { remaining });
         }
-        // The unit is gone, whatever is heard of its order.
+        // The unit is taken: without news of its order the outcome is unknown.
         let unknown = |error: Error| Error::failed(Sql::NAME, error);
         match self.look(purchase, probe).await.map_err(unknown)? {
             Some(_) => Ok(Outcome::Sold { remaining }),

@@ -1,5 +1,5 @@
-//! The stream of messages, `outbox`, with one group of consumers, one in each instance; and `outbox:{item}`, the orders of an
-//! item that units were taken for, with how many messages of it are open.
+//! The stream `outbox` of all messages, with a group of one consumer per instance; and the hash `outbox:{item}`: the
+//! orders that have taken units, and the number of open messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,29 +21,29 @@ pub(super) const ACK: Step = Step::command("ack", &["EVALSHA"]);
 const STREAM: &str = "outbox";
 const GROUP: &str = "orders";
 
-/// The most messages that lie in the stream. Past that buyers are told to wait.
+/// The most messages in the stream. Beyond that buyers are told busy.
 const MAX_MESSAGES: usize = 10_000;
 
 fn taken_key(item: &Name) -> String {
     format!("outbox:{{{item}}}")
 }
 
-/// Which messages a consumer asks for.
+/// The messages that a consumer asks for.
 #[derive(Clone, Copy)]
 pub(super) enum Ask {
-    /// Those that no consumer has received.
+    /// Messages that no consumer has received.
     New,
-    /// Those that this consumer, or the one of its name before it, has received and not ended.
+    /// Messages that this consumer has received and not acknowledged, also before a restart.
     Own,
 }
 
-/// A message: an order that units were taken for.
+/// A message: an order that has taken units.
 pub(super) struct Message {
     id: String,
     pub(super) purchase: Purchase,
 }
 
-/// A message as Redis has it: its id and its fields. It has none when it was taken out meanwhile.
+/// A message in Redis: its id and its fields. The fields are missing if it was deleted meanwhile.
 type Entry = (String, Option<HashMap<String, String>>);
 
 pub(super) struct Stream {
@@ -63,7 +63,7 @@ impl Stream {
         }
     }
 
-    /// Takes the units and leaves the message. In a word what came of it, and how many are left.
+    /// Takes the units and leaves the message. Returns the result as a word, and the units left.
     pub(super) async fn take(&self, purchase: &Purchase, probe: &Probe) -> Result<(String, i64), Error> {
         let stock = Redis::stock_key(&purchase.item);
         let mut script = self.take.key(&stock);
@@ -79,7 +79,7 @@ impl Stream {
         probe.step(&TAKE, &stock, self.redis.run(&script), words).await
     }
 
-    /// Makes the group, unless there is one.
+    /// Creates the group of consumers, unless it exists.
     pub(super) async fn join(&self, probe: &Probe) -> Result<(), Error> {
         let mut command = cmd("XGROUP");
         command.arg("CREATE").arg(STREAM).arg(GROUP).arg(0).arg("MKSTREAM");
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// Some messages for this consumer.
+    /// Receives a batch of messages.
     pub(super) async fn receive(&self, ask: Ask, probe: &Probe) -> Result<Vec<Message>, Error> {
         let from = match ask {
             Ask::New => ">",
@@ -107,12 +107,12 @@ impl Stream {
         Ok(messages(streams.into_iter().flatten().flat_map(|(_, entries)| entries)))
     }
 
-    /// Some messages that other consumers have received and not ended for this long: from now on they are this one's.
+    /// Claims a batch of messages that other consumers have received and not acknowledged for `idle`.
     pub(super) async fn claim(&self, idle: Duration, probe: &Probe) -> Result<Vec<Message>, Error> {
         let mut command = cmd("XAUTOCLAIM");
         command.arg(STREAM).arg(GROUP).arg(self.consumer.as_str());
         command.arg(idle.as_millis() as u64).arg("0-0").arg("COUNT").arg(BATCH);
-        // Before version 7 there was no list of those that were taken out.
+        // The reply of a version before 7 is shorter: it has no list of deleted messages.
         let entries = |reply: &Vec<Value>| reply.get(1).cloned().map(Vec::<Entry>::from_redis_value);
         let words = |reply: &Vec<Value>| match entries(reply) {
             Some(Ok(entries)) => format!("{} messages", entries.len()),
@@ -123,7 +123,7 @@ impl Stream {
         Ok(messages(entries.unwrap_or_default()))
     }
 
-    /// Ends a message whose order is in the ledger. How long it was in the stream in ms; none where somebody else has.
+    /// Acknowledges a message whose order is in the ledger. Returns its age in ms; `None` if another was first.
     pub(super) async fn ack(&self, message: &Message, probe: &Probe) -> Result<Option<u64>, Error> {
         let mut script = self.ack.key(taken_key(&message.purchase.item));
         script.key(STREAM).arg(GROUP).arg(&message.id);
@@ -132,7 +132,7 @@ impl Stream {
         Ok(u64::try_from(took_ms).ok())
     }
 
-    /// How many messages of an item are open.
+    /// Returns the number of open messages of an item.
     pub(super) async fn open(&self, item: &Name) -> Result<u64, Error> {
         self.redis.count(&taken_key(item), "open").await
     }
@@ -145,7 +145,7 @@ impl Stream {
     }
 }
 
-/// Those that can be read. Another one stays where it is, for somebody to look at.
+/// Returns the messages that can be read. Any other stays in the stream, for an operator.
 fn messages(entries: impl IntoIterator<Item = Entry>) -> Vec<Message> {
     let message = |(id, fields): Entry| {
         let fields = fields?;

@@ -1,6 +1,6 @@
--- Takes ARGV[1] units for the order ARGV[2] and leaves the message ARGV[4] of it, about the item ARGV[3], in one step and once.
--- KEYS[1] is the counter, KEYS[2] the orders of the item that units were taken for, KEYS[3] the stream of all messages, which
--- holds ARGV[5] at most.
+-- Takes ARGV[1] units for the order ARGV[2] and leaves its message ARGV[4], about the item ARGV[3], in one step and
+-- once. KEYS[1] is the counter, KEYS[2] the orders of the item that have taken units, KEYS[3] the stream of all
+-- messages, at most ARGV[5].
 local left = tonumber(redis.call('get', KEYS[1]))
 if not left then
     return {'unknown', 0}

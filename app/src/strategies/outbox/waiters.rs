@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// What the consumer says of an order.
+/// The reply of the consumer about an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConsumerReply {
-    /// It is in the ledger now.
+    /// The order is in the ledger.
     Recorded,
     /// The consumer has not found its message: another instance has it, or it could not be read.
     NotHere,
 }
 
-/// Those who wait, by the number of the purchase in this process.
+/// The waiting purchases, by their number in this process.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<u64, Waiter>>);
 
@@ -27,7 +27,6 @@ struct Waiter {
 }
 
 impl Waiters {
-    /// Joins those who wait.
     pub(super) fn join(&self, number: u64, order: Uuid) -> OrderWait<'_> {
         let (tell, told) = oneshot::channel();
         let waiter = Waiter {
@@ -43,21 +42,21 @@ impl Waiters {
         }
     }
 
-    /// Those whose messages are in the stream by now.
+    /// Returns the waiters whose messages are in the stream.
     pub(super) fn sent(&self) -> Vec<u64> {
         let waiters = self.waiters();
         let sent = waiters.iter().filter(|(_, waiter)| waiter.is_sent);
         sent.map(|(number, _)| *number).collect()
     }
 
-    /// Tells whoever waits for this order; false when nobody does.
+    /// Tells the waiters for this order. False when there is none.
     pub(super) fn recorded(&self, order: Uuid) -> bool {
         let mut waiters = self.waiters();
         let waiting = waiters.values_mut().filter(|waiter| waiter.order == order);
         waiting.map(|waiter| waiter.tell(ConsumerReply::Recorded)).count() > 0
     }
 
-    /// Tells these, unless they were told before.
+    /// Tells these waiters, unless they have a reply.
     pub(super) fn not_here(&self, numbers: &[u64]) {
         let mut waiters = self.waiters();
         for number in numbers {
@@ -75,13 +74,13 @@ impl Waiters {
 impl Waiter {
     fn tell(&mut self, word: ConsumerReply) {
         if let Some(tell) = self.tell.take() {
-            // It may have gone.
+            // The waiter may be gone.
             let _ = tell.send(word);
         }
     }
 }
 
-/// A place among those who wait, given up when dropped.
+/// One waiter. Dropping it ends the wait.
 pub(super) struct OrderWait<'a> {
     waiters: &'a Waiters,
     number: u64,
@@ -89,14 +88,14 @@ pub(super) struct OrderWait<'a> {
 }
 
 impl OrderWait<'_> {
-    /// From now on the consumer can find the message.
+    /// Marks the message as sent: the consumer can find it from now on.
     pub(super) fn sent(&self) {
         if let Some(waiter) = self.waiters.waiters().get_mut(&self.number) {
             waiter.is_sent = true;
         }
     }
 
-    /// What the consumer says.
+    /// Waits for the reply of the consumer.
     pub(super) async fn told(&mut self) -> ConsumerReply {
         (&mut self.told).await.unwrap_or(ConsumerReply::NotHere)
     }

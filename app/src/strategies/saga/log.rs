@@ -1,4 +1,4 @@
-//! The log of sagas in MariaDB. A saga that is compensated can no longer enter its order, and one that has is not compensated.
+//! The log of sagas in MariaDB. A compensated saga cannot enter its order, and one with an order is not compensated.
 
 use std::time::Duration;
 
@@ -18,10 +18,9 @@ pub(super) const CLAIM: Step = Step::command("claim", &["update"]);
 pub(super) const DROP_SAGA: Step = Step::command("drop-saga", &["delete"]);
 pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]);
 
-/// The table of the log.
 pub(super) const TABLE: &str = include_str!("log.sql");
 
-/// One try to buy. Each delivery of a purchase is another one.
+/// One attempt to buy. Each delivery of a purchase is another one.
 pub(super) struct Saga {
     pub(super) item: Name,
     pub(super) order: Uuid,
@@ -37,7 +36,7 @@ impl Saga {
         }
     }
 
-    /// Enters the saga; false when there is one of this order.
+    /// Enters the saga in the log. False when its order has a saga.
     pub(super) async fn begin(
         &self,
         purchase: &Purchase,
@@ -63,7 +62,7 @@ impl Saga {
         }
     }
 
-    /// Enters its order; false when it was compensated.
+    /// Enters the order of the saga. False when the saga was compensated.
     pub(super) async fn record(&self, instance: &Name, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let insert = query(
             "insert into orders (id, item, quantity, buyer, idempotency_key, instance) \
@@ -80,7 +79,7 @@ impl Saga {
         }
     }
 
-    /// Ends it; false when it had ended.
+    /// Ends the saga. False when it had ended before.
     pub(super) async fn end(&self, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let update = query("update saga set deadline = null where id = ? and saga = ? and deadline is not null")
             .bind(self.order.to_string())
@@ -89,7 +88,7 @@ impl Saga {
         Ok(ended > 0)
     }
 
-    /// Decides that it is compensated; false when its order is in the ledger.
+    /// Decides to compensate the saga. False when its order is in the ledger.
     pub(super) async fn claim(&self, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let update = query(
             "update saga set compensating = true \
@@ -102,7 +101,7 @@ impl Saga {
         Ok(claimed > 0)
     }
 
-    /// Takes it out of the log, as if it had never been.
+    /// Deletes the saga from the log.
     pub(super) async fn drop(&self, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
         let delete = query("delete from saga where id = ? and saga = ?")
             .bind(self.order.to_string())
@@ -112,7 +111,7 @@ impl Saga {
     }
 }
 
-/// Some of those whose time is over, and how long they have lasted in ms.
+/// Returns a batch of overdue sagas, each with its age in ms.
 pub(super) async fn overdue(probe: &Probe, sql: &mut Connection) -> Result<Vec<(Saga, u64)>, Error> {
     let select = query(
         "select item, id, saga, timestampdiff(microsecond, begun, now(6)) div 1000 from saga \

@@ -1,5 +1,5 @@
--- The log of all sagas, one row per order: which saga it is, and until when it has to be over. One that is over has no deadline
--- and stays, so that the order is not made again; one that was compensated goes.
+-- The log of all sagas, one row per order, with the deadline of its saga. A saga that has ended has no deadline and
+-- stays, so that the order is not made again. A compensated one is deleted.
 create table if not exists saga (
     id              char(36) character set ascii collate ascii_bin not null primary key,
     saga            char(36) character set ascii collate ascii_bin not null,

@@ -1,16 +1,16 @@
-//! A saga: take in Redis, then enter the order in MariaDB; what was taken is given back when the second step is not to be had.
+//! A saga: take in Redis, then enter the order in MariaDB; if the second step fails, the units are given back.
 //!
 //! ```text
 //! A: begin-saga, take
 //! A: (killed)
 //!                     B: take -> units that may come back: busy
-//!                     reconciler: claim: no order, so none may be entered any more
+//!                     reconciler: claim: no order, and none can be entered any more
 //!                     reconciler: give-back, drop-saga
 //!                     B: take -> OK
 //! ```
 //!
-//! The log, in MariaDB, knows each saga before it does anything, so that whoever lives ends it: an order that is there is settled,
-//! any other saga is compensated, and refused when it comes late. Cost: five round trips.
+//! The log, in MariaDB, knows each saga before its first step, so that any live instance can end it. A saga whose order
+//! exists is settled. Any other saga is compensated, and its late steps are refused. Cost: five round trips.
 
 mod log;
 mod units;
@@ -39,7 +39,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "saga",
         family: Family::TwoStores,
         lesson: 10,
-        summary: "take in Redis, enter the order in MariaDB; a log of both, and what is not finished is given back",
+        summary: "take in Redis, enter the order in MariaDB; a log by which unfinished sagas are compensated",
         claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
@@ -54,7 +54,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 
 struct Sagas {
     coordinator: Arc<Coordinator>,
-    /// Ends with the strategy.
+    /// Stops when the strategy is dropped.
     _reconciler: AbortOnDropHandle<()>,
 }
 
@@ -64,7 +64,7 @@ impl Sagas {
         sql.lay(log::TABLE).await?;
         let coordinator = Arc::new(Coordinator {
             units: Units::new(world.store()?),
-            // Purchases must not keep it from working.
+            // Its own connections: purchases must not block it.
             reconcilers_sql: sql.with_connections_of_its_own()?,
             sql,
             instance: world.instance.clone(),
@@ -87,11 +87,11 @@ struct Coordinator {
     reconciled: Reconciled,
 }
 
-/// What came of the first step.
+/// The result of the first step.
 enum Taken {
-    /// By this saga, and so many units are left.
+    /// This saga has taken the units, and so many are left.
     Units(Saga, i64),
-    /// Nothing was.
+    /// No units were taken.
     Nothing(Outcome),
 }
 
@@ -109,7 +109,7 @@ impl Coordinator {
                 None => {
                     let saga = Saga::of(purchase);
                     if !saga.begin(purchase, self.timeouts.lease, probe, sql).await? {
-                        // Another copy of this purchase has begun one.
+                        // Another copy of this purchase has a saga.
                         if let Some(order) = self.sql.find(purchase, probe, sql).await? {
                             break Outcome::Repeated(order);
                         }
@@ -121,7 +121,7 @@ impl Coordinator {
             let taken = self.units.take(&saga, purchase.quantity, probe).await;
             match taken.as_ref().map(|(word, left)| (word.as_str(), *left)) {
                 Ok(("taken", left)) => return Ok(Taken::Units(saga, left)),
-                // It waited for so long that the reconciler has ended it.
+                // The reconciler has ended it, as it waited too long.
                 Ok(("compensated", _)) => continue,
                 Ok(("unknown", _)) => {
                     saga.drop(probe, sql).await?;
@@ -133,7 +133,7 @@ impl Coordinator {
                 }
                 Ok(_) => begun = Some(saga),
                 Err(error) => {
-                    // The reconciler will do what is not to be had now: without a second step nothing is sold.
+                    // If this fails, the reconciler compensates later. Without a second step nothing is sold.
                     let _ = self.compensate(&saga, probe, sql).await;
                     return Err(Error::given_up(Redis::NAME, error));
                 }
@@ -145,7 +145,7 @@ impl Coordinator {
         Ok(Taken::Nothing(outcome))
     }
 
-    /// Ends a saga whose order is not in the ledger. Whether it could, and whether units were given back.
+    /// Compensates a saga. `None` when its order is in the ledger, otherwise whether units were given back.
     async fn compensate(&self, saga: &Saga, probe: &Probe, sql: &mut Connection) -> Result<Option<bool>, Error> {
         if !saga.claim(probe, sql).await? {
             return Ok(None);
@@ -155,7 +155,7 @@ impl Coordinator {
         Ok(Some(given_back))
     }
 
-    /// Ends a saga that its purchase has left.
+    /// Ends an overdue saga.
     async fn end(&self, saga: &Saga, hung_ms: u64, probe: &Probe) -> Result<(), Error> {
         let probe = &probe.about(&saga.item);
         let mut sql = self.reconcilers_sql.connected(probe).await?;
@@ -181,7 +181,7 @@ impl Reconcile for Coordinator {
             log::overdue(probe, &mut sql).await?
         };
         let ends = overdue.iter().map(|(saga, hung_ms)| self.end(saga, *hung_ms, probe));
-        // All are tried: one that cannot be ended must not keep the others.
+        // Tries all: one that fails must not block the others.
         join_all(ends).await.into_iter().collect::<Result<(), _>>()?;
         Ok(overdue.len() == BATCH)
     }
@@ -201,7 +201,7 @@ impl Strategy for Sagas {
             Ok(true) => {}
             Ok(false) => return Ok(Outcome::Busy),
             Err(error) => {
-                // Only where MariaDB lets it be claimed is it certain that the order is not there, nor will be.
+                // Only a claim in MariaDB makes it certain that there is no order, and will be none.
                 return match coordinator.compensate(&saga, probe, &mut sql).await {
                     Ok(Some(_)) => Err(Error::given_up(Sql::NAME, &error)),
                     _ => Err(Error::failed(Sql::NAME, error)),

@@ -1,5 +1,5 @@
--- Takes ARGV[1] units for the saga ARGV[2], unless it was compensated before: KEYS[3] is there then. KEYS[1] is the counter,
--- KEYS[2] what was taken of the item by sagas that are not over. A second time changes nothing.
+-- Takes ARGV[1] units for the saga ARGV[2], unless KEYS[3] says that it was compensated. KEYS[1] is the counter,
+-- KEYS[2] has the units that open sagas of the item have taken. A second time changes nothing.
 local left = tonumber(redis.call('get', KEYS[1]))
 if not left then
     return {'unknown', 0}

@@ -1,4 +1,4 @@
-//! What sagas do to the stock in Redis. `saga:{item}` holds by saga what was taken, until it can no longer be given back.
+//! The steps of sagas in Redis. `saga:{item}` has the units of each saga, while they can be given back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(super) const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Wr
 pub(super) const GIVE_BACK: Step = Step::command("give-back", &["EVALSHA"]);
 pub(super) const SETTLE: Step = Step::command("settle", &["HDEL"]);
 
-/// How long a compensated saga is remembered: nothing that it does is under way for so long.
+/// How long a compensated saga is remembered: longer than any of its steps can be on its way.
 const COMPENSATED_FOR: Duration = Duration::from_secs(600);
 
 pub(super) struct Units {
@@ -40,7 +40,7 @@ impl Units {
         }
     }
 
-    /// Takes the units. In a word what came of it, and how many are left.
+    /// Takes the units. Returns the result as a word, and the units left.
     pub(super) async fn take(&self, saga: &Saga, quantity: u32, probe: &Probe) -> Result<(String, i64), Error> {
         let mut script = self.take.key(Redis::stock_key(&saga.item));
         script
@@ -52,7 +52,7 @@ impl Units {
         probe.step(&TAKE, &saga.id, self.redis.run(&script), words).await
     }
 
-    /// Compensates that, also where it has not come about yet. Whether anything was taken.
+    /// Gives the units back, and refuses a take that comes later. True when units were taken.
     pub(super) async fn give_back(&self, saga: &Saga, probe: &Probe) -> Result<bool, Error> {
         let mut script = self.give_back.key(Redis::stock_key(&saga.item));
         script
@@ -64,7 +64,7 @@ impl Units {
         probe.step(&GIVE_BACK, &saga.id, self.redis.run(&script), words).await
     }
 
-    /// From now on the units do not come back.
+    /// Keeps the units from being given back.
     pub(super) async fn settle(&self, saga: &Saga, probe: &Probe) -> Result<(), Error> {
         let command = Cmd::hdel(taken_key(&saga.item), saga.id.to_string());
         let words = |settled: &bool| if *settled { "settled" } else { "settled before" };

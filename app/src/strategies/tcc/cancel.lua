@@ -1,6 +1,6 @@
--- Gives back what the transaction ARGV[2] has reserved for the order ARGV[1], unless it was confirmed. Whether it has reserved
--- anything or not, KEYS[4] tells a try that comes later, for ARGV[4] ms. KEYS[1] is the counter, KEYS[2] the transactions of
--- the item, KEYS[3] the deadlines of all items, where this one is called ARGV[3].
+-- Cancels the transaction ARGV[2] of the order ARGV[1] and gives its units back, unless it was confirmed. KEYS[4]
+-- refuses a try that comes later, for ARGV[4] ms, also if nothing was reserved. KEYS[1] is the counter, KEYS[2] has the
+-- transactions of the item, KEYS[3] the deadlines of all items, where this one is called ARGV[3].
 local known = redis.call('hget', KEYS[2], ARGV[1]) or ''
 local state, transaction, since, order = string.match(known, '^(%a+) (%S+) (%d+) (.*)$')
 if transaction == ARGV[2] and state ~= 'trying' then

@@ -1,6 +1,6 @@
--- Ends the confirmed transaction of the order ARGV[1], whose order is in the ledger now. Answers how long it took in ms, or -1
--- where it has ended before. KEYS[1] are the transactions of the item, KEYS[2] the deadlines of all items, where this one is
--- called ARGV[2].
+-- Ends the confirmed transaction of the order ARGV[1], which is in the ledger now. Returns how long it took in ms, or
+-- -1 when it had ended before. KEYS[1] has the transactions of the item, KEYS[2] the deadlines of all items, where this
+-- one is called ARGV[2].
 local known = redis.call('hget', KEYS[1], ARGV[1]) or ''
 local state, transaction, since = string.match(known, '^(%a+) (%S+) (%d+) ')
 if state ~= 'confirmed' then

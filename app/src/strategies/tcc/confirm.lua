@@ -1,6 +1,6 @@
--- Makes the reservation of the order ARGV[1] final, if the transaction ARGV[2] holds it: from now on nobody can cancel it, and
--- its order will be entered. A second time changes nothing. KEYS[1] are the transactions of the item, KEYS[2] the deadlines
--- of all items, where this one is called ARGV[3]. ARGV[4] is the time for the order to be entered, in ms.
+-- Confirms the reservation of the order ARGV[1] if the transaction ARGV[2] holds it: it can no longer be cancelled, and
+-- its order will be entered. A second time changes nothing. KEYS[1] has the transactions of the item, KEYS[2] the
+-- deadlines of all items, where this one is called ARGV[3]. The order is overdue after ARGV[4] ms.
 local known = redis.call('hget', KEYS[1], ARGV[1]) or ''
 local state, transaction, since, order = string.match(known, '^(%a+) (%S+) (%d+) (.*)$')
 if transaction ~= ARGV[2] then

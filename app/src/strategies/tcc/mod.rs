@@ -1,15 +1,15 @@
 //! Try, confirm, cancel: units are reserved in Redis for a time, made final, and the order is entered in MariaDB.
 //!
 //! ```text
-//! A: try         -- Redis: one unit on reserve
+//! A: try         -- Redis: one unit reserved
 //! A: (killed)
 //!                     B: try -> reserved by others: busy
 //!                     reconciler: the lease is over: cancel
-//!                     B: try -> one unit on reserve
+//!                     B: try -> one unit reserved
 //! ```
 //!
-//! Confirm decides, and only one of confirm and cancel succeeds. After it the reconciler enters an order that its purchase did
-//! not. A cancel that comes before its try is remembered, and the try refused. Cost: four round trips.
+//! Confirm decides, and only one of confirm and cancel succeeds. After a confirm the reconciler enters the order if its
+//! purchase did not. A cancel that comes before its try is remembered, and the try is refused. Cost: four round trips.
 
 mod transactions;
 
@@ -35,7 +35,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "tcc",
         family: Family::TwoStores,
         lesson: 10,
-        summary: "try reserves in Redis for a time, confirm makes it final, cancel frees; a reconciler ends the rest",
+        summary: "try reserves in Redis, confirm makes it final, cancel frees; a reconciler ends the rest",
         claims: AS_FAMILY,
         weak_at: "record",
         needs: &[],
@@ -50,7 +50,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 
 struct Tcc {
     coordinator: Arc<Coordinator>,
-    /// Ends with the strategy.
+    /// Stops when the strategy is dropped.
     _reconciler: AbortOnDropHandle<()>,
 }
 
@@ -59,7 +59,7 @@ impl Tcc {
         let sql = world.store::<Sql>()?;
         let coordinator = Arc::new(Coordinator {
             transactions: Transactions::new(world.store()?, world.timeouts.lease),
-            // Purchases must not keep it from working.
+            // Its own connections: purchases must not block it.
             reconcilers_sql: sql.with_connections_of_its_own()?,
             sql,
             timeouts: world.timeouts,
@@ -81,7 +81,7 @@ struct Coordinator {
 }
 
 impl Coordinator {
-    /// Tries until the units are reserved: how many are left then, or what else there is to say.
+    /// Tries until the units are reserved, and returns the units left, or the outcome if there is nothing to reserve.
     async fn reserve(
         &self,
         transaction: &Transaction,
@@ -95,7 +95,7 @@ impl Coordinator {
             let (word, left) = match tried {
                 Ok(tried) => tried,
                 Err(error) => {
-                    // It may come to Redis yet. Nothing is sold before it is confirmed, and nobody will confirm this one.
+                    // The try may still reach Redis. It sells nothing: only this purchase could confirm it.
                     let _ = self.transactions.cancel(transaction, probe).await;
                     return Err(Error::given_up(Redis::NAME, &error));
                 }
@@ -110,14 +110,14 @@ impl Coordinator {
                         return Ok(Err(Outcome::Repeated(order)));
                     }
                 }
-                // On reserve by somebody else, or by another copy of this purchase.
+                // Reserved by another purchase, or by another copy of this one.
                 _ => {}
             }
         }
         Ok(Err(Outcome::Busy))
     }
 
-    /// Ends a transaction that its purchase has left.
+    /// Ends an overdue transaction.
     async fn end(&self, item: &Name, order: &str, probe: &Probe) -> Result<(), Error> {
         let probe = &probe.about(item);
         let Some((transaction, state, purchase)) = self.transactions.look(item, order, probe).await? else {
@@ -143,7 +143,7 @@ impl Reconcile for Coordinator {
     async fn reconcile(&self, probe: &Probe) -> Result<bool, Error> {
         let overdue = self.transactions.overdue(probe).await?;
         let ends = overdue.iter().map(|(item, order)| self.end(item, order, probe));
-        // All are tried: one that cannot be ended must not keep the others.
+        // Tries all: one that fails must not block the others.
         join_all(ends).await.into_iter().collect::<Result<(), _>>()?;
         Ok(overdue.len() == BATCH)
     }
@@ -158,7 +158,7 @@ impl Strategy for Tcc {
             sql: store,
             ..
         } = &*self.coordinator;
-        // Before anything is reserved: a purchase that waits in vain for a connection must not keep units from others.
+        // Connects before the try: a purchase that gets no connection must not keep units from others.
         let mut sql = store.connected(probe).await?;
         let transaction = Transaction::of(purchase);
         let tried = self
@@ -173,7 +173,7 @@ impl Strategy for Tcc {
             return Ok(Outcome::Busy);
         }
         let recorded = store.record(purchase, probe, &mut sql).await;
-        // Whatever MariaDB says that it has not done, the reconciler will.
+        // The reconciler will enter the order if MariaDB did not: after an error the outcome is unknown.
         recorded.map_err(|error| Error::failed(Sql::NAME, error))?;
         if let Err(error) = transactions.complete(&transaction, probe).await {
             tracing::warn!(%error, "left to the reconciler");

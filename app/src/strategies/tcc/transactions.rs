@@ -1,5 +1,5 @@
-//! The transactions of tcc in Redis, each change of one in one script. `tcc:{item}` holds them by order id, with how many are
-//! open and how many of these can still be cancelled; `tcc-deadlines` says of all items when they are overdue.
+//! The transactions of tcc in Redis; each change is one script. `tcc:{item}` has them by order id, with the number of
+//! the open ones and of those that can still be cancelled. `tcc-deadlines` has the deadlines of all items.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +19,12 @@ pub(super) const COMPLETE: Step = Step::command("complete", &["EVALSHA"]);
 pub(super) const OVERDUE: Step = Step::command("overdue", &["EVALSHA"]);
 pub(super) const LOOK: Step = Step::command("look", &["EVALSHA"]);
 
-/// Where the deadlines of all items are.
 const DEADLINES: &str = "tcc-deadlines";
 
-/// How long a cancelled transaction is remembered: no try is under way for so long.
+/// How long a cancelled transaction is remembered: longer than a try can be on its way.
 const CANCELLED_FOR: Duration = Duration::from_secs(600);
 
-/// One try to buy. Each delivery of a purchase is another one.
+/// One attempt to buy. Each delivery of a purchase is another one.
 pub(super) struct Transaction {
     pub(super) item: Name,
     pub(super) order: Uuid,
@@ -55,12 +54,11 @@ impl Transaction {
     }
 }
 
-/// The key of the transactions of an item.
 pub(super) fn transactions_key(item: &Name) -> String {
     format!("tcc:{{{item}}}")
 }
 
-/// What a transaction has come to.
+/// The state of an open transaction.
 pub(super) enum State {
     Trying,
     Confirmed,
@@ -91,7 +89,7 @@ impl Transactions {
         }
     }
 
-    /// Reserves the units for one lease. In a word what came of it, and the units left.
+    /// Reserves the units for one lease. Returns the result as a word, and the units left.
     pub(super) async fn reserve(
         &self,
         transaction: &Transaction,
@@ -113,7 +111,7 @@ impl Transactions {
         probe.step(&TRY, &transaction.id, self.redis.run(&script), words).await
     }
 
-    /// Makes the reservation final; false when it was cancelled.
+    /// Makes the reservation final. False when it was cancelled.
     pub(super) async fn confirm(&self, transaction: &Transaction, probe: &Probe) -> Result<bool, Error> {
         let mut script = self.confirm.key(transaction.key());
         script
@@ -126,8 +124,7 @@ impl Transactions {
         Ok(word == "confirmed")
     }
 
-    /// Frees what the transaction has reserved, and keeps it from reserving later. How long the units were on reserve in
-    /// ms, where there were any.
+    /// Gives reserved units back, and refuses a later try. Returns how long they were reserved in ms; `None` if none.
     pub(super) async fn cancel(&self, transaction: &Transaction, probe: &Probe) -> Result<Option<u64>, Error> {
         let mut script = self.cancel.key(Redis::stock_key(&transaction.item));
         script
@@ -145,7 +142,7 @@ impl Transactions {
         Ok((word == "cancelled").then_some(hung_ms))
     }
 
-    /// Ends a confirmed transaction whose order is in the ledger. How long it took in ms; none where somebody else has.
+    /// Ends a confirmed transaction whose order is in the ledger. Returns its age in ms; `None` if it had ended before.
     pub(super) async fn complete(&self, transaction: &Transaction, probe: &Probe) -> Result<Option<u64>, Error> {
         let mut script = self.complete.key(transaction.key());
         script
@@ -159,7 +156,7 @@ impl Transactions {
         Ok(u64::try_from(took_ms).ok())
     }
 
-    /// Some of those whose time is over, by item and order.
+    /// Returns a batch of overdue transactions, by item and order.
     pub(super) async fn overdue(&self, probe: &Probe) -> Result<Vec<(Name, String)>, Error> {
         let mut script = self.overdue.key(DEADLINES);
         script.arg(BATCH);
@@ -173,7 +170,7 @@ impl Transactions {
         members.iter().map(parse).collect()
     }
 
-    /// The transaction of an order, what it has come to, and what is ordered; none where it is over.
+    /// Returns the transaction of an order, its state, and the purchase; `None` when it is over.
     pub(super) async fn look(
         &self,
         item: &Name,
@@ -205,12 +202,12 @@ impl Transactions {
         Ok(Some((transaction, state, purchase)))
     }
 
-    /// How many transactions of an item are open.
+    /// Returns the number of open transactions of an item.
     pub(super) async fn open(&self, item: &Name) -> Result<u64, Error> {
         self.redis.count(&transactions_key(item), "open").await
     }
 
-    /// Forgets those of an item. Their deadlines go when they are over.
+    /// Deletes the transactions of an item. Their deadlines are removed when they pass.
     pub(super) async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&[transactions_key(item)]).await
     }

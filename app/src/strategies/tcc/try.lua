@@ -1,6 +1,6 @@
--- Reserves ARGV[1] units for the order ARGV[2] under the transaction ARGV[3], unless that was cancelled before: KEYS[4] is
--- there then. KEYS[1] is the counter, KEYS[2] the transactions of the item, KEYS[3] the deadlines of all items, where this
--- one is called ARGV[4]. ARGV[5] is the lease in ms, ARGV[6] what is ordered.
+-- Reserves ARGV[1] units for the order ARGV[2] and the transaction ARGV[3], unless KEYS[4] says that it was cancelled.
+-- KEYS[1] is the counter, KEYS[2] has the transactions of the item, KEYS[3] the deadlines of all items, where this one
+-- is called ARGV[4]. ARGV[5] is the lease in ms, ARGV[6] the ledger entry.
 local left = tonumber(redis.call('get', KEYS[1]))
 if not left then
     return {'unknown', 0}

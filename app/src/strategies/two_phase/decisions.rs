@@ -1,5 +1,5 @@
-//! The log of decisions, beside the stock. There is one row per transaction, so that there is one decision: who comes second
-//! finds the first one's. No row means that nothing was decided yet, and who finds none may presume a rollback.
+//! The log of decisions, in the database of the stock. One row per transaction means one decision: a second one finds
+//! the first. Without a row nothing was decided yet, and a rollback may be presumed.
 
 use sqlx::mysql::MySqlRow;
 use sqlx::query;
@@ -12,10 +12,9 @@ use crate::stores::sql::xa::{Decision, Xid};
 pub(super) const DECIDE: Step = Step::command("decide", &["insert"]);
 pub(super) const LOOK_UP: Step = Step::command("look-up", &["select"]);
 
-/// The table of the log.
 pub(super) const TABLE: &str = include_str!("decisions.sql");
 
-/// Decides, durably; false when it was decided before.
+/// Stores a decision. False when there was one before.
 pub(super) async fn decide(xid: &Xid, decision: Decision, probe: &Probe, log: &mut Connection) -> Result<bool, Error> {
     let word = match decision {
         Decision::Commit => "commit",
@@ -32,7 +31,7 @@ pub(super) async fn decide(xid: &Xid, decision: Decision, probe: &Probe, log: &m
     }
 }
 
-/// What was decided; a rollback where nothing was, and then nothing else can be decided any more.
+/// Returns the decision. Without one it decides to roll back, and no other decision is possible any more.
 pub(super) async fn conclude(xid: &Xid, probe: &Probe, log: &mut Connection) -> Result<Decision, Error> {
     if decide(xid, Decision::Rollback, probe, log).await? {
         return Ok(Decision::Rollback);

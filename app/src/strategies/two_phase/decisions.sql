@@ -1,5 +1,5 @@
--- What was decided of transactions over both servers, by whoever came first. A row stays until the sale is over, so that nobody
--- can decide anything else later.
+-- The decisions about transactions over both servers: the first one counts. A row stays until the sale is over, so that
+-- no other decision can be made later.
 create table if not exists two_phase (
     id       char(36) character set ascii collate ascii_bin not null primary key,
     item     varchar(64) character set utf8mb4 collate utf8mb4_bin not null,

@@ -8,9 +8,9 @@
 //!                     B: unblocked: the unit is there
 //! ```
 //!
-//! Nothing is visible before the decision, and a decision is a row that only one can insert: a purchase that comes late finds a
-//! rollback, and what was decided is carried out by whoever lives. The price is the lock, which lasts for both phases, and for a
-//! lease longer after a crash. Orders commit before the stock: who finds a unit gone finds its order. Cost: ten round trips.
+//! Nothing is visible before the decision, a row that only one process can insert: a late purchase finds a rollback.
+//! Any live instance carries a decision out. The price is the lock: it lasts for both phases, and for a lease longer
+//! after a crash. Orders commit before the stock: a unit that is gone has its order. Cost: ten round trips.
 
 mod decisions;
 
@@ -39,7 +39,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "two-phase",
         family: Family::DistributedTransaction,
         lesson: 11,
-        summary: "XA two-phase commit: prepare in both databases, log the decision, commit in both; a reconciler ends the rest",
+        summary: "XA two-phase commit: prepare, log the decision, commit; a reconciler ends the rest",
         claims: AS_FAMILY,
         weak_at: "decide",
         needs: &[],
@@ -66,7 +66,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 
 struct TwoPhase {
     coordinator: Arc<Coordinator>,
-    /// Ends with the strategy.
+    /// Stops when the strategy is dropped.
     _reconciler: AbortOnDropHandle<()>,
 }
 
@@ -77,7 +77,7 @@ impl TwoPhase {
         let protocol = Protocol::of(ENTRY.mechanism.name, &databases.stock).await?;
         let own = databases.with_connections_of_their_own()?;
         let coordinator = Arc::new(Coordinator {
-            // A connection with a prepared branch can do nothing else, so a decision needs another one.
+            // A connection with a prepared branch can do nothing else, so the log has its own connections.
             log: databases.stock.with_connections_of_its_own()?,
             reconcilers_log: databases.stock.with_connections_of_its_own()?,
             databases,
@@ -101,14 +101,14 @@ struct Coordinator {
     reconciled: Reconciled,
 }
 
-/// What the log says, on a connection that is taken for that alone.
+/// Reads the decision in the log, on a connection of its own.
 async fn concluded(log: &Sql, xid: &Xid, probe: &Probe) -> Result<Decision, Error> {
     let mut log = log.connected(probe).await?;
     conclude(xid, probe, &mut log).await
 }
 
 impl Coordinator {
-    /// The first phase: both branches prepared, stock first, and how many are left; `None` when it does not sell.
+    /// The first phase: prepares both branches, stock first. Returns the units left; `None` when it does not sell.
     async fn prepared(
         &self,
         xid: &Xid,
@@ -137,25 +137,26 @@ impl Coordinator {
         Ok(Some((stock, orders, remaining)))
     }
 
-    /// How many are left after a sale; `None` when it does not sell.
+    /// Sells and returns the units left; `None` when it does not sell.
     async fn sell(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<i64>, Error> {
-        // All of them before anything is locked: who waits in vain for one must not keep a row from others.
+        // Connects before any lock: a purchase that gets no connection must not keep a row from others.
         let both = self.databases.connected(probe).await?;
         let mut log = self.log.connected(probe).await?;
         let xid = Xid::new(self.protocol, &purchase.item);
         let prepared = self.prepared(&xid, purchase, probe, both).await;
-        // Whatever became of the branches, without a decision nothing is sold.
+        // Without a decision nothing is sold, whatever the state of the branches.
         let prepared = prepared.map_err(|error| Error::given_up(Sql::NAME, &error))?;
         let Some((stock, orders, remaining)) = prepared else {
             return Ok(None);
         };
         let is_decided = match decide(&xid, Decision::Commit, probe, &mut log).await {
             Ok(is_decided) => is_decided,
-            // The connection was lost, and whether the log has it is found there: by who asks, it is decided at the latest.
+            // The connection was lost, so only the log knows whether it has the decision. Asking also decides, if
+            // nothing has.
             Err(error) => {
                 tracing::warn!(%error, "asks the log for its own decision");
                 drop(log);
-                // A log that cannot be asked may have it all the same.
+                // A log that cannot be asked may still have it: the outcome is unknown.
                 let decision = concluded(&self.log, &xid, probe).await;
                 decision.map_err(|error| Error::failed(Sql::NAME, error))? == Decision::Commit
             }
@@ -172,7 +173,7 @@ impl Coordinator {
         Ok(Some(remaining))
     }
 
-    /// Ends a transaction that its purchase has left.
+    /// Ends an overdue transaction.
     async fn end(&self, left: &Left, probe: &Probe) -> Result<bool, Error> {
         let item = &left.xid.item;
         let probe = &probe.about(item);
@@ -190,7 +191,7 @@ impl Reconcile for Coordinator {
     async fn reconcile(&self, probe: &Probe) -> Result<bool, Error> {
         let left = self.in_doubt.overdue(probe).await?;
         let ends = join_all(left.iter().map(|left| self.end(left, probe))).await;
-        // All are tried: one that cannot be ended must not keep the others.
+        // Tries all: one that fails must not block the others.
         let ended = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(ended.iter().filter(|is_over| **is_over).count() == BATCH)
     }

@@ -1,6 +1,6 @@
-//! An attack while it goes on, shared by its buyers.
+//! An attack that goes on, shared by its buyers.
 
-mod directed;
+mod injected;
 mod send;
 
 use std::collections::HashMap;
@@ -13,49 +13,49 @@ use reqwest::Client;
 use tokio::sync::{Barrier, SetOnce, mpsc, watch};
 use tokio::time::sleep;
 
-use self::directed::Progress;
+use self::injected::Progress;
 use super::Attack;
 use super::delivery::Delivery;
+use super::repeats::{AfterSale, DoubleClicks};
 use super::send_order::SendOrder;
-use super::twice::{AfterSale, Twice};
 use crate::facts::Observation;
 use crate::responses::Responses;
 use crate::sale::Load;
 use crate::shop::response::{Response, ResponseKind};
 
-/// Sales that it takes to sell one unit twice.
-const COMPETED: usize = 2;
+/// The sales that a round needs: with fewer, no unit can be sold twice.
+const ENOUGH_SALES: usize = 2;
 
-/// How often buyers who were told to wait come back together until there were so many.
-const COME_BACK: usize = 3;
+/// How often all buyers return together after they were told busy, until there were [`ENOUGH_SALES`].
+const MOST_RETURNS: usize = 3;
 
-/// After which they do.
-const BACK_AFTER: Duration = Duration::from_secs(1);
+/// The pause before they return.
+const RETURN_AFTER: Duration = Duration::from_secs(1);
 
-/// As many purchases as a round of that load may send, those included with which buyers come back.
+/// Returns the most purchases that a round of that load may send, with those of returning buyers.
 pub fn most_purchases(load: &Load) -> usize {
-    load.requests + (COME_BACK + 1) * load.buyers
+    load.requests + (MOST_RETURNS + 1) * load.buyers
 }
 
 pub(in crate::attack) struct Running {
     pub(in crate::attack) attack: Attack,
     client: Client,
     gate: Barrier,
-    /// Set when whatever is done to the shop is prepared.
+    /// Set when the injection lets the buyers start.
     opened: SetOnce<()>,
     released: OnceLock<Instant>,
     next: AtomicUsize,
-    /// How far each item is.
+    /// The progress of each item.
     items: Vec<Item>,
-    /// When buyers who were told to wait come back together, if they shall.
-    back_at: Mutex<Option<Instant>>,
-    twice: Twice,
-    /// What the deed says to those whose purchases it sends.
-    directed: Mutex<HashMap<usize, mpsc::Receiver<SendOrder>>>,
-    /// By what it says so, until it takes them.
-    directors: Mutex<HashMap<usize, mpsc::Sender<SendOrder>>>,
+    /// When the buyers return together, if they are to.
+    return_at: Mutex<Option<Instant>>,
+    double_clicks: DoubleClicks,
+    /// Receivers of the injection's orders, by the place of the purchase.
+    order_receivers: Mutex<HashMap<usize, mpsc::Receiver<SendOrder>>>,
+    /// Senders of these orders, until the injection takes them.
+    order_senders: Mutex<HashMap<usize, mpsc::Sender<SendOrder>>>,
     progress: watch::Sender<Progress>,
-    /// Whether the damage of the deed was healed: if not, there is no second wave.
+    /// Whether the shop was healed after the fault. Without that there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
     responses: Mutex<Responses>,
     observations: Mutex<Vec<(usize, Observation)>>,
@@ -63,22 +63,22 @@ pub(in crate::attack) struct Running {
     pub(in crate::attack) over: SetOnce<()>,
 }
 
-/// One item of the round.
+/// The progress of one item.
 struct Item {
-    /// Sales heard of so far.
+    /// Sales so far.
     sales: AtomicUsize,
-    /// Whether anybody was told sold out.
+    /// Whether a buyer was told sold out.
     refused: AtomicBool,
     after_sale: AfterSale,
 }
 
-/// A buyer, who is gone when this is dropped, in whatever way.
-struct Present<'a>(&'a Running);
+/// A buyer that takes part until this is dropped.
+struct ActiveBuyer<'a>(&'a Running);
 
-impl Drop for Present<'_> {
+impl Drop for ActiveBuyer<'_> {
     fn drop(&mut self) {
         if self.0.buyers.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // It is set by nobody else.
+            // This is the only place that sets it.
             let _ = self.0.over.set(());
         }
     }
@@ -105,7 +105,7 @@ impl Running {
             let (sender, receiver) = mpsc::channel(1);
             ((place, sender), (place, receiver))
         });
-        let (directors, directed): (HashMap<_, _>, HashMap<_, _>) = channels.unzip();
+        let (order_senders, order_receivers): (HashMap<_, _>, HashMap<_, _>) = channels.unzip();
         Self {
             client,
             gate: Barrier::new(buyers),
@@ -113,10 +113,10 @@ impl Running {
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             items: attack.sale.sales.iter().map(|sale| Item::of(&sale.load)).collect(),
-            back_at: Mutex::default(),
-            twice: Twice::draw(&attack),
-            directed: Mutex::new(directed),
-            directors: Mutex::new(directors),
+            return_at: Mutex::default(),
+            double_clicks: DoubleClicks::draw(&attack),
+            order_receivers: Mutex::new(order_receivers),
+            order_senders: Mutex::new(order_senders),
             progress: watch::Sender::default(),
             healed: SetOnce::new(),
             responses: Mutex::default(),
@@ -127,35 +127,30 @@ impl Running {
         }
     }
 
-    /// What was said and seen.
-    pub(in crate::attack) fn results(&self) -> (Responses, Vec<(usize, Observation)>) {
+    /// Takes the responses and the observations of the attack.
+    pub(in crate::attack) fn take_results(&self) -> (Responses, Vec<(usize, Observation)>) {
         (
             std::mem::take(&mut locked(&self.responses)),
             std::mem::take(&mut locked(&self.observations)),
         )
     }
 
-    /// Purchases answered so far.
+    /// Returns how many purchases have their response.
     pub(in crate::attack) fn answered(&self) -> usize {
         locked(&self.responses).attack.len()
     }
 
-    /// Whether any answer of the attack so far is like that.
-    pub(in crate::attack) fn any_answer(&self, is: impl Fn(&Response) -> bool) -> bool {
-        locked(&self.responses).attack.iter().any(is)
-    }
-
-    /// One buyer: waits at the gate, then buys again and again until the round's purchases are spent.
+    /// Plays one buyer: waits at the gate, then buys again and again until the round's purchases are used up.
     pub(in crate::attack) async fn buy(&self, user: &mut GooseUser) {
-        let _present = Present(self);
+        let _active = ActiveBuyer(self);
         user.client = self.client.clone();
         self.gate.wait().await;
         let load = &self.attack.sale.load;
         let mut next = None;
         while let Some(place) = self.next_place() {
-            let send_orders = locked(&self.directed).remove(&place);
-            if let Some(send_orders) = send_orders {
-                self.follow(user, place, send_orders).await;
+            let orders = locked(&self.order_receivers).remove(&place);
+            if let Some(orders) = orders {
+                self.send_injected(user, place, orders).await;
                 continue;
             }
             self.opened.wait().await;
@@ -167,61 +162,63 @@ impl Running {
                 intended = Instant::now();
             }
             match self.purchase(user, place, intended).await {
-                Some(follows) => next = Some(follows),
+                Some(intended) => next = Some(intended),
                 None => return,
             }
         }
-        while let Some(at) = self.comes_back().await {
+        while let Some(at) = self.next_return().await {
             sleep(at.saturating_duration_since(Instant::now())).await;
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             self.purchase(user, place, Instant::now()).await;
         }
     }
 
-    /// One purchase, and what is to be done after it. When the next one is meant to follow, unless there is to be none.
+    /// Sends one purchase and its repeats. Returns the intended start of the next purchase, or `None` when the buyer
+    /// stops.
     async fn purchase(&self, user: &mut GooseUser, place: usize, intended: Instant) -> Option<Instant> {
         let request = self.attack.sale.purchase(place);
-        let delivery = self.twice.delivery(place);
+        let delivery = self.double_clicks.delivery(place);
         let (response, copy) = self.deliver(user, &request, delivery, intended).await;
         let (kind, ended) = (response.kind, response.ended);
         self.keep(response, copy, false);
-        // Who waited for the answer to a copy as well, or looked, can only now send the next one.
+        // A buyer that waited for a second response or read the ledger can send the next purchase only now.
         let next = if self.after_answer(kind, place).await || delivery != Delivery::Once {
             Instant::now()
         } else {
             ended
         };
-        // It may still be carried out, and the next one would no longer be alone.
-        let is_over = kind == ResponseKind::Unknown && self.attack.one_at_a_time;
-        (!is_over).then_some(next)
+        // The shop may still carry the purchase out, and the next one would no longer be alone.
+        let must_stop = kind == ResponseKind::Unknown && self.attack.one_at_a_time;
+        (!must_stop).then_some(next)
     }
 
-    /// When all buyers come back together: where all but one were told to wait, nobody has competed yet.
-    async fn comes_back(&self) -> Option<Instant> {
+    /// Returns when all buyers return together: in a round in which all purchases but one were told busy, no two have
+    /// competed yet.
+    async fn next_return(&self) -> Option<Instant> {
         if self.attack.one_at_a_time || self.attack.injection.is_some() {
             return None;
         }
-        // All have their answers.
+        // The barrier opens when all buyers have their responses.
         if self.gate.wait().await.is_leader() {
             let responses = locked(&self.responses);
             let load = &self.attack.sale.load;
-            let some_wait = responses
+            let some_busy = responses
                 .attack
                 .iter()
                 .any(|response| response.kind == ResponseKind::Busy);
-            let may_come = responses.attack.len() < load.requests + COME_BACK * load.buyers;
+            let may_return = responses.attack.len() < load.requests + MOST_RETURNS * load.buyers;
             let sales = self.items.iter().map(|item| item.sales.load(Ordering::Relaxed));
-            let few = sales.sum::<usize>() < COMPETED;
-            *locked(&self.back_at) = (few && some_wait && may_come).then(|| Instant::now() + BACK_AFTER);
+            let few = sales.sum::<usize>() < ENOUGH_SALES;
+            *locked(&self.return_at) = (few && some_busy && may_return).then(|| Instant::now() + RETURN_AFTER);
         }
-        // All know what was decided.
+        // The second barrier lets all buyers read the same decision.
         self.gate.wait().await;
-        *locked(&self.back_at)
+        *locked(&self.return_at)
     }
 
-    fn keep(&self, response: Response, copy: Option<Response>, is_directed: bool) {
+    fn keep(&self, response: Response, copy: Option<Response>, is_injected: bool) {
         self.progress
-            .send_modify(|progress| progress.count(response.kind, is_directed));
+            .send_modify(|progress| progress.count(response.kind, is_injected));
         let mut responses = locked(&self.responses);
         responses.repeats.extend(copy);
         responses.attack.push(response);
@@ -232,12 +229,12 @@ impl Running {
         (place < self.attack.sale.load.requests).then_some(place)
     }
 
-    /// Looks and clicks again where this round was drawn to. Whether it did anything.
+    /// Reads the ledger and repeats purchases where this round drew that. Returns whether it did anything.
     async fn after_answer(&self, kind: ResponseKind, place: usize) -> bool {
         let item = self.attack.sale.place_of(place);
         match kind {
             ResponseKind::Sold => self.after_sale(place, item).await,
-            // Whatever was told sold before has to be in the ledger by now.
+            // Every purchase that was told sold before has to be in the ledger by now.
             ResponseKind::SoldOut if !self.items[item].refused.swap(true, Ordering::Relaxed) => {
                 self.snapshot(item).await;
                 true
@@ -248,16 +245,16 @@ impl Running {
 
     async fn after_sale(&self, place: usize, item: usize) -> bool {
         let Item { sales, after_sale, .. } = &self.items[item];
-        let heard = sales.fetch_add(1, Ordering::Relaxed);
+        let nth = sales.fetch_add(1, Ordering::Relaxed);
         let alone = self.attack.one_at_a_time;
-        let observations = heard == 0 || heard == after_sale.observed || alone;
-        let (repeats, alters) = (heard == after_sale.repeated, heard == after_sale.altered);
-        let look = async {
-            if observations {
+        let observes = nth == 0 || nth == after_sale.observed || alone;
+        let (repeats, alters) = (nth == after_sale.repeated, nth == after_sale.altered);
+        let snapshot = async {
+            if observes {
                 self.snapshot(item).await;
             }
         };
-        let click = async {
+        let resend = async {
             if repeats {
                 self.repeat(place).await;
             }
@@ -266,19 +263,19 @@ impl Running {
             }
         };
         if alone {
-            look.await;
-            click.await;
+            snapshot.await;
+            resend.await;
         } else {
-            // At once, before the units are gone that a forgetful shop could sell.
-            tokio::join!(look, click);
+            // Both at once, while there are units left that a forgetful shop could sell.
+            tokio::join!(snapshot, resend);
         }
-        observations || repeats || alters
+        observes || repeats || alters
     }
 
     async fn snapshot(&self, item: usize) {
-        // A store that does not answer now is asked again when the attack is over.
-        if let Ok(look) = self.attack.sale.sales[item].snapshot().await {
-            locked(&self.observations).push((item, look));
+        // A store that does not answer now is read again after the attack.
+        if let Ok(observation) = self.attack.sale.sales[item].snapshot().await {
+            locked(&self.observations).push((item, observation));
         }
     }
 

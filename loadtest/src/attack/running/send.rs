@@ -1,4 +1,4 @@
-//! One purchase on its way.
+//! Delivery of one purchase.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::shop::PurchaseRequest;
 use crate::shop::response::{Reply, Response};
 
 impl Running {
-    /// Sends one purchase as it is to be delivered: the answer to it, and to its second copy if there was one.
+    /// Delivers one purchase. Returns the response to it, and the response to its second copy if there was one.
     pub(super) async fn deliver(
         &self,
         user: &mut GooseUser,
@@ -34,8 +34,8 @@ impl Running {
         }
     }
 
-    /// Sends one purchase over the crowd's connections. One that was closed meanwhile brings no byte of an answer: the
-    /// purchase is then sent again with its key on a connection of its own, unless it is meant to break something.
+    /// Sends one purchase over the crowd's connections. A kept connection that the shop has closed brings no byte of a
+    /// response: the purchase is then sent again with its key on a connection of its own, unless it carries a fault.
     async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Response {
         let sent = Instant::now();
         let client = &self.attack.sale.client;
@@ -60,7 +60,7 @@ impl Running {
     }
 }
 
-/// Whether the connection ended before the first byte of the answer.
+/// Returns whether the connection ended before the first byte of the response.
 fn was_cut(error: &reqwest::Error) -> bool {
     error.is_request() && !error.is_connect() && !error.is_timeout()
 }

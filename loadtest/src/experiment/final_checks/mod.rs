@@ -1,4 +1,4 @@
-//! The sales of the rounds that were played: they stay open until the end of the run, and are looked at once more then.
+//! Final checks of all rounds: the sales stay open until the end of the run, and their ledgers are read once more then.
 
 mod play;
 
@@ -19,14 +19,14 @@ use crate::sale::Load;
 use crate::sale::Sale;
 use crate::sale::sale_set::{self, AT_ONCE};
 
-/// The most sales that are kept open at a time, but for those of one round that is played for the second time. A shop
-/// may have to keep each of them in its stores.
+/// The most sales that are kept open at a time, besides a round that is played for the second time. A shop may have to
+/// keep each of them in its stores.
 const MOST_OPEN: usize = 1_000;
 
-/// The most purchases that are kept in memory for them.
+/// The most purchases of these sales that are kept in memory.
 const MOST_KEPT: usize = 1_000_000;
 
-/// Rounds whose verdict is not final yet.
+/// The open sales of all rounds whose verdict is not final yet.
 #[derive(Default)]
 pub(crate) struct OpenSales {
     open: VecDeque<OpenRound>,
@@ -39,22 +39,22 @@ struct OpenRound {
     /// Its place in the plan.
     place: usize,
     round: Round,
-    /// Mostly one.
+    /// The plays of the round, mostly one.
     plays: Vec<Play>,
-    /// Why the first play was no test, unless another one followed it.
+    /// The reason why the first play was no test, unless a second play followed.
     inconclusive: Option<String>,
-    /// Why the plays before the last one were none.
+    /// The reasons why the plays before the last one were no test.
     before: Vec<String>,
 }
 
 impl OpenSales {
-    /// How many there are.
+    /// Returns how many sales are open.
     pub(crate) fn len(&self) -> usize {
         let plays = self.open.iter().flat_map(|open| &open.plays);
         plays.map(|play| play.sales.len()).sum()
     }
 
-    /// Closes the oldest until there is room for the sales of `round`; so many of the newest rounds stay open anyway.
+    /// Closes the oldest rounds until there is room for the sales of `round`. The `stay` newest rounds stay open.
     ///
     /// # Errors
     /// Those of [`OpenSales::close_all`].
@@ -71,7 +71,7 @@ impl OpenSales {
         if !is_over(self, 1) {
             return Ok(());
         }
-        // Many at once: before the last look time passes for all of them together.
+        // Closes many rounds at once, because they share the waiting time before the last reading.
         let mut oldest = Vec::new();
         while self.open.len() > stay && is_over(self, 2) {
             let Some(open) = self.open.pop_front() else { break };
@@ -82,25 +82,25 @@ impl OpenSales {
         close(oldest, record).await
     }
 
-    /// Sales are about to be opened; they have to be closed even if their round is never followed up.
+    /// Remembers sales that are about to be opened, so that they are closed even if their round is never followed up.
     pub(crate) fn opens(&mut self, sales: &[Sale]) {
         self.current = sales.to_vec();
     }
 
-    /// Follows the attack of the round at `place` of the plan up, for as long as that takes or until its buyers are told to
-    /// wait. Records what the round showed so far; it becomes final with the last look. Whether the round was no test by
-    /// chance alone, so that it is to be played once more.
+    /// Follows the attack of the round at `place` of the plan up, until that is over or its buyers are told busy for
+    /// long. Keeps the result so far, which becomes final with the last reading. Returns whether the round has to be
+    /// played once more, because chance alone made it no test.
     ///
     /// # Errors
-    /// When a ledger cannot be read, or what it showed cannot be kept.
-    pub(crate) async fn follow(
+    /// When a ledger cannot be read, or a result cannot be kept.
+    pub(crate) async fn follow_up(
         &mut self,
         place: usize,
         round: &Round,
         follow_up: SaleSetFollowUp,
         record: &Record<'_>,
     ) -> Result<bool> {
-        let (play, result, read) = Play::follow(round, follow_up).await?;
+        let (play, result, read) = Play::follow_up(round, follow_up).await?;
         let is_chance = read.is_ok() && result.inconclusive.is_some() && play.is_no_test_by_chance();
         self.kept += round.load.requests;
         self.open.push_back(OpenRound {
@@ -116,18 +116,18 @@ impl OpenSales {
         Ok(is_chance)
     }
 
-    /// The same for the second play of the round that was followed last: what it showed takes the place of what the first
-    /// play showed, and says so.
+    /// Does the same for the second play of the last round. Its result replaces the result of the first play, and names
+    /// the reason for the second play.
     ///
     /// # Errors
-    /// Those of [`OpenSales::follow`].
+    /// Those of [`OpenSales::follow_up`].
     pub(crate) async fn replay(
         &mut self,
         round: &Round,
         follow_up: SaleSetFollowUp,
         record: &Record<'_>,
     ) -> Result<()> {
-        let (play, result, read) = Play::follow(round, follow_up).await?;
+        let (play, result, read) = Play::follow_up(round, follow_up).await?;
         let Some(open) = self.open.back_mut() else {
             return read;
         };
@@ -143,11 +143,11 @@ impl OpenSales {
         read
     }
 
-    /// Waits for those that wait, buys and looks at every ledger once more, and closes the sales.
+    /// Waits for busy buyers, buys and reads every ledger once more, and closes the sales.
     ///
     /// # Errors
-    /// When a shop cannot be healed, a ledger not be read, what it showed not be kept, or a sale not be closed. The others
-    /// are left alone then: each of them would take as long to fail.
+    /// When a shop cannot be healed, a ledger cannot be read, a result cannot be kept, or a sale cannot be closed. The
+    /// remaining sales stay open then: each of them would take as long to fail.
     pub(crate) async fn close_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
         deployment.heal().await?;
         let Self { open, current, .. } = std::mem::take(self);
@@ -155,10 +155,10 @@ impl OpenSales {
         sale_set::close(current).await
     }
 
-    /// Closes the sales and looks at nothing any more.
+    /// Closes the sales without reading their ledgers.
     ///
     /// # Errors
-    /// When one cannot be closed; the others are left alone then.
+    /// When a sale cannot be closed. The remaining sales stay open then.
     pub(crate) async fn abandon(self) -> Result<()> {
         let plays = self.open.into_iter().flat_map(|open| open.plays);
         let sales = plays.flat_map(|play| play.sales).chain(self.current);
@@ -166,10 +166,10 @@ impl OpenSales {
     }
 }
 
-/// Buys once more in all of these rounds, and looks at them for the last time only then.
+/// Buys once more in all of these rounds. Only then reads their ledgers for the last time.
 async fn close(mut rounds: Vec<OpenRound>, record: &Record<'_>) -> Result<()> {
-    let coming: Vec<_> = rounds.iter_mut().map(OpenRound::recheck).collect();
-    stream::iter(coming).buffer_unordered(AT_ONCE).collect::<()>().await;
+    let rechecks: Vec<_> = rounds.iter_mut().map(OpenRound::recheck).collect();
+    stream::iter(rechecks).buffer_unordered(AT_ONCE).collect::<()>().await;
     let mut closing = stream::iter(rounds.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
     while let Some((place, result, closed)) = closing.next().await {
         record.keep(place, result)?;
@@ -185,12 +185,12 @@ impl OpenRound {
         }
     }
 
-    /// The place of the round, its final result, and whether its ledgers could be read and its sales closed.
+    /// Returns the place of the round, its final result, and the first error of reading or closing.
     async fn close(self) -> (usize, RoundResult, Result<()>) {
-        let (mut row, mut outcome) = (None, Ok(()));
+        let (mut chosen, mut outcome) = (None, Ok(()));
         for play in self.plays {
             let (result, is_chance, closed) = play.close(&self.round).await;
-            row = Some(match row {
+            chosen = Some(match chosen {
                 Some((earlier, earlier_is_chance)) if is_worse(&earlier, earlier_is_chance, &result) => {
                     (earlier, earlier_is_chance)
                 }
@@ -198,13 +198,13 @@ impl OpenRound {
             });
             outcome = outcome.and(closed);
         }
-        let mut result = row.map_or_else(|| RoundResult::waiting(&self.round), |(result, _)| result);
+        let mut result = chosen.map_or_else(|| RoundResult::waiting(&self.round), |(result, _)| result);
         result.inconclusive_before = self.before;
         (self.place, result, outcome)
     }
 }
 
-/// Whether the last look showed that an earlier play was more than no test by chance: then it may not be forgotten over
+/// Returns whether the last reading showed more about an earlier play than chance. Such a play must not be replaced by
 /// a later one that went well.
 fn is_worse(earlier: &RoundResult, is_chance: bool, later: &RoundResult) -> bool {
     match earlier.verdict {

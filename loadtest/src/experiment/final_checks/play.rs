@@ -1,4 +1,4 @@
-//! One play of a round: its sales, which stay open, and what is still to come of them.
+//! One play of a round: its open sales, and the state of its follow-up.
 
 use std::sync::Arc;
 
@@ -19,30 +19,33 @@ pub(super) struct Play {
 }
 
 enum State {
-    /// Buyers are told to wait, and do so while other rounds are played.
+    /// The follow-up goes on while other rounds are played: its buyers are told busy.
     Waiting(JoinHandle<Followed>),
-    /// Nothing is left to be done but to come again, and a last look.
+    /// The follow-up is over. The recheck and the last reading are still to come.
     Over(Box<SaleSetFollowUp>),
-    /// Those who waited were never answered.
+    /// The follow-up failed.
     Broken(Error),
 }
 
-/// What was followed up, and whether its ledger could be read.
+/// The follow-up, and whether its ledgers could be read.
 type Followed = (Box<SaleSetFollowUp>, Result<()>);
 
 impl Play {
-    /// Follows an attack up, for as long as that takes or until its buyers are told to wait. What the play showed so far,
+    /// Follows an attack up until that is over, or until its buyers are told busy for long. Returns the result so far,
     /// and whether its ledgers could be read.
     ///
     /// # Errors
-    /// When the follow-up ends badly.
-    pub(super) async fn follow(round: &Round, follow_up: SaleSetFollowUp) -> Result<(Self, RoundResult, Result<()>)> {
+    /// When the follow-up fails.
+    pub(super) async fn follow_up(
+        round: &Round,
+        follow_up: SaleSetFollowUp,
+    ) -> Result<(Self, RoundResult, Result<()>)> {
         let sales = follow_up.items.iter().map(|item| item.sale.clone()).collect();
         let waits = Arc::new(Notify::new());
-        let mut task = tokio::spawn(follow(Box::new(follow_up), waits.clone()));
+        let mut task = tokio::spawn(run(Box::new(follow_up), waits.clone()));
         let (state, result, read) = tokio::select! {
             over = &mut task => {
-                let (follow_up, read) = over.context("the follow-up ended badly")?;
+                let (follow_up, read) = over.context("the follow-up failed")?;
                 let result = RoundResult::played(round, &follow_up);
                 (State::Over(follow_up), result, read)
             }
@@ -51,7 +54,7 @@ impl Play {
         Ok((Self { sales, state }, result, read))
     }
 
-    /// Whether nothing was wrong, and nothing that the shop did is a reason why that proves nothing.
+    /// Returns whether there is no finding, and chance alone made the play no test.
     pub(super) fn is_no_test_by_chance(&self) -> bool {
         match &self.state {
             State::Waiting(_) | State::Broken(_) => false,
@@ -59,10 +62,10 @@ impl Play {
         }
     }
 
-    /// Waits for those who wait, and buys once more.
+    /// Waits for the end of the follow-up, and buys once more.
     pub(super) async fn recheck(&mut self) {
         if let State::Waiting(task) = &mut self.state {
-            self.state = match task.await.context("the follow-up ended badly") {
+            self.state = match task.await.context("the follow-up failed") {
                 Ok((follow_up, _)) => State::Over(follow_up),
                 Err(error) => State::Broken(error),
             };
@@ -72,29 +75,29 @@ impl Play {
         }
     }
 
-    /// Looks for the last time and closes the sales: the final result, whether it is no test by chance alone, and whether
-    /// the ledgers could be read and the sales closed.
+    /// Reads the ledgers for the last time and closes the sales. Returns the final result, whether chance alone made it
+    /// no test, and the first error of reading or closing.
     pub(super) async fn close(self, round: &Round) -> (RoundResult, bool, Result<()>) {
         let mut follow_up = match self.state {
             State::Over(follow_up) => follow_up,
             State::Waiting(_) => return (RoundResult::waiting(round), false, Ok(())),
             State::Broken(error) => return (RoundResult::waiting(round), false, Err(error)),
         };
-        let looked = follow_up.look_again().await;
+        let read = follow_up.observe_last().await;
         let mut result = RoundResult::played(round, &follow_up);
-        let is_chance = looked.is_ok() && result.inconclusive.is_some() && follow_up.judge().is_chance;
-        if let Err(error) = &looked
+        let is_chance = read.is_ok() && result.inconclusive.is_some() && follow_up.judge().is_chance;
+        if let Err(error) = &read
             && result.verdict == Verdict::Holds
         {
             result.verdict = Verdict::Inconclusive;
             result.as_designed = false;
-            result.inconclusive = Some(format!("at the end of the run {error:#}"));
+            result.inconclusive = Some(format!("at the end of the run: {error:#}"));
         }
-        (result, is_chance, looked.and(sale_set::close(self.sales).await))
+        (result, is_chance, read.and(sale_set::close(self.sales).await))
     }
 }
 
-async fn follow(mut follow_up: Box<SaleSetFollowUp>, waits: Arc<Notify>) -> Followed {
+async fn run(mut follow_up: Box<SaleSetFollowUp>, waits: Arc<Notify>) -> Followed {
     let read = follow_up.run(&waits).await;
     (follow_up, read)
 }

@@ -174,11 +174,20 @@ fn setting(run: &RunResult) -> String {
             round.work_ms
         )
     });
-    let nginx = on.nginx.as_ref();
-    let nginx = nginx.map_or(String::new(), |version| format!(", nginx {}", escaped(version)));
-    let [redis, mariadb, cpu, os] = [&on.redis, &on.mariadb, &on.cpu, &on.os].map(|text| escaped(text));
+    // A shop may have one store alone.
+    let servers = [
+        ("Redis", Some(&on.redis)),
+        ("MariaDB", Some(&on.mariadb)),
+        ("nginx", on.nginx.as_ref()),
+    ];
+    let servers = servers.into_iter().filter_map(|(name, version)| {
+        let version = version.filter(|version| !version.is_empty())?;
+        Some(format!("{name} {}", escaped(version)))
+    });
+    let servers = servers.collect::<Vec<_>>().join(", ");
+    let [cpu, os] = [&on.cpu, &on.os].map(|text| escaped(text));
     format!(
-        "{load}Redis {redis}, MariaDB {mariadb}{nginx}; {} x {cpu}, {} MiB, {os}. {}, {}.",
+        "{load}{servers}; {} x {cpu}, {} MiB, {os}. {}, {}.",
         on.cpus,
         on.memory_mib,
         escaped(&run.started_at),

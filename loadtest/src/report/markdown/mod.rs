@@ -1,4 +1,4 @@
-//! `result.md`: the tables, for people. The same text is printed at the end of a run.
+//! `result.md`: the verdict and the summary first, then the matrix, then every trial. A pipe gets the same text.
 
 mod families;
 mod matrix;
@@ -13,9 +13,8 @@ pub use summary::summary;
 
 use self::table::escaped;
 use super::Report;
+use crate::report::terminal_summary::{NARROWEST, screen};
 use crate::result::RunResult;
-use crate::result::cell::{ClaimCheck, claim_check};
-use crate::result::soak_totals::sums;
 
 pub(super) struct Markdown;
 
@@ -25,26 +24,13 @@ impl Report for Markdown {
     }
 
     fn render(&self, run: &RunResult) -> String {
-        let text = format!(
-            "{soak}## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n\n## Who oversells?\n\n{matrix}\n\n{sentence}\n",
-            soak = sums(run).map_or_else(String::new, |sums| format!("## Soak\n\n{}\n\n", sums.join(" "))),
-            rows = rows::rows(run),
+        let summary = screen(run, false, NARROWEST);
+        let (verdict, rest) = summary.split_once("\n\n").unwrap_or((&summary, ""));
+        format!(
+            "**{verdict}**\n\n```text\n{rest}```\n\n## Who oversells?\n\n{matrix}\n\n## Every trial\n\n{rows}\n\n{ROWS_LEGEND}\n",
             matrix = matrix::matrix(run),
-            sentence = sentence(run),
-        );
-        with_warning(run, text)
-    }
-}
-
-fn sentence(run: &RunResult) -> &'static str {
-    match claim_check(run) {
-        ClaimCheck::AsDesigned => {
-            "Every strategy did what it claims under every threat, and failed where it claims nothing."
-        }
-        ClaimCheck::NotAsDesigned => "At least one strategy did not do what it claims: see the cells marked `!!`.",
-        ClaimCheck::Inconclusive if run.ended_early.is_some() => "The run ended early: it decides nothing.",
-        ClaimCheck::Inconclusive => "Some rounds were no test: see the cells marked `??`.",
-        ClaimCheck::Skipped => "Some trials were skipped: nothing is decided about them.",
+            rows = rows::rows(run),
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! The death of an instance, by the connections that end with it.
+//! Detection of an instance's death, by the connections that end with it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use tokio::time::{sleep, timeout};
 
 use super::{ANSWERS_WITHIN, Instances};
 
-/// How long an instance that closes an idle connection is left alone before the next one is held.
-const HOLD_AGAIN: Duration = Duration::from_millis(200);
+/// The pause before a new connection to an instance that closed an idle one.
+const RECONNECT_AFTER: Duration = Duration::from_millis(200);
 
 impl Instances {
     /// Holds a connection to each instance from now on.
@@ -29,18 +29,19 @@ impl Instances {
         DeathWatch { died, _held: held }
     }
 
-    /// A connection can be closed by a process that lives on. It has died if nobody answers at its address right after,
-    /// or another process does: an instance can be back sooner than it was missed.
+    /// Watches one connection. A process that lives on may also close it. The instance has died if its address is
+    /// silent right afterwards or another process answers there: an instance can be restarted before its death is
+    /// noticed.
     async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<String>, died: Arc<SetOnce<Instant>>) {
         loop {
-            // Nothing was asked, so whatever is read is the end, or as good as one.
+            // No request was sent, so any result of this read means that the connection is over.
             let _ = connection.read(&mut [0]).await;
             let ended = Instant::now();
             let is_same = match self.ask(at).await {
                 Some(identity) => known.is_none() || identity.process == known,
                 None => false,
             };
-            sleep(if is_same { HOLD_AGAIN } else { Duration::ZERO }).await;
+            sleep(if is_same { RECONNECT_AFTER } else { Duration::ZERO }).await;
             match connect(at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
                 // Another instance may have died at the same time.
@@ -54,15 +55,15 @@ async fn connect(at: SocketAddr) -> Option<TcpStream> {
     timeout(ANSWERS_WITHIN, TcpStream::connect(at)).await.ok()?.ok()
 }
 
-/// Notices the death of an instance, until it is dropped: an instance that serves one at a time answers nobody else as
-/// long as a connection to it is held.
+/// Notices the death of an instance until it is dropped. An instance that serves one connection at a time is blocked
+/// until then.
 pub struct DeathWatch {
     died: Arc<SetOnce<Instant>>,
     _held: JoinSet<()>,
 }
 
 impl DeathWatch {
-    /// Whether the first instance to die has done so since then, or does within a time from now.
+    /// Returns whether the first instance to die died after `since`. Waits for a death for at most `within`.
     pub async fn died(&self, since: Instant, within: Duration) -> bool {
         timeout(within, self.died.wait()).await.is_ok_and(|at| *at >= since)
     }

@@ -1,4 +1,5 @@
-//! The instances of a shop, by who answers at its admin URLs; the death of one of them, and one that stands still.
+//! The instances of a shop, by the answers at its admin URLs. This room also notices the death and the stall of an
+//! instance.
 
 mod death;
 mod stall;
@@ -18,11 +19,11 @@ pub use self::stall::{Stall, StallWatch};
 
 use crate::http;
 
-/// How long an instance may take to answer that it is there. One that has been killed accepts connections for some
-/// milliseconds more, but it answers nothing.
+/// The longest wait for an instance's answer. A killed instance accepts connections for some milliseconds more, but
+/// does not answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
-/// Who an answer comes from, as far as it says so.
+/// The sender of an answer, as far as it gives its name.
 struct Identity {
     instance: Option<String>,
     process: Option<String>,
@@ -36,7 +37,7 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Base URLs of admin listeners; one name may stand for several addresses.
+    /// Uses these base URLs of admin listeners; one host name may stand for several addresses.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
@@ -45,13 +46,13 @@ impl Instances {
         Ok(Self { admins, client })
     }
 
-    /// The admin URLs, for a message.
+    /// Returns the admin URLs, for a message.
     pub fn urls(&self) -> String {
         self.admins.join(", ")
     }
 
-    /// How many instances answer. Two addresses are one instance where the answers say so, and else where they differ in
-    /// nothing but the version of IP: `localhost` is 127.0.0.1 and ::1.
+    /// Returns how many instances answer. Two addresses are one instance if their answers give the same name. Without
+    /// names an IPv4 address and an IPv6 address count as one: `localhost` is 127.0.0.1 and ::1.
     pub async fn answering(&self) -> usize {
         let responses = join_all(
             self.addresses()
@@ -74,7 +75,7 @@ impl Instances {
         names.len() + v4.max(v6)
     }
 
-    /// The base URLs of the admin listeners, one for each address behind them.
+    /// Returns the base URLs of the admin listeners, one for each address behind them.
     pub async fn admins(&self) -> HashSet<String> {
         let looked_up = self.look_up().await.into_iter();
         let at = |(at, path): (SocketAddr, String)| format!("http://{at}{}", path.trim_end_matches('/'));
@@ -85,7 +86,7 @@ impl Instances {
         self.look_up().await.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// Every address behind the admin URLs, and the path that stands before all others there.
+    /// Returns every address behind the admin URLs, with the path prefix there.
     async fn look_up(&self) -> Vec<(SocketAddr, String)> {
         let mut found = Vec::new();
         for admin in &self.admins {
@@ -101,7 +102,7 @@ impl Instances {
         found
     }
 
-    /// Who answers there, if anybody does soon.
+    /// Returns the sender of the answer at an address, if one comes soon.
     async fn ask(&self, at: SocketAddr) -> Option<Identity> {
         self.ask_within(at, ANSWERS_WITHIN).await
     }

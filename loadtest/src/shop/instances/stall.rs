@@ -1,4 +1,4 @@
-//! An instance that stands still: it answers nobody for a while, and then the same process does.
+//! Detection of an instance that stands still: it does not answer for a while, and then the same process answers.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,29 +9,29 @@ use tokio::time::{interval, sleep, timeout};
 
 use super::{Identity, Instances};
 
-/// How often an instance is asked whether it answers, and whoever waits for that is told how long it has not.
+/// The pause between two questions to an instance, and between two updates of the time without an answer.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// The longest time that a question waits for its answer: longer than any instance is made to stand still.
+/// The longest wait for an answer: longer than any instance is made to stand still.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The longest times so far, over all instances.
 #[derive(Clone, Default)]
 struct Longest {
-    /// Without an answer, which may be yet to come.
+    /// Without an answer, which may still come.
     silent: Duration,
-    /// The same, and in the end it was answered by the process that was asked.
+    /// The longest stall that ended with an answer of the same process.
     still: Option<Stall>,
 }
 
 /// A time in which an instance did not answer at its admin listener.
 #[derive(Clone, Debug)]
 pub struct Stall {
-    /// Its name, as far as it says so.
+    /// Its name, if it gives one.
     pub instance: Option<String>,
-    /// When it was asked.
+    /// When the question was sent.
     pub from: Instant,
-    /// When it answered.
+    /// When the answer came.
     pub to: Instant,
 }
 
@@ -56,7 +56,8 @@ impl Instances {
         }
     }
 
-    /// Another process has not stood still: it was started meanwhile.
+    /// Asks one instance again and again. An answer of another process is no end of a stall: that process was started
+    /// meanwhile.
     async fn ask_on(self, at: SocketAddr, known: Option<String>, longest: watch::Sender<Longest>) {
         loop {
             let (asked, mut tick) = (Instant::now(), interval(EVERY));
@@ -97,14 +98,14 @@ pub struct StallWatch {
 }
 
 impl StallWatch {
-    /// Whether an instance has answered nobody for so long, or is seen to within a time.
+    /// Returns whether an instance is silent for that long, within the given time.
     pub async fn is_silent(&self, for_at_least: Duration, within: Duration) -> bool {
         self.seen(|longest| longest.silent >= for_at_least, within)
             .await
             .is_some()
     }
 
-    /// When an instance stood still for so long that goes on now, or is seen to within a time.
+    /// Returns the stall of an instance that lasted that long, if one ends within the given time.
     pub async fn stood_still(&self, for_at_least: Duration, within: Duration) -> Option<Stall> {
         let is_long = |stall: &Stall| stall.lasted() >= for_at_least;
         let seen = self.seen(|longest| longest.still.as_ref().is_some_and(is_long), within);

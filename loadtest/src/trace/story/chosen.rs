@@ -72,9 +72,7 @@ fn unanswered<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec
 
 /// The deliveries of purchases that were told sold.
 fn sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
-    let sold = responses
-        .responses()
-        .filter(|response| response.kind == ResponseKind::Sold);
+    let sold = responses.all().filter(|response| response.kind == ResponseKind::Sold);
     let buyers: HashSet<&str> = sold.map(|response| response.buyer.as_str()).collect();
     purchases
         .iter()
@@ -85,9 +83,7 @@ fn sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a T
 /// The ids of orders that were promised and are not in the ledger, that are there and were promised to nobody, or that
 /// share an idempotency key.
 fn wrong_orders<'a>(finding: Finding, responses: &'a Responses, ledger: &'a Facts) -> HashSet<&'a str> {
-    let sold = responses
-        .responses()
-        .filter(|response| response.kind == ResponseKind::Sold);
+    let sold = responses.all().filter(|response| response.kind == ResponseKind::Sold);
     let promised: HashSet<&str> = sold.filter_map(|response| response.order.as_deref()).collect();
     let recorded = || ledger.orders.iter().map(|order| order.id.as_str());
     if finding == Finding::Lost {

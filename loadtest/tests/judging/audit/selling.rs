@@ -146,7 +146,7 @@ fn a_shop_that_sold_and_now_sells_no_more_is_stuck() {
             }),
             inconclusive(
                 "busy, but nothing is left that it could sell",
-                "nobody was told in the end that the item is sold out",
+                "no buyer was told sold out at the end",
                 |s| s.last_buyer(Busy),
             ),
         ],
@@ -161,12 +161,12 @@ fn a_shop_that_sells_to_some_and_fails_others_is_not_stuck() {
         &[
             inconclusive(
                 "two were not answered, and the third was not asked",
-                "2 answers never came, though nothing was broken on purpose",
+                "2 requests got no clear response, although nothing was broken on purpose",
                 |s| left(s, &[Unknown; 2]),
             ),
             inconclusive(
                 "three were not answered, and somebody bought between them",
-                "3 answers never came, though nothing was broken on purpose",
+                "3 requests got no clear response, although nothing was broken on purpose",
                 |s| {
                     left(s, &[Unknown, Unknown, Sold, Unknown]);
                     s.responses.follow_up[2].order = Some("o-11".to_owned());

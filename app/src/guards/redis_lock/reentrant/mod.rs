@@ -1,4 +1,4 @@
-//! The lock without its renewal: who enters, who waits, and who is woken.
+//! Redisson's reentrant lock without its renewal: entering, waiting and waking.
 
 mod protocol;
 
@@ -23,19 +23,19 @@ use crate::world::World;
 
 pub(in crate::guards) const WAIT: Step = Step::local("wait");
 
-/// The channel on which the end of an item's lock is told.
+/// Returns the channel on which releases of an item's lock are published.
 fn released_channel(item: &Name) -> String {
     format!("released:{{{item}}}")
 }
 
 /// A lock that its owner may enter several times.
 pub(in crate::guards) struct ReentrantLock {
-    /// Begins the owner's name of each purchase: two instances, or one before and after a crash, are never the same owner.
+    /// The prefix of the owner's names: two instances, or one before and after a crash, never share an owner.
     client: Uuid,
     protocol: Arc<Protocol>,
     wakeups: Arc<Wakeups>,
     timeouts: Timeouts,
-    /// Ends with the guard.
+    /// Stops when the guard is dropped.
     _listener: AbortOnDropHandle<()>,
 }
 
@@ -52,12 +52,12 @@ impl ReentrantLock {
         })
     }
 
-    /// Waits until the lock is free, at most as long as a purchase waits.
+    /// Takes the lock, and waits for it at most as long as a purchase waits. `None` when that time is over.
     pub(in crate::guards) async fn enter(&self, item: &Name, probe: &Probe) -> Result<Option<Entered>, Error> {
         let deadline = Instant::now() + self.timeouts.wait;
         let (key, channel) = (lock_key(item), released_channel(item));
         let owner = format!("{}:{}", self.client, probe.actor().number());
-        // Listening before the first attempt: a release in between cannot go unheard.
+        // Listens before the first attempt, so that it misses no release.
         let waiting = self.wakeups.wait_at(&channel);
         loop {
             let Some(left) = self.protocol.lock(&key, &owner, probe).await? else {
@@ -72,7 +72,7 @@ impl ReentrantLock {
             if Instant::now() >= deadline {
                 return Ok(None);
             }
-            // Nobody publishes the death of a holder; its lease ends by the clock alone.
+            // A dead holder publishes nothing: its lease ends by the clock alone.
             let woken = timeout_at(deadline.min(Instant::now() + left), waiting.woken());
             let words = |woken: &Result<(), Elapsed>| if woken.is_ok() { "woken" } else { "timed out" };
             let _ = probe.local(&WAIT, &channel, woken, words).await;
@@ -84,7 +84,7 @@ impl ReentrantLock {
     }
 }
 
-/// A lock that was entered, until its lease ends.
+/// An entered lock. It is valid until its lease ends.
 #[derive(Clone)]
 pub(in crate::guards) struct Entered {
     protocol: Arc<Protocol>,
@@ -94,17 +94,17 @@ pub(in crate::guards) struct Entered {
 }
 
 impl Entered {
-    /// How long it lasts without renewal.
+    /// The length of the lease.
     pub(in crate::guards) fn lease(&self) -> Duration {
         self.protocol.lease()
     }
 
-    /// False when the lock is no longer its owner's.
+    /// Renews the lease. False when the owner no longer holds the lock.
     pub(in crate::guards) async fn renew(&self, probe: &Probe) -> Result<bool, Error> {
         self.protocol.renew(&self.key, &self.owner, probe).await
     }
 
-    /// Leaves it once.
+    /// Leaves the lock once.
     pub(in crate::guards) async fn leave(&self, probe: &Probe) -> Result<Released, Error> {
         let left = self.protocol.release(&self.key, &self.channel, &self.owner, probe);
         Ok(match left.await? {

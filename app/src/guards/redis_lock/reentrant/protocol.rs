@@ -1,4 +1,4 @@
-//! The three scripts of the lock, each one round trip.
+//! The three scripts of the lock. Each is one round trip.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).pla
 pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
 pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 
-/// The three scripts, and where they run.
+/// The three scripts, and the server that runs them.
 pub(super) struct Protocol {
     redis: Arc<Redis>,
     lock: Script,
@@ -33,7 +33,7 @@ impl Protocol {
         }
     }
 
-    /// How long a lock lives without renewal.
+    /// The length of a lease.
     pub(super) fn lease(&self) -> Duration {
         self.lease
     }
@@ -46,7 +46,7 @@ impl Protocol {
         self.lease.as_millis() as u64
     }
 
-    /// Takes the lock or enters it once more; otherwise how long the present lease still runs.
+    /// Takes the lock or enters it again: `None`. Otherwise returns how long the present lease still runs.
     pub(super) async fn lock(&self, key: &str, owner: &str, probe: &Probe) -> Result<Option<Duration>, Error> {
         let mut call = self.lock.key(key);
         call.arg(self.lease_ms()).arg(owner);
@@ -59,7 +59,7 @@ impl Protocol {
         Ok(left_ms.map(|ms| Duration::from_millis(ms.max(1) as u64)))
     }
 
-    /// False when the lock is no longer this owner's.
+    /// Renews the lease. False when `owner` no longer holds the lock.
     pub(super) async fn renew(&self, key: &str, owner: &str, probe: &Probe) -> Result<bool, Error> {
         let mut call = self.renew.key(key);
         call.arg(self.lease_ms()).arg(owner);
@@ -67,7 +67,7 @@ impl Protocol {
         probe.step(&RENEW, &key, self.redis.run(&call), words).await
     }
 
-    /// Leaves once. `None` when the lock was not this owner's; else how often it is still entered.
+    /// Leaves the lock once, and returns how often it is still entered; `None` when `owner` does not hold it.
     pub(super) async fn release(
         &self,
         key: &str,

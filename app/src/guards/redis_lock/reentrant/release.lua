@@ -1,5 +1,5 @@
--- Leaves the lock KEYS[1] once as ARGV[2]; at the last leave it is deleted and that is told on channel KEYS[2].
--- nil when ARGV[2] does not hold it; otherwise how often it is still entered, for another ARGV[1] ms.
+-- Leaves the lock KEYS[1] once as ARGV[2]. The last leave deletes the lock and publishes that on channel KEYS[2].
+-- Returns nil when ARGV[2] does not hold the lock; otherwise how often it is still entered, for another ARGV[1] ms.
 if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
     return nil
 end

@@ -1,0 +1,88 @@
+//! MariaDB closes all its connections: just before a purchase takes each of its steps, and right after the step was
+//! carried out, before the instance gets the reply.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use async_trait::async_trait;
+use stack::{Relay, ServerKind};
+use tokio::time::sleep;
+
+use crate::attack::AttackControl;
+use crate::deployment::requirement::Requirement;
+use crate::faults::every_step::SHORTER_THAN_A_LEASE;
+use crate::faults::{every_step, relays, restart};
+use crate::sale::Load;
+use crate::shop::catalogue::Strategy;
+
+/// Three items for each moment. On the first one the connections close before the step, on the second one after it;
+/// others buy after the responses. On the third one others buy before the delayed purchase goes on.
+const CLOSED_BEFORE: usize = 0;
+const CLOSED_AFTER: usize = 1;
+const BOUGHT_MEANWHILE: usize = 2;
+
+/// The delay of purchases whose step is carried out before the connections close: the replies are being lost when it
+/// ends.
+const UNTIL_REPLIES_ARE_LOST: Duration = every_step::ALL_DELAYED_AFTER.saturating_add(Duration::from_millis(20));
+
+/// The longest wait for the first lost reply: an instance may need new connections first.
+const FIRST_LOSS_WITHIN: Duration = Duration::from_secs(2);
+
+/// The time for which replies are lost after the first one, before the connections close.
+const MORE_LOSSES_FOR: Duration = Duration::from_millis(150);
+
+/// A way to close the connections of MariaDB.
+#[async_trait]
+pub(crate) trait CloseConnections: Send {
+    /// Closes all connections and returns when new ones can be made. Returns whether there was any.
+    async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool>;
+}
+
+/// Returns what has to be started here to close the connections at these moments.
+pub(crate) fn requirements() -> Vec<Requirement> {
+    let kind = ServerKind::MariaDb;
+    vec![Requirement::Service(kind), Requirement::Relay(kind)]
+}
+
+/// Returns a load with three items for each moment.
+pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
+    every_step::load(asked, strategy, 3)
+}
+
+/// Closes all connections three times: before the steps, after the steps, and before the steps again while others buy.
+/// Returns whether it happened each time.
+///
+/// # Errors
+/// When the injection does not list the places, and the errors of `server`.
+pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn CloseConnections) -> Result<bool> {
+    let relays = relays::of_servers(control, vec![ServerKind::MariaDb])?;
+
+    sleep(restart::IDLE_FOR).await;
+    let sent_at = Instant::now();
+    let before =
+        every_step::disturb_delayed(control, CLOSED_BEFORE, SHORTER_THAN_A_LEASE, server.close_all(control)).await?;
+    let lagged = sent_at.elapsed().saturating_sub(SHORTER_THAN_A_LEASE);
+    every_step::send_successors(control, CLOSED_BEFORE).await?;
+
+    sleep(restart::IDLE_FOR).await;
+    let lose_replies = async {
+        relays.all().for_each(Relay::lose_replies);
+        let was_lost = relays.affected_within(FIRST_LOSS_WITHIN).await;
+        sleep(MORE_LOSSES_FOR).await;
+        let has_closed = server.close_all(control).await?;
+        relays.all().for_each(Relay::pass);
+        Ok(has_closed && was_lost)
+    };
+    let after = every_step::disturb_delayed(control, CLOSED_AFTER, UNTIL_REPLIES_ARE_LOST, lose_replies).await?;
+    every_step::send_successors(control, CLOSED_AFTER).await?;
+
+    sleep(restart::IDLE_FOR).await;
+    let delay = every_step::delay_for_others(&control.attack.sale.strategy, lagged);
+    let meanwhile = async {
+        let has_closed = server.close_all(control).await?;
+        every_step::send_others(control, BOUGHT_MEANWHILE, delay).await?;
+        Ok(has_closed)
+    };
+    let meanwhile = every_step::disturb_delayed(control, BOUGHT_MEANWHILE, delay, meanwhile).await?;
+    Ok(before && after && meanwhile)
+}

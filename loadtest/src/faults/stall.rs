@@ -1,0 +1,55 @@
+//! An instance stands still in the middle of a purchase.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::hold;
+use crate::attack::{AttackControl, SendOptions};
+use crate::shop::instances::Stall;
+
+/// The silence after which an instance counts as standing still.
+const SILENT_FOR: Duration = Duration::from_millis(300);
+
+/// The longest wait for that silence; after it the other buyers are released anyway.
+const SILENT_WITHIN: Duration = Duration::from_secs(2);
+
+/// The shortest silence that proves the fault. A question that was asked after the stall began is silent for less than
+/// the stall.
+const PROVED_BY: Duration = Duration::from_millis(2_500);
+
+/// The longest wait for the instance's answer, after the purchase has its response.
+const PROVED_WITHIN: Duration = Duration::from_secs(1);
+
+/// The way in which an instance is made to stand still.
+pub(crate) enum StallBy {
+    /// SIGSTOP.
+    Pause,
+    /// Its executor is blocked.
+    Block,
+}
+
+/// Makes an instance stand still while others buy. Returns whether it did: it answered no question and no buyer for so
+/// long, and then the same process answered.
+pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> Result<bool> {
+    let fault = match by {
+        StallBy::Pause => "pause",
+        StallBy::Block => "block",
+    };
+    let pause_at = &control.attack.sale.strategy.pause_at;
+    let fault = format!("{fault}={}@{pause_at}", hold::HELD_FOR.as_millis());
+    let stalls = control.shop.watch_stalls().await;
+    let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
+    hold::with_competitors(control, SendOptions::with_fault(&fault), is_held).await?;
+    let stall = stalls.stood_still(PROVED_BY, PROVED_WITHIN).await;
+    Ok(stall.is_some_and(|stall| !has_served(control, &stall)))
+}
+
+/// Returns whether it answered a buyer meanwhile: then only its admin listener was silent.
+fn has_served(control: &AttackControl<'_>, stall: &Stall) -> bool {
+    let inside = stall.from + SILENT_FOR..stall.to - SILENT_FOR;
+    control.any_response(|response| {
+        let was_served = inside.contains(&response.sent) && inside.contains(&response.ended);
+        was_served && response.instance.is_some() && response.instance == stall.instance
+    })
+}

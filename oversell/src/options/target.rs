@@ -1,0 +1,133 @@
+//! The shop and its stores: those that already run elsewhere, and those that are started here.
+
+use clap::Args;
+use loadtest::facts::Urls;
+
+use crate::values::between;
+
+/// A shop that is already running.
+#[derive(Args)]
+pub struct RemoteOptions {
+    /// Base URL of a shop that is already running; nothing is started then. An https:// URL needs a certificate that the system
+    /// trusts, or that is in the file of SSL_CERT_FILE
+    #[arg(long, value_name = "URL", requires_all = ["admin", "admin_token"])]
+    pub host: Option<String>,
+    #[command(flatten)]
+    pub operator: OperatorOptions,
+}
+
+/// The admin listeners of a shop that is already running.
+#[derive(Args)]
+pub struct OperatorOptions {
+    /// Base URL of the admin listener of that shop, once for each instance; one name may stand for several
+    #[arg(long, value_name = "URL", requires = "host")]
+    pub admin: Vec<String>,
+    /// The bearer token of its admin listener
+    #[arg(long, value_name = "TOKEN", env = "OVERSELL_ADMIN_TOKEN", hide_env_values = true)]
+    pub admin_token: Option<String>,
+}
+
+/// The stores, and how missing servers are found.
+#[derive(Args, Clone)]
+pub struct StackOptions {
+    #[command(flatten)]
+    pub stores: StoreOptions,
+    /// Never download a missing server, not even into the private cache
+    #[arg(long)]
+    pub no_fetch: bool,
+}
+
+/// The stores that are already running.
+#[derive(Args, Clone)]
+pub struct StoreOptions {
+    /// A Redis that is already running
+    #[arg(long, value_name = "URL", env = "OVERSELL_REDIS_URL", hide_env_values = true)]
+    pub redis: Option<String>,
+    /// A MariaDB that is already running
+    #[arg(long, value_name = "URL", env = "OVERSELL_SQL_URL", hide_env_values = true)]
+    pub sql: Option<String>,
+    /// A second MariaDB that is already running, for strategies over two
+    #[arg(
+        long = "sql-2",
+        value_name = "URL",
+        env = "OVERSELL_SQL_2_URL",
+        hide_env_values = true
+    )]
+    pub sql_2: Option<String>,
+}
+
+impl StoreOptions {
+    /// Returns the URLs that were given, by the names of the stores.
+    pub fn urls(&self) -> Urls {
+        let all = [("redis", &self.redis), ("sql", &self.sql), ("sql-2", &self.sql_2)];
+        let given = all.into_iter().filter_map(|(store, url)| Some((store, url.clone()?)));
+        given.collect()
+    }
+}
+
+/// The shop to leave up.
+#[derive(Args)]
+pub struct UpOptions {
+    /// Instances behind nginx
+    #[arg(long, value_name = "N", default_value_t = 2, allow_negative_numbers = true, value_parser = between::<u8>(1..=16))]
+    pub instances: u8,
+    /// Port of nginx on 127.0.0.1; 0, or none, takes a free one
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
+
+/// The strategy to show.
+#[derive(Args)]
+pub struct DemoOptions {
+    /// A strategy such as token@redis, or a mechanism that has one strategy alone
+    #[arg(default_value = "none@redis")]
+    pub strategy: String,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
+
+/// One purchase.
+#[derive(Args)]
+pub struct BuyOptions {
+    /// A strategy such as token@redis [default: that of the shop]
+    pub strategy: Option<String>,
+}
+
+/// Many purchases at once.
+#[derive(Args)]
+pub struct CrowdOptions {
+    /// A strategy such as token@redis
+    #[arg(default_value = "none@redis")]
+    pub strategy: String,
+    /// Buyers, each of which asks for one unit
+    #[arg(long, value_name = "N", default_value_t = 150, allow_negative_numbers = true, value_parser = between::<u32>(1..=5_000))]
+    pub buyers: u32,
+    /// A fault that strikes one of the purchases, such as crash@write
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Option<String>,
+}
+
+/// The shop to compare with the contract.
+#[derive(Args)]
+pub struct CheckOptions {
+    /// Base URL of the shop
+    #[arg(value_name = "URL")]
+    pub host: String,
+    #[command(flatten)]
+    pub operator: OperatorOptions,
+    #[command(flatten)]
+    pub stores: StoreOptions,
+}
+
+/// A command for a store.
+#[derive(Args)]
+pub struct ClientOptions {
+    /// The store's URL [default: OVERSELL_REDIS_URL or OVERSELL_SQL_URL, else that of the one shop that is up]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The command or statement
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
+}
