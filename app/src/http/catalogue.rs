@@ -27,7 +27,7 @@ struct Described<'a> {
     /// The step before which the stock was taken and the order is not entered yet, where these are two steps.
     record_at: Option<&'a str>,
     needs: &'a [&'a str],
-    /// Why it cannot be used here, if it cannot.
+    /// The reason why it cannot be used here, if there is one.
     missing: Option<String>,
     /// The steps that a fault can name.
     steps: Vec<&'a str>,
