@@ -27,9 +27,9 @@ struct Described<'a> {
     /// The step before which the stock was taken and the order is not entered yet, where these are two steps.
     record_at: Option<&'a str>,
     needs: &'a [&'a str],
-    /// How long its lock lasts without renewal; null where that is not for the shop to say.
+    /// How long its lock lasts without renewal; null where the shop cannot say it.
     lease_ms: Option<u64>,
-    /// Why it cannot be used here, if it cannot.
+    /// The reason why it cannot be used here, if there is one.
     missing: Option<String>,
     /// The steps that a fault can name.
     steps: Vec<&'a str>,

@@ -86,7 +86,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 s.responses.attack.last_mut().unwrap().hung_up = true;
             }),
             inconclusive(
-                "a buyer hung up, came again, and got no answer",
+                "a buyer hung up, retried, and got no answer",
                 "1 request got no clear response, although nothing was broken on purpose",
                 |s| {
                     s.say(3, ResponseKind::Unknown);
@@ -118,7 +118,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             }),
             holds("busy is an answer", |s| s.say(3, ResponseKind::Busy)),
             inconclusive(
-                "sold to who came alone, and to nobody before",
+                "sold to follow-up buyers alone, and to no buyer before",
                 "no sale overlapped with another purchase",
                 |s| {
                     let sold = s
@@ -133,7 +133,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "one unit was sold, and the rest to who came alone",
+                "one unit was sold, and the rest to follow-up buyers",
                 "only 1 purchase was sold while buyers competed",
                 |s| {
                     let sold = s.responses.attack.remove(0);
@@ -156,7 +156,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 s.expected.stock = 1;
             }),
             inconclusive(
-                "only those met who bought nothing",
+                "only buyers that bought nothing met",
                 "no sale overlapped with another purchase",
                 |s| {
                     one_after_the_other(s);
@@ -178,7 +178,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "one instance told everybody to come again",
+                "one instance was busy for every buyer",
                 "only 1 of 2 instances sold anything or said sold out",
                 |s| {
                     s.responses.attack[1].instance = Some("a".to_owned());
@@ -205,7 +205,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                 },
             ),
             inconclusive(
-                "nobody was refused, so nobody wanted more than there was",
+                "no buyer was refused, so the demand was not above the stock",
                 "no buyer was told sold out at the end",
                 |s| drop(s.responses.attack.pop()),
             ),

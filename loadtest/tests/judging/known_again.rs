@@ -14,17 +14,17 @@ fn a_shop_that_forgets_a_purchase_is_no_pass() {
                 |s| s.click_again(ResponseKind::SoldOut, None),
             ),
             inconclusive(
-                "told that it is no purchase",
+                "rejected",
                 "a repeated purchase did not get its order again, but a rejection",
                 |s| s.click_again(ResponseKind::Rejected, None),
             ),
             inconclusive(
-                "told to wait to the end",
+                "busy to the end",
                 "a repeated purchase did not get its order again, but busy",
                 |s| s.click_again(ResponseKind::Busy, None),
             ),
             inconclusive(
-                "the first of two deliveries was told sold out",
+                "the first of two deliveries was answered sold out",
                 "a repeated purchase did not get its order again, but sold out",
                 |s| {
                     let copy = s.responses.attack.remove(0);
@@ -47,7 +47,7 @@ fn a_shop_that_forgets_a_purchase_is_no_pass() {
                 s.struck();
             }),
             inconclusive(
-                "no answer, when everything was back",
+                "no answer after everything was back",
                 "1 request got no clear response, although everything was back",
                 |s| {
                     s.struck();

@@ -165,7 +165,7 @@ fn a_shop_that_sells_to_some_and_fails_others_is_not_stuck() {
                 |s| left(s, &[Unknown; 2]),
             ),
             inconclusive(
-                "three were not answered, and somebody bought between them",
+                "three were not answered, and another buyer bought between them",
                 "3 requests got no clear response, although nothing was broken on purpose",
                 |s| {
                     left(s, &[Unknown, Unknown, Sold, Unknown]);
