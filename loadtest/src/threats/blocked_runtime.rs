@@ -1,4 +1,4 @@
-//! When a purchase is about to write, it blocks every thread on which its instance carries out purchases, for longer
+//! All threads on which an instance carries out purchases are blocked when a purchase is about to write, for longer
 //! than any lease. The process runs, but no renewal in it does. Other buyers come meanwhile. The round counts only if
 //! the instance answers nobody during that time and the same process answers afterwards.
 

@@ -1,5 +1,5 @@
-//! The control: one buyer, who waits for each response before the next purchase. Every strategy must be exact here. A
-//! strategy that fails this control is broken without any threat.
+//! The control: one buyer, one purchase after the other. Every strategy must be exact here. A strategy that fails this
+//! control is broken without any threat.
 
 use super::{InstanceCounts, Threat};
 use crate::sale::Load;

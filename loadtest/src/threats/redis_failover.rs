@@ -1,6 +1,6 @@
-//! A replica of Redis is cut off and promoted. The old Redis goes on serving until it is killed (SIGKILL) while a
-//! purchase is at work. Then the replica takes over its address. It lacks every change of stock, orders and locks since
-//! the cut. The round counts only if writes were lost.
+//! Redis fails over to a replica that lacks the latest changes. The replica is cut off and promoted. The old Redis goes
+//! on serving until it is killed (SIGKILL) while a purchase is at work. Then the replica takes over its address,
+//! without any change of stock, orders and locks since the cut. The round counts only if such changes were lost.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Redis is killed (SIGKILL) while a purchase is at work, and started again. It keeps nothing on disk, so stock, orders
-//! and locks are gone. The round counts only if something was sold before the kill.
+//! Redis is killed (SIGKILL) while a purchase is at work, and started again empty. It keeps nothing on disk, so stock,
+//! orders and locks are gone. The round counts only if something was sold before the kill.
 
 use stack::ServerKind;
 

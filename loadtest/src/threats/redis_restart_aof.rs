@@ -1,6 +1,6 @@
-//! Redis is killed (SIGKILL) while a purchase is at work, and started again with all its stock, orders and locks: for
-//! this round it writes every change to disk before it answers (`appendonly yes`, `appendfsync always`). The round
-//! counts only if something was sold before the kill and Redis wrote to disk.
+//! Redis is killed (SIGKILL) while a purchase is at work, and started again with all its data. For this round it writes
+//! every change to disk before it answers (`appendonly yes`, `appendfsync always`), so stock, orders and locks are
+//! there. The round counts only if something was sold before the kill and Redis wrote to disk.
 
 use anyhow::Result;
 use stack::ServerKind;
