@@ -15,7 +15,6 @@ use crate::deployment::requirement::Requirement;
 use crate::faults::{hold, relays};
 use crate::shop::catalogue::Strategy;
 
-/// The time after which the holder is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(500);
 
 /// The time of silence: twice the longest session of the shop that is started here. The holder works for longer.
