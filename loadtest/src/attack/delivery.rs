@@ -27,7 +27,6 @@ pub enum Delivery {
 }
 
 impl Attack {
-    /// Sends a purchase to two instances at the same moment and returns both responses.
     pub(super) async fn at_two_instances(&self, request: &PurchaseRequest<'_>) -> [Response; 2] {
         let (one, other) = tokio::join!(self.at(0, request), self.at(1, request));
         [one, other]

@@ -12,10 +12,8 @@ use crate::text::counted;
 /// The lateness from which on a purchase does not follow the plan.
 const LATE: Duration = Duration::from_millis(500);
 
-/// One reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InconclusiveReason {
-    /// The reason, for a reader.
     pub(super) why: String,
     is_chance: bool,
     is_lack_of_competition: bool,

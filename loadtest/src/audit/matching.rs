@@ -39,7 +39,6 @@ impl<'a> Promise<'a> {
         promises
     }
 
-    /// Returns the promised units.
     pub(super) fn quantity(&self) -> i64 {
         self.response.quantity
     }

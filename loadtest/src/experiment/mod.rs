@@ -143,7 +143,6 @@ struct Plan<'a> {
     rounds: &'a [Round],
     run_id: &'a str,
     coordinator: Option<&'a Coordinator>,
-    /// Sales opened so far.
     sales: AtomicUsize,
     record: Record<'a>,
 }

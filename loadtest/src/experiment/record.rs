@@ -63,9 +63,6 @@ impl<'a> Record<'a> {
     }
 
     /// Keeps the result of the round at `place` of the plan.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
     pub(crate) fn keep(&self, place: usize, round: RoundResult) -> Result<()> {
         let mut kept = self.kept();
         let kept_now = self.observer.keeps_round(&self.run, place, &round);
@@ -84,7 +81,6 @@ impl<'a> Record<'a> {
 }
 
 impl Kept {
-    /// Returns the results of other repeats of this round.
     fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
@@ -93,7 +89,6 @@ impl Kept {
         })
     }
 
-    /// Returns how many of them were violated.
     fn failures(&self, round: &Round) -> usize {
         let violated = |result: &&RoundResult| result.verdict == Verdict::Violated;
         self.repeats(round).filter(violated).count()

@@ -26,7 +26,6 @@ macro_rules! list {
         /// The stores that can be read. For a remote shop each has an option for its URL, named after it.
         pub const STORES: &[&str] = &[$($store,)*];
 
-        /// Returns the reader of that store, for its URL.
         fn ledger(store: &str, url: &str) -> Result<Box<dyn Ledger>> {
             match store {
                 $($store => Ok(Box::new($file::$ledger::new(url)?)),)*
@@ -48,7 +47,6 @@ trait Ledger: Send + Sync {
     /// Reads a sale, with at most `limit` of its orders.
     async fn read(&self, item: &str, limit: usize) -> Result<Facts>;
 
-    /// Returns the version of the server.
     async fn version(&self) -> Result<String>;
 
     /// Lets the server check its own data, as far as it can.

@@ -27,7 +27,6 @@ impl StorePair {
 /// The ending of a store's name that means a second server of the same kind.
 const SECOND: &str = "-2";
 
-/// Returns the store of that name.
 fn known(name: &str) -> Option<&'static str> {
     STORES.iter().copied().find(|store| *store == name)
 }

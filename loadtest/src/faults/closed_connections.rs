@@ -45,16 +45,12 @@ pub(crate) fn requirements() -> Vec<Requirement> {
     vec![Requirement::Service(kind), Requirement::Relay(kind)]
 }
 
-/// Returns a load with three items for each moment.
 pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
     every_step::load(asked, strategy, 3)
 }
 
 /// Closes all connections three times: before the steps, after the steps, and before the steps again while others buy.
 /// Returns whether it happened each time.
-///
-/// # Errors
-/// When the injection does not list the places, and the errors of `server`.
 pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn CloseConnections) -> Result<bool> {
     let relays = relays::of_servers(control, vec![ServerKind::MariaDb])?;
 

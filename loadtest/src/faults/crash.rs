@@ -31,7 +31,6 @@ const FIRST: usize = 1;
 /// Purchases that compete afterwards for a lock that the dead instance may have left.
 const SUCCESSORS: RangeInclusive<usize> = 2..=5;
 
-/// The places of the purchases that the injection sends.
 pub(crate) fn places(load: &Load) -> Vec<usize> {
     (FATAL..=*SUCCESSORS.end())
         .filter(|place| *place < load.buyers)

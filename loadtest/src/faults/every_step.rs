@@ -25,7 +25,6 @@ const SECOND_WAVE: usize = 15;
 /// Rows of the first wave. Each row has one purchase of each item; the last row is sent before the fault.
 const ROWS: usize = 4;
 
-/// The row of the delayed purchases.
 const DELAYED_ROW: usize = 0;
 
 /// The row of the other buyers, who come while the first row is delayed or after its responses.
@@ -57,7 +56,6 @@ pub(crate) fn load(asked: Load, strategy: &Strategy, items_per_moment: usize) ->
     }
 }
 
-/// The places of the purchases that the injection sends.
 pub(crate) fn places(load: &Load) -> Vec<usize> {
     (0..(SUCCESSORS_ROW + 1) * load.items).collect()
 }
@@ -81,9 +79,6 @@ pub(crate) fn delay_for_others(strategy: &Strategy, lagged: Duration) -> Duratio
 /// Delays a purchase of one item at each moment and causes `disturbance` when all of them are delayed: after
 /// [`ALL_DELAYED_AFTER`], or after a quarter of the delay if that is more. Returns the result of the disturbance when
 /// all responses have come.
-///
-/// # Errors
-/// When the injection does not list the places, and the errors of the disturbance.
 pub(crate) async fn disturb_delayed<T>(
     control: &AttackControl<'_>,
     nth: usize,
@@ -99,9 +94,6 @@ pub(crate) async fn disturb_delayed<T>(
 }
 
 /// Sends a purchase of one item at each moment, with that delay, and waits for the responses.
-///
-/// # Errors
-/// When the injection does not list the places.
 pub(crate) async fn delay_purchases(control: &AttackControl<'_>, nth: usize, delay: Duration) -> Result<()> {
     let sent = items(control, nth).map(async |(item, moment)| {
         let mut options = match moment {
@@ -119,9 +111,6 @@ pub(crate) async fn delay_purchases(control: &AttackControl<'_>, nth: usize, del
 }
 
 /// Sends other buyers for the same items, at another instance, with that business time, and waits for the responses.
-///
-/// # Errors
-/// When the injection does not list the places.
 pub(crate) async fn send_others(control: &AttackControl<'_>, nth: usize, work: Duration) -> Result<()> {
     let sent = items(control, nth).map(async |(item, _)| {
         let options = SendOptions {
@@ -136,9 +125,6 @@ pub(crate) async fn send_others(control: &AttackControl<'_>, nth: usize, work: D
 }
 
 /// Sends several buyers for locks that the delayed purchases may have left behind.
-///
-/// # Errors
-/// When the injection does not list the places.
 pub(crate) async fn send_successors(control: &AttackControl<'_>, nth: usize) -> Result<()> {
     let sent = items(control, nth).map(async |(item, _)| {
         let places = [place(control, OTHERS_ROW, item)?, place(control, SUCCESSORS_ROW, item)?];

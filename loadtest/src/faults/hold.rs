@@ -41,9 +41,6 @@ pub(crate) fn load(asked: Load, _: &Strategy) -> Load {
 
 /// Sends one purchase. Releases the other buyers when `is_held` completes, and lets some of them retry until the
 /// purchase has its response. Returns that response, or `None` if the purchase could not be sent.
-///
-/// # Errors
-/// When the injection does not list the places.
 pub(crate) async fn with_competitors(
     control: &AttackControl<'_>,
     options: SendOptions,

@@ -23,7 +23,6 @@ pub(crate) fn of_strategy<'a>(control: &AttackControl<'a>) -> Result<Relays<'a>>
     of_servers(control, servers(&control.attack.sale.strategy))
 }
 
-/// Returns the relays before these servers.
 pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServerKind>) -> Result<Relays<'a>> {
     Ok(Relays {
         local_processes: control
@@ -47,7 +46,6 @@ impl Relays<'_> {
             .flat_map(|kind| self.local_processes.shop.relays(*kind))
     }
 
-    /// Returns the relays of every instance but the first.
     pub(crate) fn of_other_instances(&self) -> impl Iterator<Item = &Relay> {
         self.kinds
             .iter()

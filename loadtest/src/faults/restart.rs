@@ -15,7 +15,6 @@ use crate::trace::IncidentKind;
 /// The business time of that purchase: well below a lease, so that its lock does not expire by itself.
 const WORK: Duration = Duration::from_millis(600);
 
-/// The time after which it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// The time for which connections lie idle before their store goes. The shop that is started here tests a connection

@@ -17,9 +17,6 @@ const STAGGER: Duration = Duration::from_millis(100);
 const WORK: Duration = Duration::from_millis(200);
 
 /// Sends these purchases and waits for the responses. Only a shop that lists its steps is asked for a delay at one.
-///
-/// # Errors
-/// When the injection does not list the places.
 pub(crate) async fn send_staggered(control: &AttackControl<'_>, places: &[usize], delivery: Delivery) -> Result<()> {
     let strategy = &control.attack.sale.strategy;
     let knows_steps = !strategy.steps.is_empty();

@@ -176,7 +176,6 @@ impl FollowUp {
         }
     }
 
-    /// Returns the first number that no purchase has.
     fn next_number(&self) -> usize {
         let numbers = self.responses.all().map(|response| response.number + 1);
         numbers.max().unwrap_or(0)

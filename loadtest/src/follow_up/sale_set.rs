@@ -119,7 +119,6 @@ impl SaleSetFollowUp {
     }
 }
 
-/// Keeps the first error.
 async fn first(before: Result<()>, now: Result<()>) -> Result<()> {
     before.and(now)
 }

@@ -48,7 +48,6 @@ pub fn compare(before: &RunResult, after: &RunResult) -> Comparison {
     }
 }
 
-/// Returns the differences in machine, programs and load.
 fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
     let on = |run: &RunResult| {
         let on = &run.environment;

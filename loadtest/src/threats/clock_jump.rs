@@ -20,7 +20,6 @@ const JUMP: Duration = Duration::from_secs(3);
 /// The business time of the purchase: well below a lease, so that a lock ends only by a clock.
 const WORK: Duration = Duration::from_millis(800);
 
-/// The time after which it is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) const THREAT: Threat = Threat {

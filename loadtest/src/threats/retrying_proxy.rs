@@ -18,7 +18,6 @@ const LOST_FOR: Duration = Duration::from_millis(100);
 /// The longest wait for the first lost response.
 const FIRST_WITHIN: Duration = Duration::from_secs(2);
 
-/// The pause between two checks of the relay.
 const CHECK_EVERY: Duration = Duration::from_millis(5);
 
 pub(super) const THREAT: Threat = Threat {

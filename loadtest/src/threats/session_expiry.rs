@@ -16,7 +16,6 @@ use crate::faults::{hold, relays};
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
-/// The time after which the holder is at work.
 const AT_WORK_AFTER: Duration = Duration::from_millis(500);
 
 /// The time of silence: twice the longest session of the shop that is started here. The holder works for longer.

@@ -10,7 +10,6 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::faults::hold;
 
-/// The time after which it is at work and the others come.
 const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) const THREAT: Threat = Threat {

@@ -11,7 +11,6 @@ use crate::attack::{AttackControl, Injection};
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::relays;
 
-/// The delay in each direction.
 const DELAY: Duration = Duration::from_millis(5);
 
 pub(super) const THREAT: Threat = Threat {

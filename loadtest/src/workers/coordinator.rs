@@ -32,7 +32,6 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
 /// The longest wait for all workers to ask.
 const COME_WITHIN: Duration = Duration::from_secs(120);
 
-/// The longest time for an assignment.
 const REPORTED_WITHIN: Duration = Duration::from_secs(600);
 
 /// The extra time of the other workers, beyond twice the time of the first one: all assignments have the same size.

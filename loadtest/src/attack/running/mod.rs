@@ -45,7 +45,6 @@ pub(in crate::attack) struct Running {
     opened: SetOnce<()>,
     released: OnceLock<Instant>,
     next: AtomicUsize,
-    /// The progress of each item.
     items: Vec<Item>,
     /// When the buyers return together, if they are to.
     return_at: Mutex<Option<Instant>>,
@@ -65,7 +64,6 @@ pub(in crate::attack) struct Running {
 
 /// The progress of one item.
 struct Item {
-    /// Sales so far.
     sales: AtomicUsize,
     /// Whether a buyer was told sold out.
     refused: AtomicBool,
@@ -127,7 +125,6 @@ impl Running {
         }
     }
 
-    /// Takes the responses and the observations of the attack.
     pub(in crate::attack) fn take_results(&self) -> (Responses, Vec<(usize, Observation)>) {
         (
             std::mem::take(&mut locked(&self.responses)),
@@ -135,7 +132,6 @@ impl Running {
         )
     }
 
-    /// Returns how many purchases have their response.
     pub(in crate::attack) fn answered(&self) -> usize {
         locked(&self.responses).attack.len()
     }

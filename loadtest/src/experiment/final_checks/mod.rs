@@ -36,7 +36,6 @@ pub(crate) struct OpenSales {
 }
 
 struct OpenRound {
-    /// Its place in the plan.
     place: usize,
     round: Round,
     /// The plays of the round, mostly one.
@@ -55,9 +54,6 @@ impl OpenSales {
     }
 
     /// Closes the oldest rounds until there is room for the sales of `round`. The `stay` newest rounds stay open.
-    ///
-    /// # Errors
-    /// Those of [`OpenSales::close_all`].
     pub(crate) async fn make_room(
         &mut self,
         round: &Round,
@@ -118,9 +114,6 @@ impl OpenSales {
 
     /// Does the same for the second play of the last round. Its result replaces the result of the first play, and names
     /// the reason for the second play.
-    ///
-    /// # Errors
-    /// Those of [`OpenSales::follow_up`].
     pub(crate) async fn replay(
         &mut self,
         round: &Round,

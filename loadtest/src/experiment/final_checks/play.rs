@@ -33,9 +33,6 @@ type Followed = (Box<SaleSetFollowUp>, Result<()>);
 impl Play {
     /// Follows an attack up until that is over, or until its buyers are told busy for long. Returns the result so far,
     /// and whether its ledgers could be read.
-    ///
-    /// # Errors
-    /// When the follow-up fails.
     pub(super) async fn follow_up(
         round: &Round,
         follow_up: SaleSetFollowUp,
