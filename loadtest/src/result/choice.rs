@@ -7,7 +7,7 @@ use crate::result::RunResult;
 use crate::result::cell::{COST_UNDER, Cell, Spread};
 use crate::result::conclusion::{Conclusion, Conclusions, stores};
 use crate::shop::response::ResponseKind;
-use crate::text::nearest;
+use crate::text::{MAX_NAME, nearest, one_line};
 use crate::threats;
 
 /// Plain words for threats. Each threat's own name works as well.
@@ -112,7 +112,8 @@ pub fn threats_of(word: &str) -> Result<Vec<&'static str>> {
     }
     let words = WORDS.iter().map(|(word, _)| *word).chain(names());
     bail!(
-        "no threat is called {word}; did you mean {}?",
+        "no threat is called {}; did you mean {}?",
+        one_line(word, MAX_NAME),
         nearest(words, word).unwrap_or_default()
     )
 }
@@ -158,12 +159,12 @@ pub fn choose(run: &RunResult, stores: Stores, survive: &[&'static str]) -> Resu
                 .iter()
                 .all(|threat| conclusions.under(strategy, &[threat]) != Conclusion::NotTried);
         match (conclusions.under(strategy, &required), cost) {
-            (Conclusion::Fails(_), _) => choice.fails.push(strategy.to_owned()),
-            (Conclusion::DataLoss, _) => choice.data_loss.push(strategy.to_owned()),
+            (Conclusion::Fails(_), _) => choice.fails.push(one_line(strategy, MAX_NAME)),
+            (Conclusion::DataLoss, _) => choice.data_loss.push(one_line(strategy, MAX_NAME)),
             (Conclusion::Holds, Some(cost)) if is_whole => {
                 choice.holds.push(candidate(cost, &conclusions, &required));
             }
-            _ => choice.untested.push(strategy.to_owned()),
+            _ => choice.untested.push(one_line(strategy, MAX_NAME)),
         }
     }
     choice
@@ -191,7 +192,7 @@ fn candidate(cost: &Cell, conclusions: &Conclusions, required: &[&str]) -> Candi
         found.collect::<Vec<_>>()
     };
     Candidate {
-        strategy: cost.strategy.to_owned(),
+        strategy: one_line(cost.strategy, MAX_NAME),
         sales_per_s: median(cost.rounds.iter().map(|round| round.sales_per_s).collect()),
         median_ms: latency(|latency| latency.p50),
         p99_ms: latency(|latency| latency.p99),

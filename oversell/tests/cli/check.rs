@@ -73,7 +73,7 @@ fn a_catalogue_that_is_none_is_shown_with_what_it_has_to_be() {
         (
             "200 OK",
             "no   GET /strategies answers 200 with the catalogue\n",
-            "it is no catalogue",
+            "it is not a catalogue",
         ),
     ] {
         let missed = check(&[&[answering(response).as_str()], &at[..]].concat());

@@ -154,7 +154,7 @@ fn every_strategy_and_every_threat_is_listed_and_explained() {
         assert!(lists[0].contains(&format!("\n  {mechanism} ")), "{mechanism}");
         let explained = stdout(&output(&["strategies", &entry.name]));
         assert!(
-            explained.contains(&entry.name) && explained.contains("Cost: "),
+            explained.contains(&entry.name) && explained.contains("Cost:"),
             "{explained}"
         );
     }
