@@ -158,7 +158,7 @@ lies! {
     /// The answer is sold out while units are left.
     TooEarly {
         EarlySoldOut        Both "every third of the first 20 purchases is answered sold out; the units are sold later"
-        RefusesReserved     Both "as reserves-apart, but the answer is sold out while units are reserved"
+        RefusesReserved     Both "as reserves-apart, but a reserve lasts 10 min, and meanwhile the answer is sold out"
         SoldOutThenSells    Both "the first three purchases are answered sold out, then all units are sold"
         SoldOutWhileLocked  Both "as fail-fast, but the answer is sold out while the lock is held"
         SecondBehind        Both "every instance but app-1 answers sold out for the first 300 ms of a sale"
