@@ -72,24 +72,24 @@ lies! {
     }
     /// The ledgers are right when the answers are sent, or just after, and wrong at another time.
     Afterwards {
-        WritesLate         Both "the counter is written at once, and the order 5 ms after its 201"
-        WritesBothLate     Both "order and counter are written 5 ms after the 201"
-        WritesLateOnce     Both "only the order of the first sale is written 5 ms after its 201"
-        WritesLastLate     Both "the order of the last unit is written 5 ms after its 201"
+        WritesLate         Both "the counter is written at once, and the order when the next purchase comes"
+        WritesBothLate     Both "order and counter are written when the next purchase comes"
+        WritesLateOnce     Both "the order of the first sale is written when the next purchase comes"
+        WritesLastLate     Both "the order of the last unit is written when the next purchase comes"
         EntersAfterRepeat  Both "10 ms after a repeated key in a sold-out sale: a ghost order is recorded"
         DeletesAfterRepeat Both "10 ms after a repeated key in a sold-out sale: an order is deleted"
         TakesAfterRepeat   Both "10 ms after a repeated key in a sold-out sale: the counter drops by one"
         MovesAfterRepeat   Both "10 ms after a repeated key in a sold-out sale: an order has another buyer"
-        EntersLater        Both "700 ms after the sale was sold out: a ghost order is recorded"
-        DeletesLater       Both "700 ms after the sale was sold out: an order is deleted"
-        TakesLater         Both "700 ms after the sale was sold out: the counter drops by one"
-        ReturnsLater       Both "700 ms after the sale was sold out: the counter rises by one"
-        MovesLater         Both "700 ms after the sale was sold out: an order has another buyer"
-        ChangesUnitsLater  Both "700 ms after the sale was sold out: the units of an order rise by one"
-        ChangesKeyLater    Both "700 ms after the sale was sold out: an order has another key"
-        ChangesIdLater     Both "700 ms after the sale was sold out: an order has another id"
+        EntersLater        Both "400 ms after the sale was sold out: a ghost order is recorded"
+        DeletesLater       Both "400 ms after the sale was sold out: an order is deleted"
+        TakesLater         Both "400 ms after the sale was sold out: the counter drops by one"
+        ReturnsLater       Both "400 ms after the sale was sold out: the counter rises by one"
+        MovesLater         Both "400 ms after the sale was sold out: an order has another buyer"
+        ChangesUnitsLater  Both "400 ms after the sale was sold out: the units of an order rise by one"
+        ChangesKeyLater    Both "400 ms after the sale was sold out: an order has another key"
+        ChangesIdLater     Both "400 ms after the sale was sold out: an order has another id"
         SellsAgainLater    Both "1 s after the first `sold out` one more buyer gets a unit; the counter goes below zero"
-        EntersAfterLateRepeat Both "30 ms after a key that is repeated 900 ms later or more: a ghost order is recorded"
+        EntersAfterLateRepeat Both "10 ms after a key that is repeated 900 ms later or more: a ghost order is recorded"
     }
     /// The ledger holds orders, but not those of the answers.
     Whose {
@@ -113,7 +113,7 @@ lies! {
     Twice {
         ForgetsKeys            Both "every repeat is one more purchase"
         ForgetsKeysAtOnce      Both "two deliveries of one key at the same moment are two orders"
-        ForgetsKeysAfter       Both "a key is forgotten after 600 ms"
+        ForgetsKeysAfter       Both "a key is forgotten after 600 ms, if the sale is sold out by then"
         ForgetsKeysPerInstance Both "only the instance that sold knows the key"
         ForgetsKeysWhenSoldOut Both "a repeat in a sold-out sale takes a unit below zero and is a second order"
         SellsOtherQuantity     Both "one key with another quantity is a second order"
@@ -138,7 +138,7 @@ lies! {
     }
     /// The round shows nothing, or too little, to judge the shop by.
     NoTest {
-        SellsAloneOnly   Both "while two purchases of an item are in progress, both are busy"
+        SellsAloneOnly   Both "a purchase is busy until it is sent a third time with no other purchase in between"
         SellsOneThenBusy Both "one unit is sold, then every purchase is busy for 1 s"
         OneInstance      Both "all answers name the same instance"
         DeadBusy         Both "every purchase is busy"
@@ -158,7 +158,7 @@ lies! {
     /// The answer is sold out while units are left.
     TooEarly {
         EarlySoldOut        Both "every third of the first 20 purchases is answered sold out; the units are sold later"
-        RefusesReserved     Both "as reserves-apart, but the answer is sold out while units are reserved"
+        RefusesReserved     Both "as reserves-apart, but a reserve lasts 10 min, and meanwhile the answer is sold out"
         SoldOutThenSells    Both "the first three purchases are answered sold out, then all units are sold"
         SoldOutWhileLocked  Both "as fail-fast, but the answer is sold out while the lock is held"
         SecondBehind        Both "every instance but app-1 answers sold out for the first 300 ms of a sale"

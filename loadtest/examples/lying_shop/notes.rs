@@ -1,7 +1,5 @@
 //! The notes of a sale that the instances share, and that survive a crash: the hash `lie:{item}` in Redis.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use anyhow::Result;
 use redis::AsyncCommands;
 use redis::aio::ConnectionManager;
@@ -53,26 +51,5 @@ impl Notes {
 
     pub async fn forget(&self, item: &str) -> Result<()> {
         Ok(self.to().del(key_of(item)).await?)
-    }
-
-    /// Marks `who` as inside for 200 ms, and returns how many are inside now. The mark expires, so that a process that
-    /// was killed inside does not count for ever.
-    pub async fn enter(&self, item: &str, who: &str) -> Result<i64> {
-        let key = format!("lie:{{{item}}}:inside");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
-        let (inside,): (i64,) = redis::pipe()
-            .atomic()
-            .zrembyscore(&key, 0, now)
-            .ignore()
-            .zadd(&key, who, now + 200)
-            .ignore()
-            .zcard(&key)
-            .query_async(&mut self.to())
-            .await?;
-        Ok(inside)
-    }
-
-    pub async fn leave(&self, item: &str, who: &str) -> Result<()> {
-        Ok(self.to().zrem(format!("lie:{{{item}}}:inside"), who).await?)
     }
 }

@@ -127,13 +127,20 @@ fn a_shop_that_fails_now_and_then_is_not_stuck() {
 }
 
 fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
-    // This shop lies only to purchases with work time.
-    let work_ms = u64::from(lie == "honest-without-work");
+    let load = match lie {
+        // This shop lies only to purchases with work time.
+        "honest-without-work" => Load { work_ms: 1, ..LOAD },
+        // These two go wrong only where a purchase comes in the middle of another one.
+        "unlocked" | "sold-out-while-locked" => Load { work_ms: 50, ..LOAD },
+        // Each unit needs three deliveries, with a pause of a second between them.
+        "sells-alone-only" => Load { stock: 2, ..LOAD },
+        _ => LOAD,
+    };
     Trial {
         lie,
         threats,
         instances: 2,
-        load: Load { work_ms, ..LOAD },
+        load,
     }
 }
 

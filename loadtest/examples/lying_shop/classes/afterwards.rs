@@ -10,26 +10,31 @@ use crate::lies::Lie;
 use crate::purchase::Purchase;
 use crate::store::Order;
 
+/// The note that counts the purchases of a sale.
+const CAME: &str = "came";
+
 const AFTER_A_REPEAT: Duration = Duration::from_millis(10);
-const LATER: Duration = Duration::from_millis(700);
-const LATE: Duration = Duration::from_millis(5);
+const LATER: Duration = Duration::from_millis(400);
 const SOLD_OUT_FOR: Duration = Duration::from_secs(1);
 const LATE_REPEAT: Duration = Duration::from_millis(900);
-const AFTER_A_LATE_REPEAT: Duration = Duration::from_millis(30);
+
+/// The pause between two looks for the next purchase.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    let came = purchase.count(CAME).await?;
     match purchase.lie() {
-        Lie::WritesLate => written_late(purchase).await,
-        Lie::WritesBothLate => both_late(purchase).await,
+        Lie::WritesLate => written_late(purchase, came).await,
+        Lie::WritesBothLate => both_late(purchase, came).await,
         Lie::WritesLateOnce => match purchase.remembered().await? {
             Some(answer) => Ok(answer),
-            None if purchase.is_first().await? => written_late(purchase).await,
+            None if purchase.is_first().await? => written_late(purchase, came).await,
             None => purchase.plain().await,
         },
         Lie::WritesLastLate => match purchase.remembered().await? {
             Some(answer) => Ok(answer),
             None if purchase.store().stock(purchase.item()).await? == Some(purchase.request.quantity) => {
-                written_late(purchase).await
+                written_late(purchase, came).await
             }
             None => purchase.plain().await,
         },
@@ -45,7 +50,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             let came = format!("came {}", purchase.request.key);
             let is_late = purchase.since_first(&came).await? >= LATE_REPEAT;
             if is_late && purchase.no_sale_or_known().await?.is_some() && purchase.is_first().await? {
-                spoil_after(purchase, AFTER_A_LATE_REPEAT);
+                spoil_after(purchase, AFTER_A_REPEAT);
             }
             purchase.plain().await
         }
@@ -60,7 +65,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-async fn written_late(purchase: &Purchase) -> Result<Answer> {
+async fn written_late(purchase: &Purchase, came: i64) -> Result<Answer> {
     if let Some(answer) = known_or_crashed(purchase).await? {
         return Ok(answer);
     }
@@ -72,13 +77,14 @@ async fn written_late(purchase: &Purchase) -> Result<Answer> {
     let id = order.id.clone();
     let purchase = purchase.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(LATE).await;
-        purchase.store().record(purchase.item(), &order).await.unwrap();
+        if comes_another(&purchase, came).await {
+            purchase.store().record(purchase.item(), &order).await.unwrap();
+        }
     });
     Ok(Answer::Sold(id))
 }
 
-async fn both_late(purchase: &Purchase) -> Result<Answer> {
+async fn both_late(purchase: &Purchase, came: i64) -> Result<Answer> {
     if let Some(answer) = known_or_crashed(purchase).await? {
         return Ok(answer);
     }
@@ -100,11 +106,24 @@ async fn both_late(purchase: &Purchase) -> Result<Answer> {
     let id = order.id.clone();
     let purchase = purchase.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(LATE).await;
-        let sold = purchase.store().sell(purchase.item(), &order, order.quantity, 0);
-        sold.await.unwrap();
+        if comes_another(&purchase, came).await {
+            let sold = purchase.store().sell(purchase.item(), &order, order.quantity, 0);
+            sold.await.unwrap();
+        }
     });
     Ok(Answer::Sold(id))
+}
+
+/// Waits until more than `came` purchases have come. A buyer that is alone reads the ledger before it sends the next one,
+/// so a write after that is too late on any computer. Returns false when the sale is closed.
+async fn comes_another(purchase: &Purchase, came: i64) -> bool {
+    loop {
+        match purchase.note(CAME).await.unwrap() {
+            None => return false,
+            Some(now) if now != came.to_string() => return true,
+            Some(_) => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
 }
 
 async fn sold_again(purchase: &Purchase) -> Result<Answer> {

@@ -15,7 +15,7 @@ const BEHIND_FOR: Duration = Duration::from_millis(300);
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
-        Lie::RefusesReserved => return reserving(purchase, ReserveKind::Apart, Answer::SoldOut).await,
+        Lie::RefusesReserved => return reserving(purchase, ReserveKind::ApartForLong, Answer::SoldOut).await,
         Lie::SoldOutWhileLocked => return locks::sell(purchase, Duration::ZERO, Answer::SoldOut).await,
         _ => {}
     }

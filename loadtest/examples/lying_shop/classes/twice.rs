@@ -1,6 +1,6 @@
 //! One key buys more than once, or its repeat gets a wrong answer.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use axum::http::StatusCode;
@@ -15,8 +15,14 @@ use crate::store::{Order, Sale};
 
 const REMEMBERED_FOR: Duration = Duration::from_millis(600);
 
-/// The time of a purchase that its copy must find in progress, although the copy arrives on another connection.
-const MET_WITHIN: Duration = Duration::from_millis(50);
+/// The longest wait for a copy, in a sale in which no purchase is copied.
+const MET_WITHIN: Duration = Duration::from_secs(5);
+
+/// The pause between two looks for a copy.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// The note that a copy has come in this sale.
+const MET: &str = "met";
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     let request = &purchase.request;
@@ -30,14 +36,19 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             if let Some(answer) = purchase.remembered().await? {
                 return Ok(answer);
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            if purchase.count(&format!("came {}", request.key)).await? > 1 {
+                purchase.set_note(MET, "1").await?;
+            } else {
+                meet_copy(purchase).await?;
+            }
             anew(purchase).await
         }
         Lie::ForgetsKeysAfter => {
             let name = format!("at:{}", request.key);
             let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
             let sold_at: Option<u128> = purchase.note(&name).await?.map(|at| at.parse()).transpose()?;
-            if sold_at.is_some_and(|at| now > at + REMEMBERED_FOR.as_millis()) {
+            let is_late = sold_at.is_some_and(|at| now > at + REMEMBERED_FOR.as_millis());
+            if is_late && purchase.is_sold_out().await? {
                 return anew(purchase).await;
             }
             let answer = purchase.plain().await?;
@@ -107,16 +118,30 @@ async fn without_copy(purchase: &Purchase) -> Result<Answer> {
     }
     let under_way = format!("under way {}", purchase.request.key);
     if purchase.count(&under_way).await? > 1 {
+        purchase.set_note(MET, "1").await?;
         return Ok(match purchase.lie() {
             Lie::SoldOutOnCopy => Answer::SoldOut,
             Lie::RejectedOnCopy => Answer::Status(StatusCode::UNPROCESSABLE_ENTITY),
             _ => Answer::fails(),
         });
     }
-    tokio::time::sleep(MET_WITHIN).await;
+    meet_copy(purchase).await?;
     let answer = purchase.plain().await;
     purchase.shop.notes.remove(purchase.item(), &under_way).await?;
     answer
+}
+
+/// Holds a purchase until the first copy of any purchase has come. So the first copy of a sale finds its purchase in
+/// progress, however late it arrives.
+async fn meet_copy(purchase: &Purchase) -> Result<()> {
+    let begun = Instant::now();
+    while purchase.note(MET).await?.is_none() {
+        if begun.elapsed() >= MET_WITHIN {
+            return purchase.set_note(MET, "1").await;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
 }
 
 /// Continues the sale after its buyer has hung up, and then forgets the owner of the order.

@@ -11,12 +11,21 @@ use sqlx::mysql::MySqlConnection;
 use super::redis::{orders_of, reserves_of, stock_of};
 use super::{Order, RedisStore, SqlStore, Store};
 
-const FOR: Duration = Duration::from_secs(2);
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ReserveKind {
     Apart,
+    /// As [`ReserveKind::Apart`], but the reserve outlives the sale.
+    ApartForLong,
     FromStock,
+}
+
+impl ReserveKind {
+    fn lasts(self) -> Duration {
+        match self {
+            Self::Apart | Self::FromStock => Duration::from_secs(2),
+            Self::ApartForLong => Duration::from_secs(600),
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +98,7 @@ impl RedisStore {
         let mut call = TRY.key(stock_of(item));
         call.key(reserves_of(item)).key(orders_of(item));
         call.arg(&order.id).arg(order.quantity);
-        call.arg(FOR.as_millis() as u64)
+        call.arg(kind.lasts().as_millis() as u64)
             .arg(i32::from(kind == ReserveKind::FromStock));
         let word: String = call.invoke_async(&mut self.connection.clone()).await?;
         Ok(match word.as_str() {
@@ -135,7 +144,7 @@ impl SqlStore {
             + (select count(*) from orders where item = ? and id = ?)";
         let own = sqlx::query_scalar::<_, i64>(own).bind(item).bind(&order.id);
         let own = own.bind(item).bind(&order.id).fetch_one(&mut *transaction).await?;
-        let free = if kind == ReserveKind::Apart {
+        let free = if kind != ReserveKind::FromStock {
             stock - held
         } else {
             stock
@@ -149,7 +158,7 @@ impl SqlStore {
         if reserve == Reserve::Reserved {
             let entered = "insert into lie_reserves values (?, ?, ?, now(6) + interval ? second)";
             let entered = sqlx::query(entered).bind(item).bind(&order.id);
-            let entered = entered.bind(order.quantity).bind(FOR.as_secs());
+            let entered = entered.bind(order.quantity).bind(kind.lasts().as_secs());
             entered.execute(&mut *transaction).await?;
             if kind == ReserveKind::FromStock {
                 change(&mut transaction, item, -order.quantity).await?;
@@ -167,7 +176,7 @@ impl SqlStore {
         if used.rows_affected() == 0 {
             return Ok(false);
         }
-        if kind == ReserveKind::Apart {
+        if kind != ReserveKind::FromStock {
             change(&mut transaction, item, -order.quantity).await?;
         }
         self.insert(&mut transaction, item, order).await?;
