@@ -84,7 +84,7 @@ impl Baton {
         Ok(hold.map(Held::from_redis))
     }
 
-    /// Returns the keys of a lock in Redis. Delete them to remove the lock, whoever holds it.
+    /// Returns the keys of a lock in Redis. Delete them to remove the lock from any holder.
     pub fn keys(name: &str) -> [String; 3] {
         keys(name)
     }

@@ -1,4 +1,4 @@
-//! One unit, two buyers, two instances: what a strategy makes of the smallest crowd there is, step by step.
+//! A sale of one unit to two buyers on two instances, step by step: the smallest crowd.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::shop::response::{Response, ResponseKind};
 use crate::shop::{Address, PurchaseRequest, ShopClient};
 use crate::trace::Story;
 
-/// Business time between read and write, in milliseconds: long enough for both to be at it.
+/// Business time between read and write, in milliseconds: long enough for both purchases to overlap.
 const WORK_MS: u64 = 100;
 
-/// What two buyers met with.
+/// The result of the sale.
 pub struct Demo {
-    /// Their steps side by side, and what came of it in a sentence.
+    /// The steps side by side, and the result in a sentence.
     pub text: String,
     /// Whether one unit was sold twice.
     pub is_oversold: bool,
 }
 
-/// Sells one unit of `item`: each buyer asks another instance at the same moment.
+/// Sells one unit of `item`: two buyers ask two instances at the same moment.
 ///
 /// # Errors
 /// When the shop does not answer or writes no trace.

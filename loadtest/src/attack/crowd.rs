@@ -57,7 +57,7 @@ pub struct AttackResult {
     pub observations: Vec<(usize, Observation)>,
     /// Whether the fault struck; `None` in an attack without an injection.
     pub fault: Option<FaultSeen>,
-    /// What was done to the shop, for the story of the round.
+    /// The incidents of the attack, for the story of the round.
     pub incidents: Vec<Incident>,
 }
 
@@ -128,8 +128,8 @@ impl Crowd {
     }
 }
 
-/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. Also returns the events of
-/// the fault.
+/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. Also returns the
+/// events of the fault.
 async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<(Option<FaultSeen>, Vec<Incident>)> {
     let Some(injection) = running.attack.injection else {
         return Ok((None, Vec::new()));

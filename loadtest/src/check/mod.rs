@@ -1,4 +1,4 @@
-//! Compares a shop with the contract, `docs/contract.md`, point by point, in the order in which one builds it.
+//! Compares a shop with the contract, `docs/contract.md`, point by point, in the order in which a shop is built.
 
 mod requests;
 mod sale;
@@ -30,11 +30,11 @@ pub struct NotMet {
 pub struct Checked<'a> {
     /// Base URL of the public listener.
     pub host: &'a str,
-    /// Base URLs of the admin listeners, as far as there are any yet.
+    /// Base URLs of the admin listeners. A shop without one has none yet.
     pub admins: &'a [String],
     /// The bearer token of the admin listeners.
     pub admin_token: Option<&'a str>,
-    /// The stores, as far as there are any yet.
+    /// The stores. A shop without one has none yet.
     pub urls: &'a Urls,
 }
 
@@ -48,10 +48,10 @@ impl NotMet {
     }
 }
 
-/// Walks through the contract and tells `met` of each point that the shop meets.
+/// Goes through the contract and calls `met` for each point that the shop meets.
 ///
 /// # Errors
-/// The first point that it does not meet.
+/// Returns the first point that the shop does not meet.
 pub async fn check(shop: &Checked<'_>, mut met: impl FnMut(&str)) -> Result<(), NotMet> {
     let (admin, token) = (shop.admins.first(), shop.admin_token);
     let requests = Requests::to(shop.host, admin.map_or("", String::as_str), token.unwrap_or_default());
@@ -141,7 +141,7 @@ async fn reader(shop: &Checked<'_>) -> Result<LedgerReader, NotMet> {
     reader.map_err(|error| NotMet::new(POINT, error, BUILD))
 }
 
-/// Checks that the ledger of one strategy at least can be read.
+/// Checks that the ledger of at least one strategy can be read.
 fn can_read_one(shop: &Checked<'_>, catalogue: &[Strategy]) -> Result<(), NotMet> {
     let is_read = |strategy: &Strategy| {
         let stores = [strategy.store.stock, strategy.store.orders];

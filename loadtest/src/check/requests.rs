@@ -12,7 +12,7 @@ use crate::shop::ANSWER_WITHIN;
 use crate::shop::response::{MAX_BODY, Reply};
 use crate::text::one_line;
 
-/// The most characters of a body that are shown.
+/// The longest text of a body that is shown, in characters.
 const MAX_SHOWN: usize = 200;
 
 /// A shop and its admin listener.
@@ -30,9 +30,9 @@ pub struct Received {
     pub status: StatusCode,
     /// Its body.
     pub body: Vec<u8>,
-    /// How the contract reads it.
+    /// Its meaning in the contract.
     pub reply: Reply,
-    /// From the sending of the request to the last byte.
+    /// The time from the request to the last byte.
     pub took: Duration,
 }
 
@@ -116,7 +116,7 @@ impl Requests {
         received(self.with_token(request), MAX_BODY).await
     }
 
-    /// Sends `POST /faults`, which our own shop has: one of the next purchases is struck.
+    /// Sends `POST /faults`, which only the shop of this workspace has: one of the next purchases is struck.
     ///
     /// # Errors
     /// When no whole response comes.

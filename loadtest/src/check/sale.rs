@@ -14,7 +14,7 @@ use crate::shop::response::ResponseKind;
 /// The stock of the sale, in units.
 const STOCK: i64 = 2;
 
-/// Longer than any honest ledger of that sale.
+/// The most orders that are read: more than any correct ledger of that sale has.
 const MOST_ORDERS: usize = 16;
 
 /// The longest time in which the only buyer may be told busy.

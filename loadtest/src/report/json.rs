@@ -1,4 +1,4 @@
-//! `result.json`: everything, for machines and for later readers.
+//! `result.json`: the whole run, for programs and for later commands.
 
 use super::Report;
 use crate::result::RunResult;

@@ -1,4 +1,4 @@
-//! How a run is shown. One file each; [`all`] is the one list.
+//! The reports of a run, one file each. [`all`] lists them.
 
 pub mod charts;
 mod json;
@@ -8,16 +8,16 @@ pub mod terminal_summary;
 
 use crate::result::RunResult;
 
-/// A form in which a run is written.
+/// A report in a run's folder.
 pub trait Report: Sync {
-    /// The file's name in the run's folder.
+    /// Returns the file's name.
     fn file_name(&self) -> &'static str;
 
-    /// The whole file.
+    /// Returns the whole file.
     fn render(&self, run: &RunResult) -> String;
 }
 
-/// Every form.
+/// Returns every report.
 pub fn all() -> [&'static dyn Report; 2] {
     [&json::Json, &markdown::Markdown]
 }

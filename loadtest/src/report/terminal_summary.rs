@@ -7,17 +7,17 @@ use crate::result::soak_totals::sums;
 use crate::result::summary::{Outcome, Row, explanations, rows, sentence};
 use crate::text::{MAX_NAME, one_line};
 
-/// The width for which every run is shown, in columns: a wider terminal shows more of long texts.
+/// The least width of the summary, in columns. A wider terminal shows more of long texts.
 pub const NARROWEST: usize = 80;
 
-/// The columns beside the name and what happened: the mark, sales per second, milliseconds and the gaps.
+/// The width of the other columns: the mark, sales per second, milliseconds and the gaps.
 const OTHERS: usize = 21;
 
-/// The least room for a name: a longer one stands on a line of its own where the texts beside it need the room.
+/// The least room for a name. A longer one has its own line where the texts beside it need the room.
 const LEAST_NAME: usize = 17;
 
-/// Shows a run in lines of at most `width` columns, or [`NARROWEST`] if that is more. `colour` permits escape codes; they
-/// are never the only sign of anything.
+/// Shows a run in lines of at most `width` columns, or [`NARROWEST`] if that is more. `colour` permits escape codes;
+/// they are never the only sign of anything.
 pub fn screen(run: &RunResult, colour: bool, width: usize) -> String {
     let rows = rows(run);
     let mut lines = vec![sentence(run, &rows), String::new()];
@@ -34,7 +34,7 @@ pub fn screen(run: &RunResult, colour: bool, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The widths of the columns with texts: those of the longest texts, as far as there is room.
+/// The widths of the columns with texts: the longest text, as far as there is room.
 struct Widths {
     name: usize,
     happened: usize,

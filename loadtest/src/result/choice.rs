@@ -1,4 +1,4 @@
-//! Which strategies hold under the threats that a reader names, and what they cost.
+//! The strategies that hold under the threats that a user names, and their cost.
 
 use anyhow::{Result, bail, ensure};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::shop::response::ResponseKind;
 use crate::text::{MAX_NAME, nearest, one_line};
 use crate::threats;
 
-/// Plain words for threats. Each threat's own name works as well.
+/// Plain words for threats. The name of each threat works as well.
 pub const WORDS: [(&str, &[&str]); 12] = [
     ("crash", &["crashed-holder", "crashed-between"]),
     ("pause", &["paused-holder", "blocked-runtime"]),
@@ -26,13 +26,13 @@ pub const WORDS: [(&str, &[&str]); 12] = [
     ("hang-up", &["buyer-gone", "sql-gone"]),
 ];
 
-/// What every answer holds under, named or not.
+/// The threats under which a chosen strategy always has to hold.
 const ALWAYS: [&str; 3] = ["one-buyer", "crowd", COST_UNDER];
 
 /// A strategy is useless if it sells less than the fastest one that holds, divided by this.
 const USELESS: f64 = 100.0;
 
-/// Where stock and orders lie.
+/// The stores of stock and orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stores {
@@ -61,7 +61,7 @@ impl Stores {
 /// The answer to one question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
-    /// Where stock and orders lie.
+    /// The stores of stock and orders.
     pub stores: Stores,
     /// The threats that were named.
     pub survive: Vec<&'static str>,
@@ -69,11 +69,11 @@ pub struct Choice {
     pub holds: Vec<Candidate>,
     /// Strategies that hold and sell less than a hundredth of the fastest one.
     pub useless: Vec<Candidate>,
-    /// Strategies that only their store's own loss of data breaks.
+    /// Strategies that fail only by a loss of data in their store.
     pub data_loss: Vec<String>,
     /// Strategies that fail.
     pub fails: Vec<String>,
-    /// Strategies that no failure is known of, and that were not put to the test under every one of the threats.
+    /// Strategies without a known failure that were not tested under all of the threats.
     pub untested: Vec<String>,
 }
 
@@ -94,10 +94,10 @@ pub struct Candidate {
     pub data_loss_under: Vec<&'static str>,
 }
 
-/// Returns the threats that a word means: a plain word, the name of a threat, or `all`.
+/// Returns the threats of a plain word, of the name of a threat, or of `all`.
 ///
 /// # Errors
-/// When it means none.
+/// When the word is unknown.
 pub fn threats_of(word: &str) -> Result<Vec<&'static str>> {
     let played = || threats::all().iter().filter(|threat| !threat.is_control);
     let names = || played().map(|threat| threat.name);
@@ -118,7 +118,7 @@ pub fn threats_of(word: &str) -> Result<Vec<&'static str>> {
     )
 }
 
-/// Answers from a run.
+/// Chooses from the strategies of a run.
 ///
 /// # Errors
 /// When the run has no rounds under one of the threats, or measured no cost.

@@ -1,4 +1,5 @@
-//! What the rounds of a strategy say under some threats, in one word: does it fail, or did its store lose what it was given?
+//! The conclusion about a strategy under some threats, in one word. It tells a failure of the strategy from a loss of
+//! data in its store.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +8,15 @@ use crate::result::RoundResult;
 use crate::result::cell::Cell;
 use crate::threats;
 
-/// What a strategy did under one threat or several: the gravest of all.
+/// The conclusion about a strategy under one threat or several: the gravest of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
     /// It holds in every round.
     Holds,
-    /// It fails by itself. The finding is the gravest one.
+    /// It fails by its own fault. The finding is the gravest one.
     Fails(Finding),
-    /// Its store lost data that it had confirmed, and nothing else went wrong: no mechanism on that store can prevent it.
+    /// Its store lost data that it had confirmed, and nothing else went wrong: no mechanism on that store can prevent
+    /// it.
     DataLoss,
     /// At least one round decides nothing.
     NoTest,
@@ -25,12 +27,12 @@ pub enum Conclusion {
 /// The conclusions of one run.
 pub struct Conclusions<'a> {
     cells: &'a [Cell<'a>],
-    /// How many confirmed units a store lost in a round, by the threat that empties it.
+    /// The confirmed units that a store lost in a round, by the threat that empties it.
     units_lost: BTreeMap<&'a str, i64>,
 }
 
 impl<'a> Conclusions<'a> {
-    /// Of all cells of a run.
+    /// Draws the conclusions from all cells of a run.
     pub fn of(cells: &'a [Cell<'a>]) -> Self {
         let mut losses: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
         for cell in cells {
@@ -52,14 +54,14 @@ impl<'a> Conclusions<'a> {
         }
     }
 
-    /// What a strategy did under all these threats together.
+    /// Returns the conclusion about a strategy under all these threats together.
     pub fn under(&self, strategy: &str, threats: &[&str]) -> Conclusion {
         let own = |cell: &&Cell| cell.strategy == strategy && threats.contains(&cell.threat);
         let all = self.cells.iter().filter(own).map(|cell| self.of_cell(cell));
         all.fold(Conclusion::NotTried, Conclusion::worse)
     }
 
-    /// What the rounds of one cell say.
+    /// Returns the conclusion from the rounds of one cell.
     pub fn of_cell(&self, cell: &Cell) -> Conclusion {
         if cell.rounds.is_empty() {
             return Conclusion::NoTest;
@@ -73,11 +75,11 @@ impl<'a> Conclusions<'a> {
         }
     }
 
-    /// Whether the store's loss explains all that went wrong: it sold again at most the units that it had forgotten. Where
-    /// the orders lie in another store, their number does not show that; other strategies of the run do.
+    /// Whether the store's loss explains all findings: at most the units that it had lost were sold again. Where the
+    /// orders are in another store, their number does not show the loss. Then other strategies of the run show it.
     fn is_data_loss(&self, round: &RoundResult) -> bool {
         let stores = stores(&round.strategy);
-        // Stock stands first. Where only the lock was in the store, the mechanism itself relied on it.
+        // The store of the stock comes first. Where only the lock was lost, the mechanism fails by its own fault.
         if emptied_store(&round.threat).is_none_or(|emptied| stores.split('+').next() != Some(emptied)) {
             return false;
         }
@@ -110,7 +112,7 @@ impl Conclusion {
     }
 }
 
-/// Whether anything went wrong that no loss of data explains.
+/// Whether there is a finding that a loss of data does not explain.
 fn fails_otherwise(findings: &Findings) -> bool {
     use Finding::{Duplicate, FalseRefusal, Stuck, Undersold};
     [Duplicate, Stuck, Undersold, FalseRefusal]
@@ -118,12 +120,12 @@ fn fails_otherwise(findings: &Findings) -> bool {
         .any(|finding| findings.of(finding) != 0)
 }
 
-/// The stores of stock and orders: what stands behind the `@`.
+/// Returns the stores of stock and orders: the part of the name after the `@`.
 pub fn stores(strategy: &str) -> &str {
     strategy.split_once('@').map_or("", |(_, stores)| stores)
 }
 
-/// The store that loses data under a threat: the threat's name begins with it.
+/// Returns the store that loses data under a threat. The name of the threat begins with it.
 fn emptied_store(threat: &str) -> Option<&str> {
     let known = threats::find(threat).filter(|known| known.empties_a_store)?;
     known.name.split('-').next()

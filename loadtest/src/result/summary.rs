@@ -6,35 +6,36 @@ use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, claim_check, upp
 use crate::shop::response::ResponseKind;
 use crate::threats;
 
-/// What became of a strategy.
+/// The outcome of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It held in every round.
     Holds,
     /// It failed where it claims nothing.
     Fails,
-    /// Some rounds were no test, and nothing else decides.
+    /// Some rounds were inconclusive, and no other round decides.
     NoTest,
-    /// Nothing was played.
+    /// No round was played.
     Skipped,
     /// It held where it should fail, or failed where it should hold.
     NotAsClaimed,
 }
 
-/// One strategy.
+/// The line of one strategy.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// `mechanism@store`, as the shop wrote it.
+    /// `mechanism@store`, from the catalogue of the shop.
     pub strategy: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The same in a few words: the worst that was seen, or how often it held.
+    /// The outcome in a few words: the worst failure, or the number of rounds in which it held.
     pub happened: String,
-    /// Sales per second, and the median time of a sale in ms: medians over the repeats, empty where nothing was sold, and in a soak.
+    /// Sales per second, and the median time of a sale in ms: medians over the repeats. Empty in a soak and where
+    /// nothing was sold.
     pub cost: [String; 2],
 }
 
-/// Every strategy of a run, in the order in which they were first played.
+/// Returns every strategy of a run, in the order of their first rounds.
 pub fn rows(run: &RunResult) -> Vec<Row> {
     let cells = Cell::all(run);
     let mut strategies: Vec<&str> = Vec::new();
@@ -45,7 +46,7 @@ pub fn rows(run: &RunResult) -> Vec<Row> {
     }
     let mut rows: Vec<Row> = strategies.iter().map(|strategy| Row::of(strategy, &cells)).collect();
     if run.soak.is_some() {
-        // Its rounds are played side by side, each with a load of its own.
+        // Its rounds run side by side, each with its own load.
         rows.iter_mut().for_each(|row| row.cost = Default::default());
     }
     rows
@@ -55,7 +56,7 @@ impl Row {
     fn of(strategy: &str, cells: &[Cell]) -> Self {
         let own: Vec<&Cell> = cells.iter().filter(|cell| cell.strategy == strategy).collect();
         let wrong = own.iter().find(|cell| cell.claim_check() == ClaimCheck::NotAsDesigned);
-        // The gravest, and of equals the largest.
+        // The gravest finding; among equal ones the largest.
         let violated = own.iter().filter_map(|cell| Some((cell.gravest()?, cell)));
         let worst = violated.min_by_key(|((finding, size), _)| (*finding, -size.abs()));
         let unclear = own.iter().find(|cell| cell.claim_check() == ClaimCheck::Inconclusive);
@@ -77,7 +78,7 @@ impl Row {
     }
 }
 
-/// What went wrong at its worst, and where.
+/// Returns the gravest finding of a cell, with its threat.
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
     let what = match finding {
@@ -99,13 +100,12 @@ fn under(cell: &Cell) -> String {
     threats::find(cell.threat).map_or_else(|| cell.threat.to_owned(), |threat| threat.title_on(cell.instances))
 }
 
-/// The median of the repeats.
 fn sales_per_s(cell: &Cell) -> String {
     let sales = Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));
     sales.map_or_else(String::new, |sales| format!("{:.0}", sales.median))
 }
 
-/// The median over the repeats of the median time of a sale, in ms.
+/// Returns the median over the repeats of the median time of a sale.
 fn median_ms(cell: &Cell) -> String {
     let latencies = cell
         .rounds
@@ -115,7 +115,7 @@ fn median_ms(cell: &Cell) -> String {
     p50.map_or_else(String::new, |p50| format!("{:.1}", p50.median))
 }
 
-/// What a run says, in a sentence.
+/// Returns the verdict of a run in a sentence.
 pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
     let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let all = rows.len();
@@ -135,7 +135,7 @@ pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
     }
 }
 
-/// What the figures mean, each said once.
+/// Explains the figures.
 pub fn explanations(run: &RunResult) -> Vec<String> {
     let cells = Cell::all(run);
     let mut lines = Vec::new();
@@ -167,8 +167,8 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
     lines
 }
 
-/// Returns the share of rounds that may still fail although none did: of the repeats of one cell, or of all rounds of a soak,
-/// which were drawn from one set.
+/// Returns the share of rounds that may still fail although none did: of the repeats of one cell, or of all rounds of a
+/// soak, which were drawn from one set.
 fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
     let is_clean = |cell: &Cell| cell.count(Verdict::Violated) == 0;
     let played = cells.iter().map(|cell| cell.rounds.len());

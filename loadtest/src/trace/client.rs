@@ -13,30 +13,31 @@ use super::purchase::Trace;
 use crate::http;
 use crate::shop::ShopClient;
 
-/// How long an instance may take to begin or to end a trace.
+/// The longest time in which an instance begins or ends a trace.
 const BEGINS_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long an instance may take to give its trace: rounds that are played meanwhile kill it, or have it stand still for
+/// The longest time in which an instance gives its trace. Another round may meanwhile kill the instance or pause it for
 /// seconds.
 const READ_WITHIN: Duration = Duration::from_secs(10);
 
-/// After which an instance that cannot be reached is asked for it again.
+/// The wait before the next request to an instance that cannot be reached.
 const READ_AGAIN: Duration = Duration::from_millis(100);
 
-/// The most bytes of a trace that are read from one instance.
+/// The longest trace of one instance, in bytes.
 const MAX_TRACE: usize = 49 * 1024 * 1024;
 
 /// A sale that is traced at every instance of a shop.
 pub struct SaleTrace {
     client: ShopClient,
-    /// Of the trace, at each address.
+    /// The URLs of the trace, one for each address.
     urls: Vec<String>,
-    /// How many instances there are.
+    /// The number of instances.
     instances: usize,
 }
 
 impl SaleTrace {
-    /// Asks every instance to write a trace, at all base URLs of its admin listeners; `None` where one does not know how.
+    /// Asks every instance to write a trace. `admins` are the base URLs of the admin listeners. Returns `None` where
+    /// one instance writes no traces.
     pub async fn begin(client: ShopClient, admins: Vec<String>, instances: usize, item: &str) -> Option<Self> {
         let urls = admins.into_iter().map(|admin| format!("{admin}/sales/{item}/trace"));
         let mut begun = Self {
@@ -46,7 +47,7 @@ impl SaleTrace {
         };
         let responses = begun.ask_all(Method::PUT).await;
         let is_refused = responses.iter().flatten().any(|status| !status.is_success());
-        // One name may stand for addresses at which nobody listens.
+        // One name may stand for several addresses, and some of them may have no listener.
         let mut responses = responses.into_iter();
         begun.urls.retain(|_| responses.next().flatten().is_some());
         if is_refused || begun.urls.len() < instances {
@@ -56,8 +57,8 @@ impl SaleTrace {
         Some(begun)
     }
 
-    /// Reads what every instance wrote, and has it deleted there; `None` when that of one of them is missing, is not
-    /// whole or cannot be read.
+    /// Reads the trace of every instance and deletes it there. Returns `None` when one trace is missing, is not whole
+    /// or cannot be read.
     pub async fn collect(self) -> Option<Trace> {
         let read = join_all(self.urls.iter().map(|url| self.read(url))).await;
         self.end().await;
@@ -80,13 +81,13 @@ impl SaleTrace {
                 .await
             {
                 Ok(response) if response.status() == StatusCode::OK => break response,
-                // Another round may have killed it just now: it comes back with what it wrote.
+                // Another round may have killed it just now: it comes back with its trace.
                 Err(_) if Instant::now() + READ_AGAIN < deadline => sleep(READ_AGAIN).await,
                 Ok(_) | Err(_) => return None,
             }
         };
         let body = http::body(response, MAX_TRACE).await?;
-        // Megabytes: other rounds may be measured meanwhile.
+        // A trace has megabytes, and parsing it here would slow the rounds that are measured meanwhile.
         spawn_blocking(move || InstanceTrace::parse(&body)).await.ok()?
     }
 

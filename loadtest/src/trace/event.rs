@@ -1,4 +1,4 @@
-//! What an instance wrote down, as it comes over the wire: bounded, and cleaned of what could move a cursor.
+//! The trace of one instance, as it comes over the wire. Its size is bounded, and control characters are removed.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::text::{MAX_NAME, one_line};
 /// The most events that are taken from one instance.
 const MAX_EVENTS: usize = 250_000;
 
-/// The most that is kept of what came back, in characters.
+/// The longest result of a step, in characters.
 const MAX_WORDS: usize = 80;
 
 /// The role that a step plays in any sale.
@@ -21,57 +21,57 @@ pub enum Role {
     Read,
     /// Writes the stock.
     Write,
-    /// Enters the order in the ledger.
+    /// Writes the order into the ledger.
     Record,
     /// Makes stock and order durable together.
     Commit,
     /// Gives the lock back.
     Release,
-    /// Prolongs the lease of the lock.
+    /// Renews the lease of the lock.
     Renew,
-    /// One that is not known here.
+    /// A role that is not known here.
     #[serde(other)]
     Other,
 }
 
-/// One side of a step.
+/// The begin or the end of a step.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Event {
-    /// Nanoseconds of the clock that all instances share.
+    /// The time in nanoseconds, by the clock that all instances share.
     pub at_ns: u64,
-    /// The life of the instance: another one after each restart.
+    /// The life of the instance. Each restart begins a new one.
     pub life: String,
-    /// `purchase`, or whoever works beside it.
+    /// The part of the shop that takes the step: `purchase`, or a task beside it.
     pub actor: String,
-    /// Which purchase of this life.
+    /// The number of the purchase in this life.
     pub number: Option<u64>,
     /// The id that its order has or would have.
     pub order: Option<String>,
-    /// Who buys.
+    /// The buyer.
     pub buyer: Option<String>,
-    /// The step, as the shop calls it.
+    /// The shop's name for the step.
     pub step: String,
     /// The role that it plays, if any.
     pub role: Option<Role>,
-    /// What came back; `None` where the step begins.
+    /// The result; `None` at the begin of the step.
     pub said: Option<String>,
 }
 
-/// All that one instance wrote down of a sale.
+/// The trace that one instance wrote of a sale.
 #[derive(Clone, Debug, Deserialize)]
 pub struct InstanceTrace {
     /// The instance's name.
     pub instance: String,
     /// The clock of all events.
     pub clock: Option<String>,
-    /// Events that are missing.
+    /// The number of events that are missing.
     pub dropped: u64,
-    /// In the order in which they were written.
+    /// The events, in the order in which they were written.
     pub events: Vec<Event>,
 }
 
 impl InstanceTrace {
-    /// Reads an answer of `GET /sales/{item}/trace`; `None` when it is none, or is not whole.
+    /// Reads a response to `GET /sales/{item}/trace`. Returns `None` when it is not a whole trace.
     pub fn parse(json: &[u8]) -> Option<Self> {
         let mut trace: Self = serde_json::from_slice(json).ok()?;
         let is_named = (1..=MAX_NAME).contains(&trace.instance.len());
@@ -85,7 +85,7 @@ impl InstanceTrace {
 }
 
 impl Event {
-    /// Whether all that tells purchases apart is there in full.
+    /// Whether each text that tells purchases apart fits: a cut one could make two purchases look like one.
     fn fits(&self) -> bool {
         let within = |text: &Option<String>, longest| text.as_ref().is_none_or(|text| text.len() <= longest);
         let names = [&self.life, &self.actor, &self.step];

@@ -1,22 +1,22 @@
-//! When a purchase held its lock.
+//! The times in which a purchase held its lock.
 
 use super::event::Role;
 use super::purchase::TracedPurchase;
 
-/// A time in which a purchase was inside.
+/// A time in which a purchase held its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HoldSpan {
     /// The end of the step that took the lock, in nanoseconds.
     pub(super) from_ns: u64,
-    /// The begin of the step that gave it back, or the last that is known of the purchase.
+    /// The begin of the step that released the lock, or the last known time of the purchase.
     pub(super) until_ns: u64,
-    /// Whether it was given back.
+    /// Whether the lock was released.
     pub(super) is_released: bool,
 }
 
 impl HoldSpan {
-    /// Every such time of a purchase. That a lock was taken is not read out of words: whoever goes on to the stock has it,
-    /// by the last step that asked for it.
+    /// Returns every such time of a purchase. The results of steps are free text and show no lock. A purchase that goes
+    /// on to the stock has the lock, from the last step that asked for it.
     pub(super) fn all(purchase: &TracedPurchase) -> Vec<Self> {
         let (mut holdings, mut asked, mut inside) = (Vec::new(), None, None);
         for step in &purchase.steps {

@@ -1,5 +1,5 @@
-//! Incidents: what was done to the shop during an attack and is no step of a purchase. An injection notes them by the
-//! clock of the load test; they are placed in a trace only where purchases show that its clock is the same.
+//! Incidents: events of an attack that are no steps of a purchase, such as a pause or a kill. An injection notes them
+//! by the clock of the load test. They enter a trace only if the purchases show that its clock is the same.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,22 +10,22 @@ use serde::{Deserialize, Serialize};
 use super::purchase::{Step, Trace, TracedPurchase};
 use crate::responses::Responses;
 
-/// How much later than the last step before it an incident is placed, in nanoseconds: a story keeps their order.
+/// The time from a step to the incident that is placed after it, in nanoseconds. It keeps their order in a story.
 const JUST_AFTER_NS: u64 = 1_000;
 
-/// What happened.
+/// The kind of an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IncidentKind {
-    /// An instance stood still after SIGSTOP.
+    /// An instance was paused with SIGSTOP.
     Paused,
     /// All threads of an instance were blocked.
     Blocked,
     /// An instance was killed.
     Killed,
-    /// A store was killed and started again, with what it kept on disk.
+    /// A store was killed and started again with the data that it kept on disk.
     Restarted,
-    /// A store that keeps nothing on disk was killed and started again.
+    /// A store that keeps no data on disk was killed and started again.
     RestartedEmpty,
     /// A replica was cut off from its store.
     CutOff,
@@ -35,7 +35,7 @@ pub enum IncidentKind {
     HungUp,
     /// Nothing arrived at a store, or from it.
     Silent,
-    /// What a store answered did not arrive.
+    /// The replies of a store did not arrive.
     RepliesLost,
     /// Clocks jumped ahead by more than a lease.
     ClockAhead,
@@ -46,32 +46,32 @@ pub enum IncidentKind {
 /// An incident by the clock of the load test.
 #[derive(Clone, Debug)]
 pub struct Incident {
-    /// What happened.
+    /// The kind.
     pub kind: IncidentKind,
-    /// To which instance, or to which stores.
+    /// The instance, or the stores.
     pub subject: String,
-    /// When it began.
+    /// The begin.
     pub from: Instant,
-    /// When it was over, where it lasted.
+    /// The end; `None` where it did not last.
     pub to: Option<Instant>,
 }
 
 /// An incident by the clock of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedIncident {
-    /// What happened.
+    /// The kind.
     pub kind: IncidentKind,
-    /// To which instance, or to which stores.
+    /// The instance, or the stores.
     pub subject: String,
-    /// When it began, in nanoseconds.
+    /// The begin, in nanoseconds.
     pub from_ns: u64,
-    /// When it was over, where it lasted.
+    /// The end, in nanoseconds; `None` where it did not last.
     pub to_ns: Option<u64>,
 }
 
 impl Trace {
-    /// Places these incidents, unless the purchases show that the clock of the trace is another one: most of them would
-    /// then begin when nobody had sent them.
+    /// Places these incidents, unless the trace has another clock. By another clock, most purchases would begin before
+    /// their buyers sent them or after the response.
     pub fn place(&mut self, incidents: &[Incident], responses: &Responses) {
         let clock = Clock::now();
         if clock.is_that_of(&self.purchases, responses) {
@@ -80,7 +80,8 @@ impl Trace {
         }
     }
 
-    /// The incident within what the steps leave room for: the load test sees it somewhat later than the instances do.
+    /// Returns the incident, moved into the gap between the steps around it: the load test sees an incident somewhat
+    /// later than the instances do.
     fn placed(&self, incident: &Incident, clock: &Clock) -> Option<PlacedIncident> {
         let mut placed = PlacedIncident {
             kind: incident.kind,
@@ -143,7 +144,7 @@ impl Clock {
         (self.at_ns + ns(later)).saturating_sub(ns(sooner))
     }
 
-    /// Whether most purchases began between the time at which their buyers sent them and the answer.
+    /// Whether most purchases began between the request of their buyer and the response.
     fn is_that_of(&self, purchases: &[TracedPurchase], responses: &Responses) -> bool {
         let mut sent: HashMap<&str, Vec<(u64, u64)>> = HashMap::new();
         for response in responses.all() {

@@ -1,4 +1,4 @@
-//! Purchases that went on when the lease of their lock had ended.
+//! Purchases that went on after the end of their lease.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use super::purchase::{Step, Trace, TracedPurchase};
 /// A lease that ended while its holder was between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outlived {
-    /// By when it had ended, in nanoseconds: counted from the end of the step that took the lock or renewed it, or just
-    /// before another purchase took the lock.
+    /// The time by which the lease had ended, in nanoseconds: one lease after the end of the step that took or renewed
+    /// the lock, or just before another purchase took the lock if that was earlier.
     pub(super) ended_ns: u64,
-    /// When its holder read or wrote next.
+    /// The begin of the holder's next read or write, in nanoseconds.
     pub(super) acts_ns: u64,
 }
 
 impl Outlived {
-    /// The first lease of this purchase that ended so. `None` where that is not certain: a renewal that never came back
-    /// may have been carried out.
+    /// Returns the first such lease of this purchase. Returns `None` where that is not certain: a renewal without a
+    /// response may have been carried out.
     pub(super) fn of(purchase: &TracedPurchase, trace: &Trace) -> Option<Self> {
         let lease = trace.lease?;
         let spans = HoldSpan::all(purchase);
@@ -32,13 +32,13 @@ impl Outlived {
         Some(outlived)
     }
 
-    /// The same by the steps of this purchase alone, and when the lease ended at the soonest.
+    /// Returns the same by the steps of this purchase alone, and the soonest end of the lease.
     fn within(span: &HoldSpan, purchase: &TracedPurchase, lease: Duration) -> Option<(Self, u64)> {
         let lease_ns = u64::try_from(lease.as_nanos()).ok()?;
         let is_inside = |step: &&Step| (span.from_ns..=span.until_ns).contains(&step.began_ns);
         let steps = || purchase.steps.iter().filter(is_inside);
         let acts = |step: &&Step| matches!(step.role, Some(Role::Read | Role::Write | Role::Record | Role::Commit));
-        // A lease may be given by a command of its own, after the one that took the lock.
+        // A separate command may set the lease after the lock is taken.
         let taken_ns = steps().take_while(|step| !acts(step)).map(Step::last_ns).max();
         let asked = purchase.steps.iter().rfind(|step| step.last_ns() == span.from_ns);
         let mut soonest_ns = asked.map_or(span.from_ns, |step| step.began_ns).checked_add(lease_ns)?;

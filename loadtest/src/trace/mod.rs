@@ -1,7 +1,7 @@
-//! The trace of a sale: who took which step of it, collected from every instance that writes one.
+//! The trace of a sale: the steps of each purchase, collected from every instance.
 //!
-//! It is optional: a shop without traces is judged all the same. What it shows stands beside the verdict and never
-//! decides it: a store may have refused what two holders at once were about to do.
+//! A trace is optional: a shop without traces gets a verdict, too. A trace never decides the verdict: two purchases may
+//! have held one lock, and the store may have refused one of their writes.
 
 mod client;
 mod event;
@@ -25,19 +25,19 @@ use crate::audit::{Expectation, Judgement};
 use crate::facts::Observation;
 use crate::responses::Responses;
 
-/// What a trace shows of a round.
+/// The findings of a trace about one round.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// Two holders inside at once; `None` where nobody took a lock.
+    /// The overlap of two holders; `None` where no purchase asked for a lock.
     pub overlap: Option<Overlap>,
-    /// How long buyers waited for the lock; `None` where nobody took one.
+    /// The buyers' waits for the lock; `None` where no purchase asked for one.
     pub waits: Option<Waits>,
-    /// The steps that show what is wrong, where something is.
+    /// The steps that show the gravest finding, where there is one.
     pub story: Option<Story>,
 }
 
 impl Shown {
-    /// All that `trace` shows of a round that was judged so.
+    /// Reads the trace of a round with this judgement.
     pub fn of(
         trace: &Trace,
         expected: &Expectation,

@@ -1,4 +1,4 @@
-//! Overlap: two purchases inside at once, each of which believes that it is alone.
+//! Overlap: two purchases that held one lock at the same time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,17 +9,17 @@ use super::purchase::TracedPurchase;
 use crate::audit::Overlap;
 
 impl Overlap {
-    /// Of one sale; `None` where no purchase asked for a lock.
+    /// Returns the overlap of one sale; `None` where no purchase asked for a lock.
     pub fn of(purchases: &[TracedPurchase]) -> Option<Self> {
         let asks = |purchase: &TracedPurchase| purchase.last(Role::Lock).is_some();
         if !purchases.iter().any(asks) {
             return None;
         }
-        let mut holdings: Vec<HoldSpan> = purchases.iter().flat_map(HoldSpan::all).collect();
-        holdings.sort_by_key(|holding| holding.from_ns);
+        let mut spans: Vec<HoldSpan> = purchases.iter().flat_map(HoldSpan::all).collect();
+        spans.sort_by_key(|span| span.from_ns);
         let (mut inside, mut latest) = (BinaryHeap::new(), 0);
         let (mut pairs, mut longest_ns) = (0, 0);
-        for HoldSpan { from_ns, until_ns, .. } in holdings {
+        for HoldSpan { from_ns, until_ns, .. } in spans {
             while inside.peek().is_some_and(|Reverse(until)| *until <= from_ns) {
                 inside.pop();
             }

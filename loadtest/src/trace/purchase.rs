@@ -1,4 +1,4 @@
-//! The events of all instances, in the order of the clock, put together to purchases and their steps.
+//! The purchases of a trace and their steps, put together from the events of all instances.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use super::event::{Event, InstanceTrace, Role};
 use super::incident::PlacedIncident;
 
-/// The actor that is a purchase itself; any other works beside it or for many of them.
+/// The actor that is a purchase itself. Any other actor works beside a purchase, or for many of them.
 const PURCHASE: &str = "purchase";
 
-/// The actor that prolongs the lease of a purchase's lock.
+/// The actor that renews the lease of a purchase's lock.
 const RENEWAL: &str = "renewal";
 
-/// What all instances wrote down of one sale.
+/// The trace of one sale at all instances.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// Each delivery that an instance carried out, in the order in which they began.
+    /// Every delivery of a purchase that an instance carried out, in the order of their begin.
     pub purchases: Vec<TracedPurchase>,
-    /// What was done to the shop meanwhile, as far as that can be placed on the clock of the steps.
+    /// The incidents that could be placed on the clock of the steps.
     pub incidents: Vec<PlacedIncident>,
     /// The lease of every lock that is not renewed, where the shop says so.
     pub lease: Option<Duration>,
@@ -26,17 +26,17 @@ pub struct Trace {
 /// One delivery of a purchase, as an instance carried it out.
 #[derive(Clone, Debug)]
 pub struct TracedPurchase {
-    /// Where.
+    /// The instance.
     pub instance: String,
-    /// Who buys.
+    /// The buyer.
     pub buyer: String,
     /// The id that its order has or would have.
     pub order: Option<String>,
-    /// Whether the instance began another life after this one.
+    /// Whether the instance restarted after this purchase.
     pub is_life_over: bool,
-    /// What it did, one after the other; at least one.
+    /// The steps of the purchase, one after the other; at least one.
     pub steps: Vec<Step>,
-    /// The steps that prolonged the lease of its lock meanwhile.
+    /// The steps that renewed the lease of its lock meanwhile.
     pub renewals: Vec<Step>,
 }
 
@@ -47,23 +47,23 @@ pub struct Step {
     pub name: String,
     /// The role that it plays, if any.
     pub role: Option<Role>,
-    /// When it began, in nanoseconds.
+    /// The begin, in nanoseconds.
     pub began_ns: u64,
-    /// How it ended; `None` where it never did.
+    /// The end; `None` where the step never ended.
     pub end: Option<End>,
 }
 
 /// The end of a step.
 #[derive(Clone, Debug)]
 pub struct End {
-    /// When it was over, in nanoseconds.
+    /// The time, in nanoseconds.
     pub at_ns: u64,
-    /// What came back, in a few words.
+    /// The result, in a few words.
     pub said: String,
 }
 
 impl Trace {
-    /// Puts the traces of all instances together; `None` when their clocks cannot be compared.
+    /// Merges the traces of all instances. Returns `None` when their clocks cannot be compared.
     pub fn of(instances: Vec<InstanceTrace>) -> Option<Self> {
         let clock = instances.first()?.clock.clone();
         let is_shared = instances.iter().all(|instance| instance.clock == clock);
@@ -79,7 +79,7 @@ impl Trace {
     }
 }
 
-/// What purchases did at one instance.
+/// Returns the purchases of one instance.
 fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
     let mut events = instance.events;
     events.sort_by_key(|event| event.at_ns);
@@ -106,7 +106,7 @@ fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
             });
         }
         let purchase = &mut purchases[place];
-        takes(
+        add(
             if is_renewal {
                 &mut purchase.renewals
             } else {
@@ -119,8 +119,8 @@ fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
     purchases
 }
 
-/// Adds the begin or the end of a step to those that its actor has taken.
-fn takes(steps: &mut Vec<Step>, event: Event) {
+/// Adds the begin or the end of a step to the steps of its actor.
+fn add(steps: &mut Vec<Step>, event: Event) {
     match event.said {
         None => steps.push(Step {
             name: event.step,
@@ -129,7 +129,7 @@ fn takes(steps: &mut Vec<Step>, event: Event) {
             end: None,
         }),
         Some(said) => {
-            // One actor takes one step at a time: an end without its begin belongs to nothing.
+            // An actor takes one step at a time. An end without a begin belongs to no step.
             let open = steps.last_mut();
             if let Some(step) = open.filter(|step| step.end.is_none() && step.name == event.step) {
                 step.end = Some(End {
@@ -142,29 +142,29 @@ fn takes(steps: &mut Vec<Step>, event: Event) {
 }
 
 impl TracedPurchase {
-    /// When its first step began, in nanoseconds.
+    /// Returns the begin of the first step, in nanoseconds.
     pub fn began_ns(&self) -> u64 {
         self.steps.first().map_or(0, |step| step.began_ns)
     }
 
-    /// When the last that is known of it happened, in nanoseconds.
+    /// Returns the last known time of the purchase, in nanoseconds.
     pub fn last_ns(&self) -> u64 {
         self.steps.last().map_or(0, Step::last_ns)
     }
 
-    /// The last step that plays `role`.
+    /// Returns the last step that plays `role`.
     pub fn last(&self, role: Role) -> Option<&Step> {
         self.steps.iter().rfind(|step| step.role == Some(role))
     }
 }
 
 impl Step {
-    /// Its end, or its begin where it never ended, in nanoseconds.
+    /// Returns the end of the step, or its begin where it never ended, in nanoseconds.
     pub fn last_ns(&self) -> u64 {
         self.end.as_ref().map_or(self.began_ns, |end| end.at_ns)
     }
 
-    /// What came back, in a few words; `None` where it never ended.
+    /// Returns the result of the step; `None` where it never ended.
     pub fn said(&self) -> Option<&str> {
         self.end.as_ref().map(|end| end.said.as_str())
     }

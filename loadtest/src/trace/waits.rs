@@ -1,4 +1,4 @@
-//! How long buyers waited for the lock, and how evenly.
+//! The waits of the buyers for the lock, and their fairness.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,19 +9,19 @@ use crate::responses::Responses;
 /// The waits of the buyers of an attack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waits {
-    /// The longest, in microseconds.
+    /// The longest wait, in microseconds.
     pub longest_us: u64,
-    /// Jain's index over the buyers' waits, (sum x)^2 / (n * sum x^2), to a thousandth: 1 where all waited equally long,
-    /// 1/n where one of n did all the waiting. `None` of fewer than two buyers.
+    /// Jain's index over the buyers' waits, (sum x)^2 / (n * sum x^2), to a thousandth: 1 where all waited equally
+    /// long, 1/n where one of n did all the waiting. `None` of fewer than two buyers.
     ///
-    /// Over waits, and not over turns taken as where a few clients compete again and again: here a buyer takes one turn.
+    /// Its usual form counts the turns of each client. Here each buyer takes one turn, so it counts waits.
     pub jain: Option<f64>,
 }
 
 impl Waits {
-    /// From the begin of a purchase's first step that asks for the lock to the end of its last one, whether it got the
-    /// lock or gave up. A buyer who came more than once counts with the longest wait. Who came after the attack, alone,
-    /// does not count. `None` where nobody asked for a lock.
+    /// Measures each wait from the begin of a purchase's first lock step to the end of its last one, with or without
+    /// the lock. A buyer that came more than once counts with the longest wait. A buyer that came only after the attack
+    /// does not count. Returns `None` where no purchase asked for a lock.
     pub fn of(purchases: &[TracedPurchase], responses: &Responses) -> Option<Self> {
         let attack: HashSet<&str> = responses
             .attack

@@ -1,4 +1,4 @@
-//! What the strategies that hold cost: units sold per second, the fastest first.
+//! The cost of the strategies that hold: units sold per second, the fastest first.
 
 use super::Chart;
 use super::safe_strategies::{SafeStrategy, of_rounds, safe_strategies, strategies};
@@ -11,14 +11,14 @@ use crate::text::one_line;
 /// Characters of a strategy's name that are shown.
 const NAME: usize = 24;
 
-/// Characters of its figures that are shown.
+/// Characters of the figures that are shown.
 const FIGURES: usize = 22;
 
-/// Where bars begin, and how long the longest may be: behind it stand its figures.
+/// The begin of the bars and the length of the longest. The figures stand behind each bar.
 const BAR_X: i64 = 250;
 const BAR_WIDTH: i64 = 92;
 
-/// From one strategy to the next.
+/// The distance from one strategy to the next.
 const ROW: i64 = 26;
 
 /// Strategies that are shown.
@@ -39,18 +39,11 @@ impl Chart for Cost {
         let mut svg = Svg::new();
         let top = svg.head(TITLE, &explanation(run, &found, strategies(&cells).len()));
         let shown = &found[..found.len().min(MOST)];
-        let longest = shown
-            .iter()
-            .map(|safe_strategies| safe_strategies.sales_per_s.median)
-            .fold(1.0, f64::max);
+        let longest = shown.iter().map(|safe| safe.sales_per_s.median).fold(1.0, f64::max);
         let mut description = Vec::new();
-        for (safe_strategies, row) in shown.iter().zip(0..) {
-            draw_row(&mut svg, safe_strategies, top + row * ROW, longest);
-            description.push(format!(
-                "{}: {}",
-                safe_strategies.strategy,
-                spread(safe_strategies.sales_per_s)
-            ));
+        for (safe, row) in shown.iter().zip(0..) {
+            draw_row(&mut svg, safe, top + row * ROW, longest);
+            description.push(format!("{}: {}", safe.strategy, spread(safe.sales_per_s)));
         }
         svg.finish(top + ROW * shown.len() as i64 + 8, TITLE, &description.join("\n"))
     }
@@ -77,21 +70,20 @@ fn explanation(run: &RunResult, found: &[SafeStrategy<'_>], all: usize) -> Vec<S
     lines
 }
 
-/// The date of an instant.
 fn day(instant: &str) -> String {
     one_line(instant.split('T').next().unwrap_or_default(), 10)
 }
 
-fn draw_row(svg: &mut Svg, safe_strategies: &SafeStrategy<'_>, y: i64, longest: f64) {
-    let median = safe_strategies.sales_per_s.median;
+fn draw_row(svg: &mut Svg, safe: &SafeStrategy<'_>, y: i64, longest: f64) {
+    let median = safe.sales_per_s.median;
     let long = (median.max(0.0) / longest * BAR_WIDTH as f64).round() as i64;
     let line = y + 14;
-    svg.text((16, line), Font::Name, INK, &one_line(safe_strategies.strategy, NAME));
+    svg.text((16, line), Font::Name, INK, &one_line(safe.strategy, NAME));
     svg.bar((BAR_X, y), (long.max(1), 18), RIGHT);
     svg.text(
         (BAR_X + long + 8, line),
         Font::Plain,
         INK,
-        &one_line(&spread(safe_strategies.sales_per_s), FIGURES),
+        &one_line(&spread(safe.sales_per_s), FIGURES),
     );
 }

@@ -1,4 +1,4 @@
-//! Charts of a run, as SVG. One file each; [`all`] is the one list.
+//! The charts of a run, as SVG, one file each. [`all`] lists them.
 
 mod cost;
 mod oversold;
@@ -7,16 +7,16 @@ mod svg;
 
 use crate::result::RunResult;
 
-/// A chart of any run. It says so where the run has nothing to draw.
+/// A chart. It draws any run, and says so where the run has nothing to draw.
 pub trait Chart: Sync {
-    /// The file's name.
+    /// Returns the file's name.
     fn file_name(&self) -> &'static str;
 
-    /// The whole file.
+    /// Returns the whole file.
     fn draw(&self, run: &RunResult) -> String;
 }
 
-/// Every chart.
+/// Returns every chart.
 pub fn all() -> [&'static dyn Chart; 2] {
     [&oversold::Oversold, &cost::Cost]
 }

@@ -1,5 +1,5 @@
-//! Units oversold against the number of instances, for one strategy of each fate: one that oversells at once, one that
-//! does so as soon as there is a second instance, and the fastest of those that hold.
+//! Units oversold, by number of instances, for three strategies: one that oversells on one instance, one that oversells
+//! only on several, and the fastest one that holds.
 
 use super::Chart;
 use super::safe_strategies::{of_rounds, safe_strategies, strategies};
@@ -12,7 +12,7 @@ use crate::text::one_line;
 /// Characters of a strategy's name that are shown: three names stand side by side.
 const NAME: usize = 17;
 
-/// How high a bar is that shows as much as can be oversold.
+/// The height of a bar that shows the most units that can be oversold.
 const HIGHEST: i64 = 160;
 
 /// Numbers of instances that are shown.
@@ -36,7 +36,7 @@ impl Chart for Oversold {
         };
         let top = svg.head(TITLE, &crowds.explanation());
         let ground = top + 24 + HIGHEST;
-        let shown = crowds.one_of_each_fate(&cells);
+        let shown = crowds.examples(&cells);
         let mut description = Vec::new();
         for (strategy, place) in shown.iter().zip(0..) {
             let width = (WIDTH - 32) / 3;
@@ -58,12 +58,12 @@ impl Chart for Oversold {
     }
 }
 
-/// The trials in which many buyers come at once and nothing breaks.
+/// The trials with many buyers at once and without a fault.
 struct Crowds<'a> {
     cells: Vec<&'a Cell<'a>>,
     /// Numbers of instances, ascending.
     counts: Vec<usize>,
-    /// The most that can be oversold, or was.
+    /// The most units that can be oversold, or were.
     most: f64,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Crowds<'a> {
         self.counts.iter().map(|count| (*count, of(*count))).collect()
     }
 
-    fn one_of_each_fate(&self, cells: &'a [Cell<'a>]) -> Vec<&'a str> {
+    fn examples(&self, cells: &'a [Cell<'a>]) -> Vec<&'a str> {
         let sells_too_much = |strategy: &str, bars: std::ops::Range<usize>| {
             self.bars(strategy)[bars]
                 .iter()
@@ -117,13 +117,12 @@ impl<'a> Crowds<'a> {
     }
 }
 
-/// Units oversold in the rounds of a trial.
 fn oversold(cell: &Cell) -> Option<Spread> {
     let sizes = cell.rounds.iter().map(|round| round.findings.of(Finding::Oversold));
     Spread::of(sizes.map(|size| size.max(0) as f64))
 }
 
-/// The bars of one strategy, between `x` and `x + width`, standing on the line `ground`.
+/// Draws the bars of one strategy between `x` and `x + width`, upwards from the line `ground`.
 fn draw_group(
     svg: &mut Svg,
     strategy: &str,

@@ -1,18 +1,18 @@
-//! The strategies that both charts look for: those that hold, and what they cost.
+//! The strategies that hold and their cost, for both charts.
 
 use crate::result::cell::{COST_UNDER, Cell, Spread};
 use crate::result::conclusion::{Conclusion, Conclusions};
 
-/// A strategy that holds in every trial, but for data that its store lost.
+/// A strategy that holds in every trial, except where its store lost data.
 pub(super) struct SafeStrategy<'a> {
     pub(super) strategy: &'a str,
-    /// Its rounds in the trial under which cost is shown.
+    /// The rounds of the trial that measures cost.
     pub(super) cell: &'a Cell<'a>,
     /// Units sold per second.
     pub(super) sales_per_s: Spread,
 }
 
-/// The strategies of a run, each once.
+/// Returns the strategies of a run, each once.
 pub(super) fn strategies<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     for cell in cells {
@@ -23,7 +23,7 @@ pub(super) fn strategies<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a str> {
     found
 }
 
-/// Every strategy that holds, the fastest first.
+/// Returns every strategy that holds, the fastest first.
 pub(super) fn safe_strategies<'a>(cells: &'a [Cell<'a>]) -> Vec<SafeStrategy<'a>> {
     let conclusions = Conclusions::of(cells);
     let held = |cell: &Cell| matches!(conclusions.of_cell(cell), Conclusion::Holds | Conclusion::DataLoss);

@@ -1,27 +1,28 @@
-//! SVG, written by hand: rectangles, lines and text without a ground, in colours that read on a white page and on a dark one.
+//! Writes SVG: rectangles, lines and text without a background, in colours that are legible on white and dark pages.
 
 use std::fmt::Write;
 
 use crate::text::one_line;
 
-/// Narrow, so that the letters are still of a readable size when a telephone shrinks the picture to 360 pixels.
+/// The width of a chart. It is narrow, so that the text is still legible when a telephone shrinks it to 360 pixels.
 pub(super) const WIDTH: i64 = 520;
 
-/// The longest text that is shown in one piece.
+/// The longest text, in characters.
 const LONGEST: usize = 64;
 
-/// A contrast of more than 4 to white and to GitHub's dark page. A picture in a page cannot know the theme of that page.
+/// A colour with a contrast of more than 4 to white and to GitHub's dark page: a picture cannot know the theme of its
+/// page.
 pub(super) const INK: &str = "#737b85";
 /// Vermilion and blue, which colour-blind readers tell apart.
 pub(super) const WRONG: &str = "#d4600c";
 pub(super) const RIGHT: &str = "#1f83c4";
 
-/// How a text looks.
+/// The font of a text.
 #[derive(Clone, Copy)]
 pub(super) enum Font {
     Title,
     Plain,
-    /// Letters of one width, 8.4 pixels each, so that a name fits whatever it is.
+    /// Letters of one width, 8.4 pixels each, so that every name of a given length fits.
     Name,
     Value,
 }
@@ -37,7 +38,7 @@ impl Font {
     }
 }
 
-/// A chart in the making.
+/// An unfinished chart.
 pub(super) struct Svg {
     body: String,
 }
@@ -47,12 +48,12 @@ impl Svg {
         Self { body: String::new() }
     }
 
-    /// Text that begins at `x`, on the line `y`.
+    /// Writes text that begins at `x`, on the line `y`.
     pub(super) fn text(&mut self, (x, y): (i64, i64), font: Font, colour: &str, text: &str) {
         self.anchored("start", (x, y), font, colour, text);
     }
 
-    /// The same with its middle at `x`.
+    /// Writes text with its middle at `x`.
     pub(super) fn centred(&mut self, (x, y): (i64, i64), font: Font, colour: &str, text: &str) {
         self.anchored("middle", (x, y), font, colour, text);
     }
@@ -76,7 +77,7 @@ impl Svg {
         ));
     }
 
-    /// A title and what is said below it; the first line on which anything else can stand.
+    /// Writes a title and lines below it, and returns the first free `y`.
     pub(super) fn head(&mut self, title: &str, lines: &[String]) -> i64 {
         self.text((16, 32), Font::Title, INK, title);
         let mut y = 36;
@@ -87,7 +88,7 @@ impl Svg {
         y + 20
     }
 
-    /// The file. `title` and `description` are for those who do not see it.
+    /// Returns the file. Screen readers read out `title` and `description`.
     pub(super) fn finish(self, height: i64, title: &str, description: &str) -> String {
         let (title, body) = (escaped(title), self.body);
         let description = description.lines().map(escaped).collect::<Vec<_>>().join("\n");
@@ -102,7 +103,7 @@ impl Svg {
     }
 }
 
-/// Text that was written elsewhere, made so that it can neither end its element nor begin another one.
+/// Escapes text from elsewhere: it can neither end its element nor begin another one.
 fn escaped(text: &str) -> String {
     let mut shown = String::new();
     for c in one_line(text, LONGEST).chars() {

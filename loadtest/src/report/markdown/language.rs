@@ -13,7 +13,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The text in this language.
+    /// Returns the text in this language.
     pub(super) fn of<T>(self, english: T, chinese: T) -> T {
         match self {
             Self::English => english,
@@ -21,7 +21,7 @@ impl Language {
         }
     }
 
-    /// A conclusion as a cell of a table. A failure is bold.
+    /// Returns a conclusion as the cell of a table. A failure is bold.
     pub(super) fn word(self, conclusion: Conclusion) -> String {
         match conclusion {
             Conclusion::Holds => self.of("holds", "可靠").to_owned(),

@@ -1,4 +1,4 @@
-//! The whole matrix: one row per strategy, by the kinds of their mechanisms; one column per threat.
+//! The whole matrix: one row per strategy, grouped by the family of its mechanism, and one column per threat.
 
 use super::table::{code, escaped, table};
 use crate::audit::{Finding, Verdict};
@@ -7,10 +7,10 @@ use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
 use crate::shop::response::ResponseKind;
 use crate::threats;
 
-/// The shortest time in which nobody could buy that is shown, in seconds: a shorter one is a queue.
+/// The shortest time without a sale that is shown, in seconds. A shorter one is a queue.
 const BUSY_FROM_S: f64 = 0.5;
 
-/// The table with what is needed to read it.
+/// Returns the table with its legend.
 pub(super) fn matrix(run: &RunResult) -> String {
     let cells = Cell::all(run);
     let mut columns: Vec<(&str, usize)> = Vec::new();
@@ -54,8 +54,8 @@ pub(super) fn matrix(run: &RunResult) -> String {
     format!("{table}\n\n{}\n\n{}", legend(&cells), setting(run))
 }
 
-/// Puts the strategies of one family together, and has the words that stand before each of them: the family before the
-/// first one of it. None where the shop names no families.
+/// Puts the strategies of one family together. Returns the first cell of each row: the family in its first row, else an
+/// empty text. Returns nothing where the shop names no families.
 fn by_family(strategies: &mut [&str], cells: &[Cell]) -> Vec<String> {
     let family = |strategy: &str| cells.iter().find(|cell| cell.strategy == strategy)?.family;
     let mut families: Vec<Option<&str>> = Vec::new();
@@ -82,16 +82,16 @@ pub(super) fn title(threat: &str, instances: usize) -> String {
     threats::find(threat).map_or_else(|| escaped(threat), |found| found.title_on(instances))
 }
 
-/// The verdict, and what stands beside it: two at once behind one lock, and for how long nobody could buy.
+/// Returns the verdict, whether two purchases held one lock, and the longest time without a sale.
 fn happened(cell: &Cell) -> String {
     let overlap = cell.overlaps().then(|| "overlap".to_owned());
     let busy = cell.busy_s().filter(|seconds| *seconds >= BUSY_FROM_S);
     let busy = busy.map(|seconds| format!("busy {seconds:.1} s"));
-    let said = [Some(verdict(cell)), overlap, busy].into_iter().flatten();
-    said.collect::<Vec<_>>().join("; ")
+    let parts = [Some(verdict(cell)), overlap, busy].into_iter().flatten();
+    parts.collect::<Vec<_>>().join("; ")
 }
 
-/// `holds 3/3`, or the gravest finding with its size, and how often if not each time.
+/// Returns `holds 3/3`, or the gravest finding with its size and the share of violated rounds.
 fn verdict(cell: &Cell) -> String {
     let (violated, all) = (cell.count(Verdict::Violated), cell.rounds.len());
     let text = match (violated, cell.count(Verdict::Inconclusive)) {
@@ -127,7 +127,7 @@ fn cost(cell: &Cell) -> [String; 2] {
     [sales.map_or(String::new(), spread), latency(cell, ResponseKind::Sold)]
 }
 
-/// The median, and the range where there is one.
+/// Returns the median, and the range where there is one.
 pub fn spread(of: Spread) -> String {
     let (median, min, max) = (of.median.round(), of.min.round(), of.max.round());
     if min == max {
@@ -137,7 +137,7 @@ pub fn spread(of: Spread) -> String {
     }
 }
 
-/// A figure with no more digits than anybody reads: one behind the point below 10.
+/// Rounds a figure to a whole number, and below 10 to one digit after the point.
 pub(super) fn whole(figure: f64) -> String {
     if figure < 10.0 {
         format!("{figure:.1}")
@@ -146,7 +146,8 @@ pub(super) fn whole(figure: f64) -> String {
     }
 }
 
-/// Medians over the repeats of the median and of the slowest, in ms: of so few answers no quantile near the end means much.
+/// Returns the medians over the repeats of the median and of the slowest latency, in ms. A round has too few responses
+/// for a high quantile.
 pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
     let latencies = || cell.rounds.iter().filter_map(|round| round.latency_us.get(&kind));
     let p50 = Spread::of(latencies().map(|latency| latency.p50 as f64 / 1_000.0));
@@ -185,10 +186,10 @@ fn setting(run: &RunResult) -> String {
     load + &environment(run)
 }
 
-/// The servers and the machine, the time and the command.
+/// Returns the servers, the machine, the time and the command.
 pub(super) fn environment(run: &RunResult) -> String {
     let on = &run.environment;
-    // A shop may have one store alone.
+    // A shop may have only one store.
     let servers = [
         ("Redis", Some(&on.redis)),
         ("MariaDB", Some(&on.mariadb)),

@@ -37,7 +37,7 @@ impl Report for Markdown {
     }
 }
 
-/// What must not be overlooked stands before everything else: a run that is not whole, and what was skipped.
+/// Puts warnings before the text: an early end of the run, and skipped trials.
 pub(super) fn with_warning(run: &RunResult, text: String) -> String {
     let early = run
         .ended_early
@@ -54,7 +54,7 @@ pub(super) fn with_warning(run: &RunResult, text: String) -> String {
     format!("{}\n\n{text}", warnings.join("\n\n"))
 }
 
-/// How to read the long table.
+/// The legend of the long table.
 const ROWS_LEGEND: &str = "\
 Units of stock; median of the repeats, [smallest to largest] where they differ. Latency in ms, median / slowest, from \
 the intended start to the last byte, for each kind of answer apart. Played once more: rounds that were no test by \

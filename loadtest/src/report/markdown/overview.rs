@@ -1,4 +1,4 @@
-//! The first table of a document: strategies that people know, under the threats that they ask about.
+//! The first table of a document: well-known strategies under common threats.
 
 use super::language::Language;
 use super::matrix::whole;
@@ -34,13 +34,13 @@ const COLUMNS: [(&str, &str, &str); 5] = [
     ("click", "second click", "重复点击"),
 ];
 
-/// The threats of the question that a document answers.
+/// The threats of the recommendation in a document.
 const SURVIVE: [&str; 2] = ["crash", "pause"];
 
-/// Strategies of each answer that a document shows.
+/// The number of strategies that a document recommends for each choice of stores.
 const FASTEST: usize = 3;
 
-/// The table. `place` is where the whole run is kept, as seen from the document.
+/// Returns the table. `place` is the path from the document to the whole run.
 pub fn overview(run: &RunResult, language: Language, place: &str) -> String {
     let cells = Cell::all(run);
     let conclusions = Conclusions::of(&cells);
@@ -83,7 +83,7 @@ fn sales_per_s(cells: &[Cell], strategy: &str) -> String {
     sales.map_or_else(|| "-".to_owned(), |sales| whole(sales.median))
 }
 
-/// What to use where stock and orders lie in Redis, in SQL or in both: the fastest strategies that hold.
+/// Returns the fastest strategies that hold, for stock and orders in Redis, in SQL or in both.
 pub fn choices(run: &RunResult, language: Language) -> String {
     let survive: Vec<_> = SURVIVE
         .iter()
@@ -138,7 +138,7 @@ fn row(stores: &str, candidate: &Candidate, slowest: f64, language: Language) ->
     ]
 }
 
-/// How many hold at all.
+/// Returns the number of strategies that hold, for each choice of stores.
 fn held(choices: &[Choice], language: Language) -> String {
     let count = |choice: &Choice| {
         let held = choice.holds.len() + choice.useless.len();

@@ -1,4 +1,4 @@
-//! The whole matrix as a page to read: the verdict, and one table for each group of threats, in one word for each cell.
+//! The whole matrix as a page: the verdict, and one table for each group of threats with one word in each cell.
 
 use super::language::Language;
 use super::matrix::{environment, title, whole};
@@ -10,7 +10,7 @@ use crate::result::conclusion::{Conclusion, Conclusions, stores};
 use crate::result::summary::explanations;
 use crate::threats;
 
-/// The threats that one table has side by side. Threats that no group names are a group of their own.
+/// The groups of threats, one table each. All other threats form one more group.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Crowds on several instances",
@@ -51,8 +51,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// The page. `known` has the place of a strategy in its catalogue and its kind of mechanism, where there is a catalogue;
-/// `place` is where the whole run is kept, as seen from the page.
+/// Returns the page. `known` gives the place of a strategy in the catalogue and its kind of mechanism, where there is a
+/// catalogue. `place` is the path from the page to the whole run.
 pub fn page(run: &RunResult, known: impl Fn(&str) -> Option<(usize, &'static str)>, place: &str) -> String {
     let cells = Cell::all(run);
     let conclusions = Conclusions::of(&cells);
@@ -89,7 +89,7 @@ pub fn page(run: &RunResult, known: impl Fn(&str) -> Option<(usize, &'static str
     with_warning(run, parts.join("\n\n"))
 }
 
-/// Whether a strategy holds wherever its store keeps what it confirmed.
+/// Whether a strategy holds wherever its store keeps the data that it confirmed.
 fn survives<'a>(strategy: &str, cells: &[Cell<'a>], conclusions: &Conclusions<'a>) -> bool {
     let mut own = cells.iter().filter(|cell| cell.strategy == strategy).peekable();
     own.peek().is_some()
@@ -128,7 +128,7 @@ fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusion
     )
 }
 
-/// The strategies that hold, the fastest first.
+/// Returns the strategies that hold, the fastest first.
 fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusions<'a>) -> String {
     let emptying = threats::all().iter().filter(|threat| threat.empties_a_store);
     let emptying: Vec<_> = emptying.map(|threat| threat.name).collect();
@@ -154,7 +154,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
     format!("## Strategies that hold\n\n{table}")
 }
 
-/// The groups with the threats of the run in them. A control that all strategies pass is left out.
+/// Returns the groups with the threats of the run. A control that all strategies pass is left out.
 fn groups<'a>(cells: &[Cell<'a>]) -> Vec<(&'static str, Vec<(&'a str, usize)>)> {
     let mut columns: Vec<(&str, usize)> = Vec::new();
     for cell in cells {
@@ -185,7 +185,7 @@ fn groups<'a>(cells: &[Cell<'a>]) -> Vec<(&'static str, Vec<(&'a str, usize)>)> 
         .collect()
 }
 
-/// One row for each mechanism, or for each of its stores where they differ.
+/// Returns one row for each mechanism, or one for each of its stores where the results differ.
 fn group_table<'a>(
     strategies: &[&'a str],
     columns: &[(&str, usize)],

@@ -29,7 +29,7 @@ const HEADS: [&str; 19] = [
     "sales/s",
 ];
 
-/// Findings that stand in a column of their own.
+/// Findings with their own column.
 const HAVE_COLUMNS: [Finding; 2] = [Finding::Oversold, Finding::Undersold];
 
 pub(super) fn rows(run: &RunResult) -> String {
@@ -84,16 +84,16 @@ fn verdicts(cell: &Cell) -> String {
         (Verdict::Inconclusive, "inconclusive"),
     ];
     let counted = counted.map(|(verdict, kind)| (cell.count(verdict), kind));
-    let said = counted.iter().filter(|(count, _)| *count > 0);
-    let said: Vec<_> = said.map(|(count, kind)| format!("{kind} {count}")).collect();
-    if said.is_empty() {
+    let seen = counted.iter().filter(|(count, _)| *count > 0);
+    let seen: Vec<_> = seen.map(|(count, kind)| format!("{kind} {count}")).collect();
+    if seen.is_empty() {
         "skipped".to_owned()
     } else {
-        said.join(", ")
+        seen.join(", ")
     }
 }
 
-/// Pairs of purchases that were inside at once, and the longest time in ms that two of them shared.
+/// Returns the pairs of purchases that held the lock at one time, and their longest common time in ms.
 fn overlap(cell: &Cell) -> String {
     let overlaps = || cell.rounds.iter().filter_map(|round| round.findings.overlap);
     let pairs = Spread::of(overlaps().map(|overlap| overlap.pairs as f64));
@@ -115,20 +115,20 @@ fn jain(cell: &Cell) -> String {
     median.map_or("-".to_owned(), |jain| format!("{:.2}", jain.median))
 }
 
-/// What a reconciler finished and undid, and the longest time in ms that a purchase hung in between.
+/// Returns the purchases that a reconciler finished and undid, and the longest time in ms that one waited for it.
 fn reconciled(cell: &Cell) -> String {
-    let said = || cell.rounds.iter().filter_map(|round| round.reconciled);
-    let finished = Spread::of(said().map(|did| did.finished as f64));
-    let undone = Spread::of(said().map(|did| did.undone as f64));
-    let longest = said().map(|did| did.longest_ms).max().unwrap_or(0);
+    let counts = || cell.rounds.iter().filter_map(|round| round.reconciled);
+    let finished = Spread::of(counts().map(|count| count.finished as f64));
+    let undone = Spread::of(counts().map(|count| count.undone as f64));
+    let longest = counts().map(|count| count.longest_ms).max().unwrap_or(0);
     match (finished, undone) {
         (Some(finished), Some(undone)) => format!("{} / {} ({longest})", spread(finished), spread(undone)),
         _ => "-".to_owned(),
     }
 }
 
-/// Findings without a column of their own, with the largest size each one had; why a round was no test; and
-/// how many were played once more, because of what.
+/// Returns the findings without their own column, each with its largest size; the reason of an inconclusive round; and
+/// the number of rounds that were played once more, with their reason.
 fn others(cell: &Cell) -> String {
     let others = Finding::ALL
         .into_iter()
@@ -138,13 +138,13 @@ fn others(cell: &Cell) -> String {
         let size = sizes.max_by_key(|size| size.unsigned_abs()).filter(|size| *size != 0)?;
         Some(format!("{} {size}", finding.name().replace('_', " ")))
     });
-    let mut said: Vec<String> = largest.collect();
-    let inconclusive_reasons = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
-    said.extend(inconclusive_reasons.map(escaped));
+    let mut parts: Vec<String> = largest.collect();
+    let reason = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
+    parts.extend(reason.map(escaped));
     let before = cell.rounds.iter().flat_map(|round| &round.inconclusive_before);
     let before: Vec<&String> = before.collect();
     if let Some(why) = before.first() {
-        said.push(format!("played once more {}: {}", before.len(), escaped(why)));
+        parts.push(format!("played once more {}: {}", before.len(), escaped(why)));
     }
-    said.join("; ")
+    parts.join("; ")
 }

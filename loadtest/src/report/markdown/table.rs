@@ -1,14 +1,14 @@
-//! A table that reads well as plain text and is Markdown all the same.
+//! Tables in Markdown that are legible as plain text, too.
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{ContentArrangement, Table};
 
 use crate::text::one_line;
 
-/// The longest text that is shown in one piece.
+/// The longest text, in characters.
 const LONGEST: usize = 300;
 
-/// Lays out cells under heads.
+/// Returns the cells under their heads.
 pub(super) fn table(heads: Vec<String>, rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table
@@ -19,7 +19,7 @@ pub(super) fn table(heads: Vec<String>, rows: Vec<Vec<String>>) -> String {
     table.to_string()
 }
 
-/// Text that was written elsewhere, made so that it can neither end its cell nor begin anything else.
+/// Escapes text from elsewhere: it can neither end its cell nor begin other Markdown.
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::new();
     for c in one_line(text, LONGEST).chars() {
@@ -31,7 +31,7 @@ pub(super) fn escaped(text: &str) -> String {
     shown
 }
 
-/// The same between backquotes, where nothing but a backquote and the end of the cell means anything.
+/// Puts text between backquotes. Only a backquote and the end of the cell have a meaning there.
 pub(super) fn code(text: &str) -> String {
     let text = one_line(text, LONGEST).replace('`', "'").replace('|', "\\|");
     format!("`{text}`")

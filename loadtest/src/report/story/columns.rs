@@ -1,25 +1,25 @@
-//! One column for each purchase, one line for each thing that happened.
+//! The table of a story: one column for each purchase, one line for each event.
 
 use super::events;
-use super::words::{fate, letter, wrapped};
+use super::words::{fate, letter, result, wrapped};
 use super::{LONGEST, WIDTH};
 use crate::text::one_line;
-use crate::trace::{IncidentKind, Story, StoryEvent, StoryStep};
+use crate::trace::{IncidentKind, Story, StoryEvent};
 
 /// The width of the column of times.
 const TIME: usize = 10;
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: usize = 2;
 
-/// Something that happened at a time, in microseconds: in the column of a purchase, or across all of them.
+/// A line of the table, in the column of one purchase or across all columns.
 struct Line {
     at_us: i64,
     purchase: Option<usize>,
     text: String,
 }
 
-/// The table of a story, times in ms after its first step.
+/// Returns the table of a story, with times in ms after its first step.
 pub(super) fn columns(story: &Story) -> String {
     let width = (WIDTH - TIME + GAP) / story.purchases.len().max(1) - GAP;
     let heads = story.purchases.iter().enumerate().map(|(place, purchase)| {
@@ -29,7 +29,7 @@ pub(super) fn columns(story: &Story) -> String {
     let mut table = row("ms", heads.collect(), width);
     table.extend(lines(story).into_iter().flat_map(|line| {
         let time = format!("{:.3}", line.at_us as f64 / 1_000.0);
-        // After ten seconds nobody misses the last digit.
+        // After ten seconds there is no room for the last digit.
         let time = time.get(..TIME - GAP).unwrap_or(&time);
         let Some(purchase) = line.purchase else {
             return row(
@@ -49,11 +49,11 @@ pub(super) fn columns(story: &Story) -> String {
     table.join("\n")
 }
 
-/// Ends of steps in the order in which they came. The begin of a step has a line of its own where something happened
-/// to another purchase meanwhile, or where the step never ended.
+/// Returns the ends of steps, in order of time. The begin of a step has its own line where another purchase took a step
+/// meanwhile, where an event happened, or where the step never ended.
 fn lines(story: &Story) -> Vec<Line> {
     let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
-    // Of two things at one time the event is the cause.
+    // An event comes before a step of the same time, because it is the cause.
     let mut lines: Vec<Line> = events::lines(story)
         .map(|(at_us, text)| Line {
             at_us,
@@ -83,7 +83,7 @@ fn lines(story: &Story) -> Vec<Line> {
         lines.extend(step.ended_us.map(|at_us| Line {
             at_us: signed(at_us),
             purchase: Some(step.purchase),
-            text: format!("{name}: {}", said(step)),
+            text: format!("{name}: {}", result(step)),
         }));
     }
     for (place, purchase) in story.purchases.iter().enumerate() {
@@ -121,16 +121,7 @@ fn lines(story: &Story) -> Vec<Line> {
     lines
 }
 
-/// What came back, and how often.
-pub(super) fn said(step: &StoryStep) -> String {
-    let said = one_line(step.said.as_deref().unwrap_or_default(), LONGEST);
-    match step.times {
-        0 | 1 => said,
-        times => format!("{said}, {times} times"),
-    }
-}
-
-/// A row of as many lines as its longest cell.
+/// Returns a row with as many lines as its highest cell.
 fn row(time: &str, cells: Vec<Vec<String>>, width: usize) -> Vec<String> {
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     let line = |number: usize| {

@@ -1,11 +1,11 @@
-//! What a story tells that is no step, in words.
+//! The events of a story in words.
 
 use super::LONGEST;
 use super::words::letter;
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Story, StoryEvent};
 
-/// The begin of an event, and its end where it has one, each with its time in microseconds.
+/// Returns the begin of each event, and its end where it has one, with the time in microseconds.
 pub(super) fn lines(story: &Story) -> impl Iterator<Item = (i64, String)> {
     story.events.iter().flat_map(|event| {
         let subject = one_line(&event.subject, LONGEST);
@@ -64,7 +64,7 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
     (begin, Some(end))
 }
 
-/// The same in the clause of a sentence: `app-1 was paused from 129 to 3005 ms`.
+/// Returns an event as the clause of a sentence: `app-1 was paused from 129 to 3005 ms`.
 pub(super) fn clause(event: &StoryEvent) -> String {
     let subject = one_line(&event.subject, LONGEST);
     let ms = |us: i64| us.div_euclid(1_000);

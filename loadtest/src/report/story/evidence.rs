@@ -1,4 +1,4 @@
-//! The orders of a violated round that no trace tells of.
+//! The orders that show a violation, for a round without a story.
 
 use super::words::wrapped;
 use super::{LONGEST, WIDTH};
@@ -6,7 +6,7 @@ use crate::audit::{Evidence, Finding};
 use crate::result::RoundResult;
 use crate::text::one_line;
 
-/// A line for each order that is named.
+/// Returns the sentences about these orders, in lines.
 pub(super) fn lines(round: &RoundResult) -> String {
     let lines = round.evidence.iter().flat_map(|found| wrapped(&in_words(found), WIDTH));
     lines.map(|line| format!("{line}\n")).collect()

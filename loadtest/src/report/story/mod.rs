@@ -1,4 +1,4 @@
-//! The stories of violated rounds, for a terminal: who did what, side by side, and then in words.
+//! The stories of violated rounds, for a terminal: the steps side by side, and then in a sentence.
 
 mod columns;
 mod events;
@@ -19,33 +19,33 @@ const WIDTH: usize = 80;
 /// The longest name of a strategy, a threat or a buyer that is shown.
 const LONGEST: usize = 64;
 
-/// The first story of each trial of which a round was violated.
+/// Returns the first story of each trial with a violated round.
 pub fn stories(run: &RunResult) -> String {
-    let told: Vec<String> = Cell::all(run).iter().filter_map(tell).collect();
-    if told.is_empty() {
+    let stories: Vec<String> = Cell::all(run).iter().filter_map(story).collect();
+    if stories.is_empty() {
         return "No round was violated: there is nothing to tell.\n".to_owned();
     }
-    told.join("\n")
+    stories.join("\n")
 }
 
-/// The steps of a story, one column for each purchase.
+/// Returns the steps of a story, one column for each purchase.
 pub fn side_by_side(story: &Story) -> String {
     columns(story)
 }
 
-fn tell(cell: &Cell) -> Option<String> {
+fn story(cell: &Cell) -> Option<String> {
     let violated = || cell.rounds.iter().filter(|round| round.verdict == Verdict::Violated);
-    let untold = violated().next()?;
-    let told = violated().find_map(|round| Some((round, round.story.as_ref()?)));
-    Some(match told {
+    let first = violated().next()?;
+    let traced = violated().find_map(|round| Some((round, round.story.as_ref()?)));
+    Some(match traced {
         Some((round, story)) => format!(
             "{}\n\n{}\n\n{}\n",
             head(round),
             columns(story),
             wrapped(&in_words(story, round), WIDTH).join("\n")
         ),
-        // Not every repeat is traced, and no trace is complete where an instance had no room for it.
-        None => format!("{}\n\nNo trace shows it.\n{}", head(untold), evidence::lines(untold)),
+        // Not every repeat is traced, and an instance may have no room for its trace.
+        None => format!("{}\n\nNo trace shows it.\n{}", head(first), evidence::lines(first)),
     })
 }
 

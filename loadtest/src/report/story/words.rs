@@ -1,7 +1,6 @@
 //! A story in one sentence.
 
 use super::LONGEST;
-use super::columns::said;
 use super::events;
 use crate::audit::Finding;
 use crate::result::RoundResult;
@@ -9,12 +8,21 @@ use crate::shop::response::ResponseKind;
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Role, Story, StoryEvent, StoryPurchase, StoryStep};
 
-/// What the purchase at `place` is called: A, B, C.
+/// Returns the name of the purchase at `place`: A, B, C.
 pub(super) fn letter(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }
 
-/// What a buyer was told in the end.
+/// Returns the result of a step, and the number of times where it was taken several times.
+pub(super) fn result(step: &StoryStep) -> String {
+    let result = one_line(step.said.as_deref().unwrap_or_default(), LONGEST);
+    match step.times {
+        0 | 1 => result,
+        times => format!("{result}, {times} times"),
+    }
+}
+
+/// Returns the final response to a buyer.
 pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
     match purchase.told {
         Some(ResponseKind::Sold) => "told sold",
@@ -26,19 +34,19 @@ pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
     }
 }
 
-/// `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.`
+/// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.`
 pub(super) fn in_words(story: &Story, round: &RoundResult) -> String {
-    // Of units that were sold too often the locks tell nothing: it is what was read and written.
+    // Reads and writes explain an oversale. The locks explain only a stuck sale.
     let is_of_stock = |step: &&StoryStep| matches!(step.role, Some(Role::Read | Role::Write));
     let only_stock = story.shows != Finding::Stuck && story.steps.iter().any(|step| is_of_stock(&step));
     let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
-    // That a purchase ended with its instance is said of the purchase.
-    let is_told = |event: &&StoryEvent| {
+    // The clause of a killed purchase names the kill already.
+    let is_named = |event: &&StoryEvent| {
         let mut purchases = story.purchases.iter();
         event.what == IncidentKind::Killed
             && purchases.any(|purchase| purchase.killed && purchase.instance == event.subject)
     };
-    let events = story.events.iter().filter(|event| !is_told(event));
+    let events = story.events.iter().filter(|event| !is_named(event));
     let mut ends: Vec<(i64, String)> = events.map(|event| (event.began_us, events::clause(event))).collect();
     for step in story.steps.iter().filter(|step| !only_stock || is_of_stock(step)) {
         ends.push((signed(step.ended_us.unwrap_or(step.began_us)), clause(step)));
@@ -62,19 +70,19 @@ pub(super) fn in_words(story: &Story, round: &RoundResult) -> String {
 }
 
 fn clause(step: &StoryStep) -> String {
-    let (who, name) = (letter(step.purchase), one_line(&step.step, LONGEST));
+    let (purchase, name) = (letter(step.purchase), one_line(&step.step, LONGEST));
     let Some(words) = &step.said else {
-        return format!("{who} began {name} and never ended it");
+        return format!("{purchase} began {name} and never ended it");
     };
     let number = |prefix| words.strip_prefix(prefix).map(|number| one_line(number, LONGEST));
     match (step.role, number("left "), number("wrote ")) {
-        (Some(Role::Read), Some(left), _) if step.times == 1 => format!("{who} read {left}"),
-        (Some(Role::Write), _, Some(left)) if step.times == 1 => format!("{who} wrote {left}"),
-        _ => format!("{who} {name}: {}", said(step)),
+        (Some(Role::Read), Some(left), _) if step.times == 1 => format!("{purchase} read {left}"),
+        (Some(Role::Write), _, Some(left)) if step.times == 1 => format!("{purchase} wrote {left}"),
+        _ => format!("{purchase} {name}: {}", result(step)),
     }
 }
 
-/// What it comes to.
+/// Returns the end of the sentence: the effect of the steps.
 fn conclusion(story: &Story, round: &RoundResult) -> String {
     let mut purchases = story.purchases.iter();
     if let Some(dead) = purchases.find(|purchase| purchase.units_gone > 0) {
@@ -96,7 +104,7 @@ fn conclusion(story: &Story, round: &RoundResult) -> String {
     }
 }
 
-/// Units that were taken and that no order has.
+/// Returns the clause about units that were taken and have no order.
 fn gone(dead: &StoryPurchase) -> String {
     let instance = one_line(&dead.instance, LONGEST);
     match dead.units_gone {
@@ -107,7 +115,7 @@ fn gone(dead: &StoryPurchase) -> String {
     }
 }
 
-/// `2 sold of 1`, or what the stock fell by where more were left.
+/// Returns `2 sold of 1`, or the fall of the stock where more units were left.
 fn oversold(story: &Story, quantity: i64) -> String {
     let sold = story
         .purchases
@@ -126,20 +134,20 @@ fn oversold(story: &Story, quantity: i64) -> String {
     }
 }
 
-/// The text on lines of at most `width` characters, broken between words where that can be.
+/// Wraps text to lines of at most `width` characters. Breaks between words where possible.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for kind in text.split_whitespace() {
-        let mut rest = kind;
+    for word in text.split_whitespace() {
+        let mut rest = word;
         match lines.last_mut() {
-            Some(line) if line.len() + 1 + kind.len() <= width => {
+            Some(line) if line.len() + 1 + word.len() <= width => {
                 line.push(' ');
-                line.push_str(kind);
+                line.push_str(word);
                 continue;
             }
             _ => {}
         }
-        // What comes here is ASCII: see `one_line`.
+        // The text is ASCII: see `one_line`.
         while rest.len() > width {
             let (line, more) = rest.split_at(width);
             lines.push(line.to_owned());

@@ -1,4 +1,4 @@
-//! Which purchases show a finding.
+//! The choice of the purchases that show a finding.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,8 @@ use crate::shop::response::ResponseKind;
 use crate::trace::event::Role;
 use crate::trace::purchase::{Trace, TracedPurchase};
 
-/// Those that show it best, the first one first; those that met if it has no better ones, and none if none did.
+/// Returns the purchases that show the finding best. Where there are none, two purchases that overlapped stand for it,
+/// or one without a response.
 pub(super) fn chosen<'a>(
     finding: Finding,
     trace: &'a Trace,
@@ -26,14 +27,14 @@ pub(super) fn chosen<'a>(
             let ledger = ledger.filter(|_| finding == Finding::Drift);
             let dead = ledger.and_then(|ledger| died_in_between(purchases, responses, ledger).next());
             let dead = || dead.into_iter().collect();
-            let ways: [&dyn Fn() -> Vec<&'a TracedPurchase>; 4] = [
+            let choices: [&dyn Fn() -> Vec<&'a TracedPurchase>; 4] = [
                 &dead,
                 &|| held_up(trace, &sold),
                 &|| lost_update(Update::all(&sold)),
                 &|| took_the_same(&sold),
             ];
-            let mut ways = ways.into_iter().map(|way| way());
-            ways.find(|chosen| !chosen.is_empty()).unwrap_or_default()
+            let mut choices = choices.into_iter().map(|choice| choice());
+            choices.find(|chosen| !chosen.is_empty()).unwrap_or_default()
         }
         Finding::Stuck => stuck(purchases, responses),
         Finding::Lost | Finding::Ghost | Finding::Duplicate => {
@@ -45,13 +46,13 @@ pub(super) fn chosen<'a>(
             purchases.iter().filter(is_wrong).collect()
         }
         Finding::FalseRefusal => refused_and_sold(purchases, responses),
-        // Whoever was the last to find something there.
+        // The last buyer that could still buy.
         Finding::Unreadable => sold(purchases, responses).pop().into_iter().collect(),
         Finding::Undersold => Vec::new(),
     };
     let met = || met(Update::all(&sold(purchases, responses)));
     let unanswered = || unanswered(purchases, responses);
-    // Where the counter and the ledger differ, they do so by what was left half done.
+    // Counter and ledger usually differ because a purchase stopped halfway.
     let second_best = if finding == Finding::Drift {
         [unanswered(), met()]
     } else {
@@ -61,7 +62,8 @@ pub(super) fn chosen<'a>(
     best.find(|chosen| !chosen.is_empty()).unwrap_or_default()
 }
 
-/// Who had begun to write, to record or to commit and got no answer; first of all whoever was killed at it.
+/// Returns one purchase that had begun to write, to record or to commit, and whose buyer got no response. A purchase
+/// whose instance was killed comes first.
 fn unanswered<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
     let responses = responses.purchases();
     let silent = responses
@@ -81,7 +83,8 @@ fn unanswered<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec
     begun
 }
 
-/// Purchases that had written, whose instance was killed, and of which neither their buyer nor the ledger knows more.
+/// Returns the purchases that had written when their instance was killed: their buyer got no response, and the ledger
+/// has no order of them.
 fn died_in_between<'a>(
     purchases: &'a [TracedPurchase],
     responses: &Responses,
@@ -100,7 +103,7 @@ fn died_in_between<'a>(
     })
 }
 
-/// How many of these died so where `purchase` did, itself included.
+/// Returns the number of such purchases at the instance of `purchase`, itself included.
 pub(super) fn gone(
     purchase: &TracedPurchase,
     purchases: &[TracedPurchase],
@@ -111,7 +114,7 @@ pub(super) fn gone(
     dead.filter(|dead| dead.instance == purchase.instance).count() as i64
 }
 
-/// The deliveries of purchases that were told sold.
+/// Returns the deliveries of purchases whose buyer was told sold.
 fn sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
     let sold = responses.all().filter(|response| response.kind == ResponseKind::Sold);
     let buyers: HashSet<&str> = sold.map(|response| response.buyer.as_str()).collect();
@@ -121,8 +124,8 @@ fn sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a T
         .collect()
 }
 
-/// The ids of orders that were promised and are not in the ledger, that are there and were promised to nobody, or that
-/// share an idempotency key.
+/// Returns the ids of the orders that the finding is about. Lost orders were promised and are not in the ledger. Ghost
+/// orders are in the ledger and were promised to no buyer. Duplicate orders share an idempotency key.
 fn wrong_orders<'a>(finding: Finding, responses: &'a Responses, ledger: &'a Facts) -> HashSet<&'a str> {
     let sold = responses.all().filter(|response| response.kind == ResponseKind::Sold);
     let promised: HashSet<&str> = sold.filter_map(|response| response.order.as_deref()).collect();
@@ -146,7 +149,7 @@ fn wrong_orders<'a>(finding: Finding, responses: &'a Responses, ledger: &'a Fact
     shared.map(|order| order.id.as_str()).collect()
 }
 
-/// The first one who was told sold out, and the last one who was sold to all the same.
+/// Returns the first purchase that was told sold out, and the last one that was told sold all the same.
 fn refused_and_sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) -> Vec<&'a TracedPurchase> {
     let responses = responses.purchases();
     let refused = responses
@@ -161,6 +164,6 @@ fn refused_and_sold<'a>(purchases: &'a [TracedPurchase], responses: &Responses) 
     [refused, sold]
         .into_iter()
         .flatten()
-        .filter_map(|responses| of(responses.buyer))
+        .filter_map(|purchase| of(purchase.buyer))
         .collect()
 }

@@ -1,22 +1,24 @@
-//! What of a purchase's steps is kept in a story.
+//! The steps of a purchase that a story keeps.
 
 use super::StoryStep;
 use crate::trace::purchase::{Step, TracedPurchase};
 
-/// The most steps of a story; each has two sides.
+/// The most steps of a story.
 const MOST_STEPS: usize = 30;
 
-/// Steps that are kept of the begin of a purchase that took too many.
+/// The first steps of a purchase that are kept when it took too many.
 const FIRST: usize = 3;
 
-/// The steps that matter in any sale, and where a purchase stood still. Pauses and the like only where there are no others.
+/// Returns the steps that have a role, and the step that never ended. Other steps count only where a purchase has none
+/// of these.
 pub(super) fn steps_of(purchase: &TracedPurchase) -> impl Iterator<Item = &Step> {
     let matters = |step: &Step| step.role.is_some() || step.end.is_none();
     let none_does = !purchase.steps.iter().any(matters);
     purchase.steps.iter().filter(move |step| none_does || matters(step))
 }
 
-/// The steps of the purchase at `place` of so many, timed from `origin_ns`, and how many are left out.
+/// Returns the steps of the purchase at `place`, timed from `origin_ns`, and the number of steps that are left out.
+/// `of` is the number of purchases in the story.
 pub(super) fn cut(purchase: &TracedPurchase, place: usize, origin_ns: u64, of: usize) -> (Vec<StoryStep>, usize) {
     let since = |at_ns: u64| at_ns.saturating_sub(origin_ns) / 1_000;
     let mut kept: Vec<StoryStep> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a story tells besides steps: what was done to the shop, and leases that ended.
+//! The events of a story that are no steps: incidents, and leases that ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,25 +10,25 @@ use crate::trace::purchase::{Trace, TracedPurchase};
 /// The most events of a story.
 const MOST_EVENTS: usize = 12;
 
-/// Something that is no step, and that the story would not be understood without.
+/// An event that is no step and that explains the story.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoryEvent {
-    /// What happened.
+    /// The kind.
     pub what: IncidentKind,
-    /// To which instance, or to which stores.
+    /// The instance, or the stores.
     pub subject: String,
-    /// To which purchase, a place among those of the story; `None` where it happened to the whole of its subject.
+    /// The place of the purchase in the story; `None` where the event concerns the whole subject.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purchase: Option<usize>,
-    /// When it began, in microseconds after the first step of the story; before that it is less than 0.
+    /// The begin in microseconds after the first step of the story; negative before that step.
     pub began_us: i64,
-    /// When it was over; `None` where it has no end.
+    /// The end in microseconds; `None` where the event has none.
     pub ended_us: Option<i64>,
 }
 
-/// The events of a story of these purchases, timed from `origin_ns`, in the order in which they began. An event that is
-/// over counts only while these purchases were carried out. What a store lost stays lost; but where one unit was sold
-/// twice and nothing was lost between the two, the cause is another one.
+/// Returns the events of a story, timed from `origin_ns`, in the order of their begin. An event belongs to the story if
+/// it happened while these purchases were carried out. A loss of data also counts when it came earlier or later,
+/// because the data stays lost. But an oversale without a loss meanwhile has another cause.
 pub(super) fn events(
     shows: Finding,
     trace: &Trace,
@@ -44,8 +44,8 @@ pub(super) fn events(
     let losses_count = shows != Finding::Oversold || losses.any(is_meanwhile);
     let is_part = |incident: &&PlacedIncident| match incident.kind {
         IncidentKind::Killed => {
-            let mut those = chosen.iter().zip(killed).filter(|(_, killed)| **killed);
-            is_meanwhile(incident) || those.any(|(purchase, _)| purchase.instance == incident.subject)
+            let mut dead = chosen.iter().zip(killed).filter(|(_, killed)| **killed);
+            is_meanwhile(incident) || dead.any(|(purchase, _)| purchase.instance == incident.subject)
         }
         kind if is_loss(kind) => losses_count && (shows != Finding::Oversold || incident.from_ns <= last_ns),
         _ => is_meanwhile(incident),
@@ -72,7 +72,7 @@ pub(super) fn events(
     events
 }
 
-/// Whether what a store knew, or what the time is, is another one from then on.
+/// Whether the data of a store, or the time, is different from then on.
 fn is_loss(kind: IncidentKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! A purchase that was held up between reading and writing, and one that was carried out meanwhile.
+//! A purchase that was delayed between reading and writing, and another one that wrote meanwhile.
 
 use super::updates::Update;
 use crate::trace::event::Role;
@@ -6,11 +6,12 @@ use crate::trace::incident::IncidentKind;
 use crate::trace::lease::Outlived;
 use crate::trace::purchase::{Trace, TracedPurchase};
 
-/// A purchase whose instance stood still, or whose lease ended, and the first of the others that wrote meanwhile: rather
-/// one that had read the same. Empty where no purchase was held up so, or none wrote meanwhile.
+/// Returns a purchase whose instance was paused or whose lease ended, and the first other purchase that wrote
+/// meanwhile. A purchase that had read the same stock is preferred. Returns nothing where there are no two such
+/// purchases.
 pub(super) fn held_up<'a>(trace: &Trace, sold: &[&'a TracedPurchase]) -> Vec<&'a TracedPurchase> {
     let spans = sold.iter().flat_map(|purchase| {
-        let spans = stood_still(trace, purchase).chain(outlived(trace, purchase));
+        let spans = pauses(trace, purchase).chain(after_lease(trace, purchase));
         spans.map(|span| (*purchase, span))
     });
     let pairs = spans.filter_map(|(purchase, span)| Some([purchase, meanwhile(purchase, span, sold)?]));
@@ -19,13 +20,13 @@ pub(super) fn held_up<'a>(trace: &Trace, sold: &[&'a TracedPurchase]) -> Vec<&'a
 
 type Span = (u64, u64);
 
-/// When its instance stood still before it wrote.
-fn stood_still(trace: &Trace, purchase: &TracedPurchase) -> impl Iterator<Item = Span> {
-    let is_here = |kind| matches!(kind, IncidentKind::Paused | IncidentKind::Blocked);
+/// Returns the pauses of its instance before its write.
+fn pauses(trace: &Trace, purchase: &TracedPurchase) -> impl Iterator<Item = Span> {
+    let is_pause = |kind| matches!(kind, IncidentKind::Paused | IncidentKind::Blocked);
     let here = trace
         .incidents
         .iter()
-        .filter(move |incident| is_here(incident.kind) && incident.subject == purchase.instance);
+        .filter(move |incident| is_pause(incident.kind) && incident.subject == purchase.instance);
     let spans = here.filter_map(|incident| Some((incident.from_ns, incident.to_ns?)));
     spans.filter(|(from_ns, to_ns)| {
         let wrote_after = purchase.last(Role::Write).is_some_and(|step| step.began_ns >= *to_ns);
@@ -33,13 +34,13 @@ fn stood_still(trace: &Trace, purchase: &TracedPurchase) -> impl Iterator<Item =
     })
 }
 
-/// From the end of its lease to its next step.
-fn outlived(trace: &Trace, purchase: &TracedPurchase) -> Option<Span> {
+/// Returns the time from the end of its lease to its next step.
+fn after_lease(trace: &Trace, purchase: &TracedPurchase) -> Option<Span> {
     let outlived = Outlived::of(purchase, trace)?;
     Some((outlived.ended_ns, outlived.acts_ns))
 }
 
-/// The first other purchase that wrote within that time, rather one that had read what `purchase` did.
+/// Returns the first other purchase that wrote within `span`. One with the same read as `purchase` is preferred.
 fn meanwhile<'a>(purchase: &TracedPurchase, span: Span, sold: &[&'a TracedPurchase]) -> Option<&'a TracedPurchase> {
     let wrote_ns = |other: &TracedPurchase| {
         let wrote = other.last(Role::Write)?.end.as_ref()?.at_ns;

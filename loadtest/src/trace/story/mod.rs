@@ -1,4 +1,4 @@
-//! The story of a violated round: the steps that show what is wrong, cut to the purchases that took them.
+//! The story of a violated round: the steps of the few purchases that show the gravest finding.
 
 mod chosen;
 mod cut;
@@ -27,31 +27,31 @@ pub use self::event::StoryEvent;
 /// Steps of a few purchases that show the gravest finding of a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Story {
-    /// What they show.
+    /// The finding that they show.
     pub shows: Finding,
-    /// Who takes part: one column each.
+    /// The purchases: one column each.
     pub purchases: Vec<StoryPurchase>,
-    /// What they did, in the order in which it began.
+    /// The steps of the purchases, in the order of their begin.
     pub steps: Vec<StoryStep>,
-    /// What happened besides, in the order in which it began; an older result has none.
+    /// The events that are no steps, in the order of their begin. An older result has none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub events: Vec<StoryEvent>,
 }
 
-/// Somebody who takes part.
+/// A purchase of a story.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoryPurchase {
-    /// Who buys.
+    /// The buyer.
     pub buyer: String,
-    /// At which instance.
+    /// The instance.
     pub instance: String,
-    /// What the buyer was told in the end; `None` where nobody sent such a purchase.
+    /// The final response to the buyer; `None` where no buyer sent such a purchase.
     pub told: Option<ResponseKind>,
-    /// Whether its instance was killed while it was at it: a death was seen, and no answer came.
+    /// Whether its instance was killed before the response.
     pub killed: bool,
-    /// How many of its steps are left out.
+    /// The number of its steps that are left out.
     pub left_out: usize,
-    /// Units that it and others had taken when their instance was killed, and for which no order was recorded.
+    /// The units without an order that this and other purchases had taken when their instance was killed.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub units_gone: i64,
 }
@@ -60,27 +60,28 @@ fn is_zero(units: &i64) -> bool {
     *units == 0
 }
 
-/// One step of a story, or the same step with the same end taken several times in a row.
+/// One step of a story, or several equal steps in a row with the same result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoryStep {
-    /// Whose: a place among the purchases.
+    /// The place of the purchase in the story.
     pub purchase: usize,
     /// The shop's name for it.
     pub step: String,
     /// The role that it plays, if any.
     pub role: Option<Role>,
-    /// How often it was taken.
+    /// The number of times that it was taken.
     pub times: u32,
-    /// When it began, in microseconds after the first step of the story.
+    /// The begin, in microseconds after the first step of the story.
     pub began_us: u64,
-    /// When it ended for the last time; `None` where it never did.
+    /// The last end; `None` where the step never ended.
     pub ended_us: Option<u64>,
-    /// What came back, in a few words; `None` where it never ended.
+    /// The result, in a few words; `None` where the step never ended.
     pub said: Option<String>,
 }
 
 impl Story {
-    /// The story of a round that was judged so; `None` where nothing is wrong or the trace does not show it.
+    /// Returns the story of a round with this judgement. Returns `None` where nothing is wrong or the trace does not
+    /// show it.
     pub fn of(
         trace: &Trace,
         expected: &Expectation,
@@ -93,24 +94,25 @@ impl Story {
         let mut chosen = chosen(shows, trace, responses, ledger);
         chosen.truncate(MOST_PURCHASES);
         let struck = matches!(expected.fault, Some(FaultSeen::Struck { .. }));
-        let mut story = Self::responses(shows, trace, &chosen, responses, struck)?;
+        let mut story = Self::build(shows, trace, &chosen, responses, struck)?;
         if let (Finding::Drift, Some(ledger)) = (shows, ledger) {
-            for (purchase, told) in chosen.iter().zip(&mut story.purchases).filter(|(_, told)| told.killed) {
+            let purchases = chosen.iter().zip(&mut story.purchases);
+            for (purchase, shown) in purchases.filter(|(_, shown)| shown.killed) {
                 let units = gone(purchase, &trace.purchases, responses, ledger) * expected.quantity;
-                // With more of them than units are missing, some were not taken.
-                told.units_gone = if units <= size { units } else { 0 };
+                // Where fewer units are missing, some of these purchases took none.
+                shown.units_gone = if units <= size { units } else { 0 };
             }
         }
         Some(story)
     }
 
-    /// All that happened in a sale of a few purchases; `None` where nothing did.
+    /// Returns the whole story of a sale of a few purchases; `None` where nothing happened.
     pub fn of_all(trace: &Trace, responses: &Responses) -> Option<Self> {
         let all: Vec<_> = trace.purchases.iter().take(MOST_PURCHASES).collect();
-        Self::responses(Finding::Oversold, trace, &all, responses, false)
+        Self::build(Finding::Oversold, trace, &all, responses, false)
     }
 
-    fn responses(
+    fn build(
         shows: Finding,
         trace: &Trace,
         chosen: &[&TracedPurchase],
@@ -122,14 +124,14 @@ impl Story {
             .filter_map(|purchase| steps_of(purchase).next())
             .map(|step| step.began_ns)
             .min()?;
-        let words = responses.purchases();
+        let outcomes = responses.purchases();
         let (mut purchases, mut steps) = (Vec::new(), Vec::new());
         for (place, purchase) in chosen.iter().enumerate() {
             let (kept, left_out) = cut(purchase, place, origin, chosen.len());
-            let kind = words
+            let kind = outcomes
                 .iter()
-                .find(|responses| responses.buyer == purchase.buyer)
-                .map(|responses| responses.kind);
+                .find(|outcome| outcome.buyer == purchase.buyer)
+                .map(|outcome| outcome.kind);
             purchases.push(StoryPurchase {
                 buyer: purchase.buyer.clone(),
                 instance: purchase.instance.clone(),

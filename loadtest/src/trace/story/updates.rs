@@ -1,4 +1,4 @@
-//! Purchases that show how one unit was sold twice.
+//! Purchases that show a unit being sold twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ pub(super) struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// The last writing of a purchase, and the last reading before it.
+    /// Returns the last write of a purchase and the last read before it.
     pub(super) fn of(purchase: &'a TracedPurchase) -> Option<Self> {
         let wrote = purchase.last(Role::Write).filter(|step| step.end.is_some())?;
         let is_read = |step: &&Step| step.role == Some(Role::Read) && step.began_ns < wrote.began_ns;
@@ -22,21 +22,21 @@ impl<'a> Update<'a> {
         Some(Self { purchase, read, wrote })
     }
 
-    /// One of each buyer: two deliveries of one purchase are no two sales.
+    /// Returns one update of each buyer: two deliveries of one purchase are not two sales.
     pub(super) fn all(purchases: &[&'a TracedPurchase]) -> Vec<Self> {
         let mut buyers = HashSet::new();
         let updates = purchases.iter().filter_map(|purchase| Self::of(purchase));
         updates.filter(|update| buyers.insert(&update.purchase.buyer)).collect()
     }
 
-    /// When others could see what it wrote: after its commit, where there is one.
+    /// Returns the time from which other purchases see the write: the end of its commit, where there is one.
     fn seen_ns(&self) -> u64 {
         let is_commit = |step: &&Step| step.role == Some(Role::Commit) && step.began_ns > self.wrote.began_ns;
         let commit = self.purchase.steps.iter().find(is_commit);
         commit.unwrap_or(self.wrote).last_ns()
     }
 
-    /// What it had read.
+    /// Returns the result of the read.
     pub(super) fn read_result(&self) -> Option<&'a str> {
         self.read.said()
     }
@@ -46,7 +46,7 @@ impl<'a> Update<'a> {
     }
 }
 
-/// The latest two that met: the second one read before it could see what the first one wrote.
+/// Returns the latest two that overlapped: the second one read before it could see the write of the first one.
 pub(super) fn met<'a>(mut updates: Vec<Update<'a>>) -> Vec<&'a TracedPurchase> {
     updates.sort_by_key(|update| update.read.began_ns);
     let meet = |pair: &&[Update<'_>]| pair[1].read.began_ns < pair[0].seen_ns();
@@ -55,7 +55,7 @@ pub(super) fn met<'a>(mut updates: Vec<Update<'a>>) -> Vec<&'a TracedPurchase> {
     pair.iter().map(|update| update.purchase).collect()
 }
 
-/// The latest two that read the same and wrote the same; those that met, where any did.
+/// Returns the latest two that read the same and wrote the same. Two that overlapped are preferred.
 pub(super) fn lost_update<'a>(updates: Vec<Update<'a>>) -> Vec<&'a TracedPurchase> {
     let mut same: HashMap<[Option<&str>; 2], Vec<Update<'a>>> = HashMap::new();
     for update in updates {
@@ -65,12 +65,12 @@ pub(super) fn lost_update<'a>(updates: Vec<Update<'a>>) -> Vec<&'a TracedPurchas
         pairs.max_by_key(|pair| pair.first().map(|first| first.began_ns()))
     };
     let met = latest(&mut same.values().map(|same| met(same.clone())));
-    // What the first one wrote was lost before the second one read.
+    // The store lost the first write before the second read.
     let apart = || latest(&mut same.into_values().map(apart));
     met.filter(|pair| !pair.is_empty()).or_else(apart).unwrap_or_default()
 }
 
-/// The latest two, whenever they were.
+/// Returns the latest two, with or without an overlap.
 fn apart<'a>(mut updates: Vec<Update<'a>>) -> Vec<&'a TracedPurchase> {
     updates.sort_by_key(|update| update.read.began_ns);
     let pair = updates.last_chunk::<2>();
@@ -78,7 +78,8 @@ fn apart<'a>(mut updates: Vec<Update<'a>>) -> Vec<&'a TracedPurchase> {
         .unwrap_or_default()
 }
 
-/// The latest two who read nothing and to whom the store said, with a number in it, the same of what they wrote.
+/// Returns the latest two that wrote without a read and got the same result with a number in it, such as the same
+/// stock.
 pub(super) fn took_the_same<'a>(sold: &[&'a TracedPurchase]) -> Vec<&'a TracedPurchase> {
     let mut last: HashMap<&str, &'a TracedPurchase> = HashMap::new();
     let mut latest = Vec::new();
