@@ -1,4 +1,4 @@
-//! Which cause a story names: the pause, the end of a lease, the unit that is gone.
+//! The cause that a story names: the pause, the end of a lease, the unit that is gone.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ fn a_lease_ended_only_where_it_is_certain_that_nobody_renewed_it() {
         assert_eq!(told(&found), ended.into_iter().collect::<Vec<_>>(), "{name}");
         assert_eq!(found.steps.len(), 8, "{name}: a renewal is no step of the purchase");
     }
-    // Redis took the first lock at once, and its answer came 300 ms late: the second one shows by when the lease had ended.
+    // The response to the first lock came 300 ms late. The second lock shows that the lease had ended by then.
     let (control, mut late) = paused();
     late.purchases[0].steps[0].end.as_mut().unwrap().at_ns += 300_000;
     for (step, at_ns) in [(0, 1_000_200_000), (1, 1_000_220_000)] {
@@ -117,7 +117,7 @@ fn a_lease_ended_only_where_it_is_certain_that_nobody_renewed_it() {
     assert!(told(&found).is_empty(), "it had been given back: {found:?}");
 }
 
-/// b-3 and b-4 took a unit each at app-1, which was killed then; b-4 was recorded where `is_recorded`.
+/// b-3 and b-4 each took a unit at app-1. Then app-1 was killed. The ledger has the order of b-4 where `is_recorded`.
 fn dead(drift: i64, is_recorded: bool) -> (Fixture, Trace) {
     let mut control = Fixture::exact();
     control.say(3, ResponseKind::Unknown);

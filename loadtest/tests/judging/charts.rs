@@ -6,7 +6,7 @@ use loadtest::result::{RoundResult, RunResult};
 
 use crate::report::{round, run};
 
-/// A round in which many buyers come, played for the `repeat`th time.
+/// A round with many buyers, played for the `repeat`th time.
 fn crowd(strategy: &str, instances: usize, repeat: u32) -> RoundResult {
     let threat = if instances == 1 { "crowd" } else { "second-instance" };
     RoundResult {
@@ -15,7 +15,7 @@ fn crowd(strategy: &str, instances: usize, repeat: u32) -> RoundResult {
     }
 }
 
-/// The same, with so many units oversold.
+/// The same, with `units` oversold.
 fn oversold(strategy: &str, instances: usize, repeat: u32, units: i64) -> RoundResult {
     let mut round = crowd(strategy, instances, repeat);
     if units > 0 {
@@ -25,7 +25,7 @@ fn oversold(strategy: &str, instances: usize, repeat: u32, units: i64) -> RoundR
     round
 }
 
-/// The same, with so many sales per second.
+/// The same, with `sales_per_s`.
 fn sells(strategy: &str, instances: usize, repeat: u32, sales_per_s: f64) -> RoundResult {
     RoundResult {
         sales_per_s,
@@ -33,8 +33,7 @@ fn sells(strategy: &str, instances: usize, repeat: u32, sales_per_s: f64) -> Rou
     }
 }
 
-/// One that fails at once, two that fail later, one that gets stuck, and three that hold, at the first of which nobody
-/// looked on one instance.
+/// One strategy that fails at once, two that fail later, one that gets stuck, and three that hold.
 fn every_fate() -> RunResult {
     let mut rounds = Vec::new();
     for repeat in 1..=2 {
@@ -62,7 +61,7 @@ fn drawn(name: &str, run: &RunResult) -> String {
 }
 
 #[test]
-fn the_chart_of_who_oversells_is_as_expected_to_the_letter() {
+fn the_chart_of_oversold_units_is_as_expected_to_the_letter() {
     let drawn = drawn("oversold.svg", &every_fate());
     assert!(drawn == include_str!("expected/oversold.svg"), "it is now:\n{drawn}");
 }
@@ -74,7 +73,7 @@ fn the_chart_of_the_cost_is_as_expected_to_the_letter() {
 }
 
 #[test]
-fn the_cost_of_who_failed_once_was_no_test_once_or_was_skipped_once_is_not_shown() {
+fn the_cost_of_a_strategy_with_one_failed_inconclusive_or_skipped_round_is_not_shown() {
     let spoilt: [fn(&mut RoundResult); 3] = [
         |round| round.verdict = Verdict::Violated,
         |round| round.verdict = Verdict::Inconclusive,
@@ -106,7 +105,7 @@ fn a_run_without_a_crowd_or_without_rounds_is_drawn_all_the_same() {
 }
 
 #[test]
-fn what_a_stranger_wrote_cannot_end_its_element_and_stays_short() {
+fn a_strangers_text_cannot_end_its_element_and_stays_short() {
     let evil = "\"/></text><script>&\u{1b}[2J\u{202e}".repeat(9);
     let mut forged = run(vec![
         oversold(&evil, 2, 1, i64::MAX),

@@ -1,4 +1,4 @@
-//! Which strategy to use: what counts as holding, as a store's own loss, as useless and as untested.
+//! The choice of a strategy: holding, failing only by a loss of data, useless and untested strategies.
 
 use loadtest::audit::{Finding, Verdict};
 use loadtest::result::RoundResult;
@@ -194,7 +194,7 @@ fn a_run_answers_only_what_it_tried() {
     let mut early = whole;
     early.ended_early = Some("after 17 of 99 rounds".to_owned());
     let choice = choose(&early, Stores::Redis, &["crashed-holder"]).unwrap();
-    // Nobody knows whether a crash concerns the others.
+    // An interrupted run does not show whether a crash concerns the others.
     assert_eq!(
         choice.untested,
         ["slow@redis", "fast@redis", "other@redis", "useless@redis", "new@redis"]

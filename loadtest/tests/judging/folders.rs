@@ -1,4 +1,4 @@
-//! A folder and its one list name the same things.
+//! A folder and its list have the same entries.
 
 use std::collections::BTreeSet;
 use std::fs;

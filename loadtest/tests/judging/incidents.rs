@@ -1,4 +1,4 @@
-//! What a story tells that is no step: which of it, when, and in how many words.
+//! The events of a story that are no steps: their choice, their times and their number.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ pub fn paused() -> (Fixture, Trace) {
     (control, trace)
 }
 
-/// Which events a story has, and when they begin, in microseconds.
+/// The events of a story, each with its begin in microseconds.
 pub fn told(story: &Story) -> Vec<(IncidentKind, i64)> {
     story.events.iter().map(|event| (event.what, event.began_us)).collect()
 }
@@ -74,7 +74,7 @@ fn an_event_is_told_where_it_met_these_purchases_and_a_loss_for_as_long_as_it_la
         let has = told(&found).iter().any(|(kind, _)| *kind == incident.kind);
         assert_eq!(has, is_told, "{incident:?}");
     }
-    // A race that came after a loss was not caused by it; a loss between two that read the same was its cause.
+    // A loss before a race is not its cause. A loss between two equal reads is.
     for purchase in &mut trace.purchases {
         for step in &mut purchase.steps {
             step.began_ns += 50_000_000;
@@ -124,7 +124,7 @@ fn an_incident_is_placed_between_the_steps_that_leave_room_for_it_and_by_no_othe
         response.sent = start - ANSWER;
         response.ended = start + Duration::from_secs(4);
     }
-    // The load test asked before the read was over, and was answered after the write had begun.
+    // The load test asked for the pause before the end of the read, and saw its end after the begin of the write.
     let pause = Incident {
         kind: IncidentKind::Paused,
         subject: "app-1".to_owned(),

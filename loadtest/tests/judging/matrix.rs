@@ -37,7 +37,7 @@ fn no_test(strategy: &str, threat: &str) -> RoundResult {
 #[test]
 fn the_page_of_the_matrix_is_as_expected_to_the_letter() {
     let mut rounds = vec![
-        // A control that all pass is no column.
+        // A control that all strategies pass is no column.
         round("stranger@redis", "one-buyer", 2),
         round("lua@redis", "one-buyer", 2),
         round("lua@redis", "second-instance", 2),
@@ -45,7 +45,7 @@ fn the_page_of_the_matrix_is_as_expected_to_the_letter() {
         violated("decr@redis", "second-instance", 2, Finding::Drift),
         violated("decr@redis", "second-instance", 3, Finding::Undersold),
         violated("none@redis", "second-instance", 2, Finding::Oversold),
-        // On another store the same: one row.
+        // The same result on another store is one row.
         violated("none@sql", "second-instance", 2, Finding::Oversold),
         round("stranger@redis", "second-instance", 2),
         round("stranger@redis", "a-new-threat", 2),

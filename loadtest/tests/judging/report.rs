@@ -89,7 +89,7 @@ pub fn run(rounds: Vec<RoundResult>) -> RunResult {
     }
 }
 
-/// What is as designed, a broken promise (`!!`), what was no test (`??`), and what was not played.
+/// Rounds as designed, a broken claim (`!!`), an inconclusive round (`??`) and a skipped one.
 fn every_kind() -> RunResult {
     let mut honest = round("lua@redis", "second-instance", 2);
     honest.sales_per_s = 300.4;
@@ -141,7 +141,7 @@ fn every_kind() -> RunResult {
     run(vec![honest, naive, broken, dead, skipped, slower])
 }
 
-/// One who took the lock and was killed.
+/// A purchase that took the lock and was killed.
 fn story() -> Story {
     Story {
         shows: Finding::Stuck,
@@ -265,7 +265,7 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
     }
 }
 
-/// What a person sees first.
+/// The two pages that a user reads first.
 pub fn rendered(run: &RunResult) -> [String; 2] {
     let all = report::all();
     let markdown = all.iter().find(|report| report.file_name() == "result.md").unwrap();

@@ -1,4 +1,4 @@
-//! Which steps show what is wrong, and how that is told, to the letter.
+//! The steps that a story shows, and its exact text.
 
 use loadtest::audit::Verdict;
 use loadtest::facts::Observation;
@@ -10,7 +10,7 @@ use crate::fixture::{ANSWER, Fixture};
 use crate::report::{round, run};
 use crate::trace::{event, instance};
 
-/// A step: when it began and ended in microseconds, its name, its role and what came back.
+/// A step: its begin and end in microseconds, its name, its role and its result.
 pub type Taken<'a> = (u64, u64, &'a str, Role, &'a str);
 
 /// The events of purchase `number`.
@@ -22,18 +22,18 @@ pub fn events(number: u64, taken: &[Taken]) -> Vec<Event> {
     sides.collect()
 }
 
-/// What app-1 and app-2 wrote down.
+/// The trace of app-1 and app-2.
 pub fn trace(instances: Vec<Vec<Event>>) -> Trace {
     let traces = ["app-1", "app-2"].into_iter().zip(instances);
     Trace::of(traces.map(|(name, events)| instance(name, events)).collect()).unwrap()
 }
 
-/// What the trace of these instances shows of a round.
+/// The story that the trace of these instances shows.
 pub fn story(control: &Fixture, instances: Vec<Vec<Event>>) -> Option<Story> {
     story_of(control, &trace(instances))
 }
 
-/// What the trace shows of a round.
+/// The story that a trace shows.
 pub fn story_of(control: &Fixture, trace: &Trace) -> Option<Story> {
     let observations = [Observation {
         begun: control.start + ANSWER * 100,
@@ -50,7 +50,7 @@ pub fn story_of(control: &Fixture, trace: &Trace) -> Option<Story> {
     .story
 }
 
-/// The story as it is told, without its head.
+/// The text of a story, without its head.
 pub fn responses(control: &Fixture, story: Story) -> String {
     let mut violated = round("some@redis", "crowd", 1);
     (violated.verdict, violated.facts.stock_left) = (Verdict::Violated, control.facts.stock_left);
@@ -69,7 +69,7 @@ pub fn update(number: u64, at: u64, read: &str, wrote: &str) -> Vec<Event> {
     events(number, &[read, (at + 1_000, at + 1_010, "write", Role::Write, wrote)])
 }
 
-/// Both b-0 and b-1 were sold the one unit there was.
+/// Two buyers, b-0 and b-1, bought the only unit.
 pub fn oversold() -> Fixture {
     let mut control = Fixture::exact();
     control.expected.stock = 1;
@@ -77,7 +77,7 @@ pub fn oversold() -> Fixture {
 }
 
 #[test]
-fn two_who_read_and_write_the_same_tell_of_a_lost_update() {
+fn two_purchases_that_read_and_write_the_same_tell_of_a_lost_update() {
     let control = oversold();
     let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
     assert_eq!(
@@ -98,7 +98,7 @@ A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
     );
 }
 
-/// b-0 bought; b-1 took the lock and was never heard of again; b-2 waited in vain.
+/// b-0 bought. b-1 took the lock and got no response. b-2 waited in vain.
 fn stuck() -> (Fixture, Vec<Vec<Event>>) {
     let mut control = Fixture::exact();
     control.responses.attack.remove(1);
@@ -126,7 +126,7 @@ fn stuck() -> (Fixture, Vec<Vec<Event>>) {
 }
 
 #[test]
-fn a_holder_who_was_killed_and_one_who_waits_tell_why_nobody_can_buy() {
+fn a_killed_holder_and_a_waiter_tell_why_nobody_can_buy() {
     let (mut control, instances) = stuck();
     control.struck();
     assert_eq!(
@@ -154,7 +154,7 @@ fn nobody_was_killed_unless_a_death_was_seen() {
 }
 
 #[test]
-fn a_holder_who_was_killed_at_once_is_told_from_those_who_were_killed_while_they_waited() {
+fn a_holder_killed_at_once_is_told_from_killed_waiters() {
     let (mut control, mut instances) = stuck();
     control.struck();
     instances[0].retain(|event| event.number != Some(1) || event.step != "read");
@@ -162,7 +162,7 @@ fn a_holder_who_was_killed_at_once_is_told_from_those_who_were_killed_while_they
 }
 
 #[test]
-fn who_was_sold_to_by_another_delivery_does_not_show_that_nobody_can_buy() {
+fn a_buyer_sold_to_by_another_delivery_does_not_show_that_nobody_can_buy() {
     let (mut control, mut instances) = stuck();
     let again: Vec<Taken> = vec![(93, 94, "setnx", Role::Lock, "held by another"); 9];
     let before = [instances.remove(0), events(0, &again)].concat();
@@ -188,7 +188,7 @@ fn the_last_holder_tells_why_nobody_can_buy_where_its_giving_back_got_no_answer(
 }
 
 #[test]
-fn orders_that_are_lost_invented_or_doubled_are_told_by_those_whose_they_are() {
+fn orders_that_are_lost_invented_or_doubled_are_told_by_their_purchases() {
     let updates = || {
         let one = |number: u64| update(number, 1_000 * number, "left 1", "wrote 0");
         vec![[one(0), one(1), one(5)].concat()]
@@ -277,7 +277,7 @@ fn a_story_is_bounded_however_much_happened() {
 }
 
 #[test]
-fn what_a_stranger_wrote_stays_in_its_column_and_moves_no_cursor() {
+fn a_strangers_text_stays_in_its_column_and_moves_no_cursor() {
     let control = oversold();
     let two = vec![update(0, 100, "left 1", "wrote 0"), update(1, 105, "left 1", "wrote 0")];
     let mut found = story(&control, two).unwrap();

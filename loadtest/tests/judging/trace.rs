@@ -1,9 +1,9 @@
-//! What is taken for a trace, and which purchases it is about.
+//! The responses that count as a trace, and the purchases in it.
 
 use loadtest::trace::{Event, InstanceTrace, Role, Trace};
 use serde_json::{Value, json};
 
-/// One side of a step of buyer `b-N`, whose order is `o-N`.
+/// The begin or the end of a step of buyer `b-N`, whose order is `o-N`.
 pub fn event(number: u64, step: &str, role: Option<Role>, at_us: u64, said: Option<&str>) -> Event {
     Event {
         at_ns: at_us * 1_000,
@@ -30,7 +30,7 @@ pub fn instance(name: &str, events: Vec<Event>) -> InstanceTrace {
 const READ: Option<Role> = Some(Role::Read);
 const WRITE: Option<Role> = Some(Role::Write);
 
-/// What an instance answers, with one event.
+/// A trace with one event, as an instance sends it.
 fn response() -> Value {
     json!({"instance": "app-1", "item": "sku", "clock": "CLOCK_MONOTONIC", "dropped": 0, "events": [{
         "at_ns": 7, "life": "l", "actor": "purchase", "number": 1, "order": "o-1", "buyer": "b-1",
@@ -67,7 +67,7 @@ fn an_answer_that_is_not_a_whole_trace_is_none() {
 }
 
 #[test]
-fn what_a_shop_wrote_down_is_cleaned_and_a_role_that_nobody_knows_is_none() {
+fn the_text_of_a_shop_is_cleaned_and_an_unknown_role_is_none() {
     let mut strange = response();
     strange["events"][0]["said"] = json!(format!("left\u{1b}[2J\n{}", "x".repeat(200)));
     strange["events"][0]["step"] = json!("re\u{202e}ad");

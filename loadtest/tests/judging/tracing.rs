@@ -1,4 +1,4 @@
-//! How a trace is asked for at every instance, and that a shop which has none, or half of one, loses nothing by it.
+//! The requests for a trace at every instance. A shop with no trace, or half of one, loses nothing by it.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +13,12 @@ use loadtest::shop::Address;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// What an admin listener answers to PUT, and to GET where it does; and what it was asked.
+/// An admin listener: its responses to PUT and GET, and the requests that it got.
 #[derive(Clone)]
 struct Listener {
     begins: StatusCode,
     gives: String,
-    /// How often it dies before it gives that.
+    /// The number of times that it dies before it sends the trace.
     deaths: Arc<AtomicUsize>,
     asked: Arc<Mutex<Vec<String>>>,
 }
@@ -45,8 +45,8 @@ async fn response(State(listener): State<Listener>, method: Method, path: axum::
     }
 }
 
-/// Asks a shop of such instances for a trace, collects it, and returns the buyers in it, with what each was asked. The
-/// last one dies so often before it gives it.
+/// Collects a trace from such instances. Returns the buyers in it, and the requests to each instance. The last instance
+/// dies `deaths` times before it sends its trace.
 async fn traced(instances: &[(u16, String)], deaths: usize) -> (Option<Vec<String>>, Vec<Vec<String>>) {
     let (mut admins, mut asked) = (Vec::new(), Vec::new());
     for (place, (begins, gives)) in instances.iter().enumerate() {
