@@ -121,7 +121,7 @@ pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
     let all = rows.len();
     match claim_check(run) {
         ClaimCheck::AsDesigned => format!(
-            "All {all} strategies did as claimed: {} held in every round, {} failed as expected.",
+            "As claimed: of {all} strategies {} held in every round, {} failed.",
             count(Outcome::Holds),
             count(Outcome::Fails)
         ),

@@ -23,7 +23,7 @@ fn a_violated_round_without_a_trace_names_the_orders_that_are_wrong() {
 order o-7 (1 of b-0, key k-0): its key had bought order o-0 before
 order o-1 (1 of b-1, key k-1): its buyer was told of it, and the ledger has no
 such order
-order o-8 (2 of b-8, key none): nobody was told of it
+order o-8 (2 of b-8, key none): no buyer was told of it
 "
     );
 }

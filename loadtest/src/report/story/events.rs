@@ -28,7 +28,7 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
         IncidentKind::Killed => return (format!("{subject} is killed (SIGKILL)"), None),
         IncidentKind::Restarted => (
             format!("{subject} is killed (SIGKILL)"),
-            format!("{subject} is back, with what it kept on disk"),
+            format!("{subject} is back, with the data on its disk"),
         ),
         IncidentKind::RestartedEmpty => (
             format!("{subject} is killed (SIGKILL)"),
@@ -37,18 +37,18 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
         IncidentKind::CutOff => return (format!("a replica is cut off from {subject}"), None),
         IncidentKind::FailedOver => (
             format!("{subject} is killed (SIGKILL)"),
-            format!("the replica serves as {subject}, without what came after the cut"),
+            format!("the replica serves as {subject}, without the writes since the cut"),
         ),
         IncidentKind::HungUp => (
             format!("{subject} ends all its connections"),
             format!("{subject} takes connections again"),
         ),
         IncidentKind::Silent => (
-            format!("{subject}: nothing arrives there, or from there"),
+            format!("{subject}: no message passes in either direction"),
             format!("{subject}: everything arrives again"),
         ),
         IncidentKind::RepliesLost => (
-            format!("{subject}: what is done there is done, and replies are lost"),
+            format!("{subject} carries out commands, and its replies are lost"),
             format!("{subject}: replies arrive again"),
         ),
         IncidentKind::ClockAhead => {

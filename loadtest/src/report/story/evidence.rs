@@ -22,7 +22,7 @@ fn in_words(found: &Evidence) -> String {
     let what = match (&found.bought_before, found.finding) {
         (Some(before), _) => format!("its key had bought order {} before", one_line(before, LONGEST)),
         (None, Finding::Lost) => "its buyer was told of it, and the ledger has no such order".to_owned(),
-        (None, _) => "nobody was told of it".to_owned(),
+        (None, _) => "no buyer was told of it".to_owned(),
     };
     format!("order {order} ({} of {buyer}, key {key}): {what}", found.quantity)
 }

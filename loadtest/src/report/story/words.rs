@@ -30,7 +30,7 @@ pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
         Some(ResponseKind::Busy) => "told busy",
         Some(ResponseKind::Rejected) => "rejected",
         Some(ResponseKind::Unknown) => "got no answer",
-        None => "sent by nobody",
+        None => "no buyer sent it",
     }
 }
 
@@ -99,7 +99,7 @@ fn conclusion(story: &Story, round: &RoundResult) -> String {
         Finding::Lost => "told sold, and no order of it is in the ledger".to_owned(),
         Finding::Ghost => "an order that nobody was told of".to_owned(),
         Finding::Undersold => "units are left, and buyers were told sold out".to_owned(),
-        Finding::FalseRefusal => "told sold out, and yet the other one, who came later, was sold to".to_owned(),
+        Finding::FalseRefusal => "told sold out, although a later purchase was sold".to_owned(),
         Finding::Unreadable => "the ledger cannot be read".to_owned(),
     }
 }
