@@ -9,6 +9,7 @@ mod hold_span;
 mod incident;
 mod lease;
 mod overlap;
+mod place_incidents;
 mod purchase;
 mod story;
 mod waits;

@@ -1,7 +1,8 @@
 //! The table of a story: one column for each purchase, one line for each event.
 
 use super::events;
-use super::words::{fate, letter, result, wrapped};
+use super::letter;
+use super::words::{fate, result, wrapped};
 use super::{LONGEST, WIDTH};
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Story, StoryEvent};

@@ -1,7 +1,7 @@
 //! The events of a story in words.
 
 use super::LONGEST;
-use super::words::letter;
+use super::letter;
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Story, StoryEvent};
 

@@ -67,3 +67,8 @@ fn head(round: &RoundResult) -> String {
     );
     wrapped(&head, WIDTH).join("\n")
 }
+
+/// Returns the name of the purchase at `place`: A, B, C.
+fn letter(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}

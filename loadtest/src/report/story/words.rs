@@ -1,17 +1,12 @@
 //! A story in one sentence.
 
-use super::LONGEST;
 use super::events;
+use super::{LONGEST, letter};
 use crate::audit::Finding;
 use crate::result::RoundResult;
 use crate::shop::response::ResponseKind;
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Role, Story, StoryEvent, StoryPurchase, StoryStep};
-
-/// Returns the name of the purchase at `place`: A, B, C.
-pub(super) fn letter(place: usize) -> char {
-    char::from(b'A' + (place % 26) as u8)
-}
 
 /// Returns the result of a step, and the number of times where it was taken several times.
 pub(super) fn result(step: &StoryStep) -> String {
