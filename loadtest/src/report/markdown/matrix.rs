@@ -162,13 +162,14 @@ fn legend(cells: &[Cell]) -> String {
     let repeats = cells.iter().map(|cell| cell.rounds.len()).max().unwrap_or(0);
     let bound = upper_bound_95(repeats.max(1)) * 100.0;
     format!(
-        "Empty: not played. A number is units of stock: the median over the repeats, [smallest to largest] where they \
-         differ; of several findings the gravest. `stuck`: units were left and nobody could buy any more. `overlap`: \
-         two purchases held the lock of the item at one time; it decides nothing. `busy`: the longest time in which \
-         nobody could buy, from {BUSY_FROM_S} s on: from one sale to the next, or from the start of the attack to the \
-         first, where a buyer was told busy or got no answer in between; only time in which somebody was asking \
-         counts. `holds {repeats}/{repeats}` is not never: at 95 % confidence a violation in up to {bound:.0} % of \
-         such rounds is still possible. `!!` marks what is not as the strategy claims, `??` what was no test."
+        "Empty: not played. A number is units of stock: the median over the repeats, [smallest to largest] where \
+         they differ; of several findings the gravest. `stuck`: units were left and nobody could buy any more. \
+         `overlap`: two purchases held the lock of the item at one time; the verdict does not depend on it. \
+         `busy`: the longest time in which nobody could buy, from {BUSY_FROM_S} s on: from one sale to the next, \
+         or from the start of the attack to the first, where a buyer was told busy or got no answer in between; \
+         only time with an open request counts. `holds {repeats}/{repeats}` is not never: at 95 % confidence a \
+         violation in up to {bound:.0} % of such rounds is still possible. `!!` marks a trial that is not as the \
+         strategy claims, `??` a trial that decides nothing."
     )
 }
 

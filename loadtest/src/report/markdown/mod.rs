@@ -56,11 +56,11 @@ pub(super) fn with_warning(run: &RunResult, text: String) -> String {
 
 /// The legend of the long table.
 const ROWS_LEGEND: &str = "\
-Units of stock; median of the repeats, [smallest to largest] where they differ. Latency in ms, median / slowest, from \
-the intended start to the last byte, for each kind of answer apart. Played once more: rounds that were no test by \
-chance, once each. Overlap: pairs of purchases that held the lock of the item at one time, and the longest time that two \
-shared; it decides nothing, for the store may have refused one of them. Longest wait: for the lock. Jain: the index of \
-fairness over the buyers' waits, 1 where all waited equally long, 1/n where one of n did all the waiting. These three \
-are of the repeats that are traced, and `-` without a trace and without a lock. Finished / undone: purchases \
-that hung between two stores until the shop's reconciler came, and the longest time that one did; `-` where no instance \
-tells of it.";
+Units of stock; median of the repeats, [smallest to largest] where they differ. Latency in ms, median / slowest, \
+from the intended start to the last byte, for each kind of answer apart. Played once more: rounds that decided \
+nothing by chance, once each. Overlap: pairs of purchases that held the lock of the item at one time, and the \
+longest time that two shared; the verdict does not depend on it, since the store may have refused one of them. \
+Longest wait: for the lock. Jain: the index of fairness over the buyers' waits: 1 if all waited equally long, 1/n if \
+one of n did all the waiting. These three come from the traced repeats; `-` without a trace or without a lock. \
+Finished / undone: purchases that were half done in two stores until the shop's reconciler came, and the longest \
+such time; `-` where no instance reports it.";
