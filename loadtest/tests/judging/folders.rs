@@ -34,7 +34,18 @@ fn every_threat_has_a_file_of_its_name_and_every_file_is_in_the_list() {
         listed.iter().collect::<BTreeSet<_>>().len(),
         "two threats have one name"
     );
-    assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), modules("threats"));
+    let (listed, files) = (listed.into_iter().collect::<BTreeSet<_>>(), modules("threats"));
+    let unlisted: Vec<_> = files.difference(&listed).collect();
+    assert!(
+        unlisted.is_empty(),
+        "add a line `mod NAME;` to loadtest/src/threats/mod.rs, and in the file a `pub(super) const THREAT: Threat` of the \
+         same name with dashes, for: {unlisted:?}"
+    );
+    let without_file: Vec<_> = listed.difference(&files).collect();
+    assert!(
+        without_file.is_empty(),
+        "no file has the name of these threats: {without_file:?}"
+    );
 }
 
 #[test]
