@@ -2,7 +2,7 @@
 //! stores received.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use app::domain::Outcome;
 use app::strategies::Entry;
@@ -123,6 +123,9 @@ fn assert_declared(entry: &Entry, seen: &[Seeing]) {
     }
 }
 
+/// A renewal that was aborted at the release of its lock may still be on its way: a store receives it a little later.
+const LATE_COMMANDS_WITHIN: Duration = Duration::from_secs(30);
+
 /// The number of waits, lost attempts, rollbacks, renewals and wake-ups differs each time, but both sides count the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
@@ -140,11 +143,20 @@ async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
             let keys: Vec<_> = (0..8).map(|n| format!("k-{}", n % 6)).collect();
             let work = Duration::from_millis(30);
             join_all(keys.iter().map(|key| observed.buy(&listed, &item, key, work))).await;
-            let (seen, received) = observed.since().await;
+            let (mut seen, received) = observed.since().await;
+            let mut received = vec![received];
             if measured {
-                let workers = declared(&seen, false);
-                let both = [without_refused_transactions(&seen), workers];
-                assert_eq!(counted(both), counted([received]), "{called}");
+                let deadline = Instant::now() + LATE_COMMANDS_WITHIN;
+                loop {
+                    let both = counted([without_refused_transactions(&seen), declared(&seen, false)]);
+                    if both == counted(received.clone()) {
+                        break;
+                    }
+                    assert!(Instant::now() < deadline, "{called}: {both:?}, {:?}", counted(received));
+                    let (late, received_late) = observed.since().await;
+                    seen.extend(late);
+                    received.push(received_late);
+                }
             }
         }
     }

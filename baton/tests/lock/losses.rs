@@ -130,7 +130,7 @@ async fn a_holder_and_a_waiter_survive_cut_connections() {
 async fn a_queue_that_redis_lost_forms_again() {
     let mut world = World::start().await;
     let settings = Settings {
-        grace: Duration::from_millis(60),
+        grace: Duration::from_millis(500),
         ..patient()
     };
     let process = world.process(settings).await;

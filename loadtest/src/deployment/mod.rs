@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::deployment::requirement::Requirement;
 use crate::facts::{StorePair, Urls};
+use crate::http::BACK_WITHIN;
 use crate::shop::catalogue::Strategy;
 use crate::shop::instances::Instances;
 use crate::shop::{Address, ShopClient};
@@ -39,7 +40,7 @@ impl Deployment {
     /// When no instance answers, or the HTTP client cannot be built.
     pub async fn remote(at: Address, admins: Vec<String>, urls: Urls) -> Result<Self> {
         let instances = Instances::at(admins)?;
-        let count = instances.answering().await;
+        let count = instances.answering_within(BACK_WITHIN).await;
         if count == 0 {
             bail!("no instance answers at {}: is a shop running there?", instances.urls());
         }

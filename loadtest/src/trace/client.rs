@@ -14,7 +14,7 @@ use crate::http;
 use crate::shop::ShopClient;
 
 /// The longest time in which an instance begins or ends a trace.
-const BEGINS_WITHIN: Duration = Duration::from_secs(1);
+const BEGINS_WITHIN: Duration = Duration::from_secs(5);
 
 /// The longest time in which an instance gives its trace. Another round may meanwhile kill the instance or pause it for
 /// seconds.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// The longest wait for a reaction of the program, long enough for a busy machine.
-pub const SOON: Duration = Duration::from_secs(60);
+pub const SOON: Duration = Duration::from_secs(180);
 
 /// A load of a run: small enough for a test, large enough that a race is lost in every round.
 pub const SMALL: [&str; 10] = [

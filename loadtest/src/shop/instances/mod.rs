@@ -54,13 +54,13 @@ impl Instances {
     /// Returns how many instances answer. Two addresses are one instance if their answers give the same name. Without
     /// names an IPv4 address and an IPv6 address count as one: `localhost` is 127.0.0.1 and ::1.
     pub async fn answering(&self) -> usize {
-        let responses = join_all(
-            self.addresses()
-                .await
-                .into_iter()
-                .map(async |at| (at, self.ask(at).await)),
-        )
-        .await;
+        self.answering_within(ANSWERS_WITHIN).await
+    }
+
+    /// Does the same, with this limit for each answer.
+    pub async fn answering_within(&self, limit: Duration) -> usize {
+        let addresses = self.addresses().await.into_iter();
+        let responses = join_all(addresses.map(async |at| (at, self.ask_within(at, limit).await))).await;
         let (mut names, mut v4, mut v6) = (HashSet::new(), 0_usize, 0_usize);
         for (at, response) in responses {
             match response {
