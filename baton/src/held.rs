@@ -34,7 +34,8 @@ impl Held {
     }
 
     /// Returns the fencing token: a number above that of every earlier holder. The store that you write to must refuse
-    /// a number below the highest one that it has seen.
+    /// a number below the highest one that it has seen, and every write after a read that another holder's write has
+    /// made stale: see the [rule](crate#the-rule-for-the-store).
     pub fn fence(&self) -> u64 {
         match &self.0 {
             HoldKind::Redis(hold) => hold.fence,

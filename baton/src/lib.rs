@@ -16,8 +16,7 @@
 //!   short grace. The first renewal extends it to the whole lease, and a dead process does not renew.
 //!
 //! **A lease is not mutual exclusion.** A process that was stopped for longer than its lease continues as if it held
-//! the lock. Send [`Held::fence`] with every write, and let the store refuse a fence below the highest one that it has
-//! seen.
+//! the lock. Send [`Held::fence`] with every write, and let the store decide by the rule below.
 //!
 //! ```no_run
 //! # async fn sell() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,13 +25,37 @@
 //! let client = redis::Client::open("redis://127.0.0.1")?;
 //! let baton = Baton::connect(client, Settings::default()).await?;
 //! let held = baton.lock("sku-1").await?;
-//! // UPDATE ... SET fence = ? WHERE fence < ?, with held.fence()
+//! // SELECT num, fence FROM stock WHERE id = 'sku-1' -- the fence that is seen
+//! // UPDATE stock SET num = ?, fence = held.fence() WHERE id = 'sku-1' AND fence = seen AND fence < held.fence()
 //! if !held.is_lost() {
 //!     held.release().await?;
 //! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # The rule for the store
+//!
+//! A store that keeps the fence of its last writer beside the value accepts a write if both are true:
+//!
+//! 1. the fence is higher than every one that has written: `fence < mine`;
+//! 2. nobody has written since this holder read: `fence = seen`.
+//!
+//! The first condition alone is **not enough**. It refuses an old holder that writes after a new one. It does not
+//! refuse an old holder that writes between the read and the write of the new one, which then overwrites it:
+//!
+//! ```text
+//! A: fence 33; reads 2; stopped for longer than its lease
+//!                     B: fence 34; reads 2
+//! A: writes 1 where fence < 33 -> written
+//!                     B: writes 1 where fence < 34 -> written: two sold, and one is left
+//!                     B: writes 1 where fence = 0 and fence < 34 -> refused: A's 33 is there
+//! ```
+//!
+//! The example `stock` has both statements, and a test runs this order of events on MariaDB.
+//!
+//! The fences rise also after Redis has lost its data, because the count begins with the time of Redis. If Redis loses
+//! its data while its clock is behind the last fence, the store refuses everybody until the clock is past it.
 //!
 //! # Requirements
 //!

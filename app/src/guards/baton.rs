@@ -3,13 +3,13 @@
 //! ```text
 //! A: acquire -> owner, fence 33
 //!                     B: acquire -> place 0 in the queue; waits for a message
-//! A: read, write where fence < 33, order
+//! A: read (last fence 32), write where fence = 32, order
 //! A: release -- one script: B is the owner, fence 34; PUBLISH to B's process
-//!                     B: woken; read, write where fence < 34, order
+//!                     B: woken; read (last fence 33), write where fence = 33, order
 //! ```
 //!
 //! Waiters are served first come, first served, and no waiter is woken only to race. The lease can end while its holder
-//! works, as with every lease: then the store refuses the write with the older fence, as with `fenced`.
+//! works, as with every lease: then the store refuses the older fence, and a write after another's, as with `fenced`.
 //! Cost: two round trips, one for a handoff; a renewal each third of a lease.
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! A: SET lock a NX PX 1000 at 1, 2, 3, 4, 5 -> OK at three or more, within the lease: taken
 //!                     B: the same -> OK at two: too few; compare-and-delete at all; retries after a pause
 //! (servers 1 and 2 fail)
-//! A: compare-and-delete at 3, 4, 5
+//! A: compare-and-delete at 1, 2, 3, 4, 5 -> deleted at three
 //! ```
 //!
 //! It survives the failure of any two servers. Like every lease it does not survive a holder that outlives it: the

@@ -20,6 +20,27 @@ async fn a_holder_learns_that_its_lock_is_gone() {
     assert_eq!(held.release().await.unwrap(), Released::TooLate);
 }
 
+/// The first renewal comes before the grace is over, and finds another owner.
+#[tokio::test]
+async fn a_holder_whose_lock_is_anothers_learns_that_it_is_lost_and_does_not_renew_it() {
+    let mut world = World::start().await;
+    let grace = Duration::from_millis(600);
+    let process = world.process(Settings { grace, ..patient() }).await;
+    let held = lock(&process).await;
+    let owner = &Baton::keys(LOCK)[0];
+    let lease_ms = 10 * LONG.as_millis() as u64;
+    let _: () = world.redis.pset_ex(owner, "another:0:1", lease_ms).await.unwrap();
+    assert!(timeout(LONG / 2, held.lost()).await.is_ok(), "it renews the lock of another");
+    let left: (String, u64) = (
+        world.redis.get(owner).await.unwrap(),
+        world.redis.pttl(owner).await.unwrap(),
+    );
+    assert_eq!(left.0, "another:0:1");
+    assert!(left.1 > LONG.as_millis() as u64, "the lease of another is now as long as ours");
+    assert_eq!(held.release().await.unwrap(), Released::TooLate);
+    assert_eq!(world.redis.get::<_, String>(owner).await.unwrap(), "another:0:1");
+}
+
 #[tokio::test]
 async fn a_holder_that_cannot_renew_learns_it_from_its_own_clock() {
     let world = World::start().await;
