@@ -1,10 +1,10 @@
 //! DECR first, check afterwards: a purchase that finds a negative counter gives its units back.
 //!
 //! ```text
-//! A: DECRBY 1    -- 0: HSET order, sold
-//!                     B: DECRBY 1     -- -1: INCRBY 1, sold out
-//! C: DECRBY 1    -- 0
-//! C: (killed)    -- neither order nor undo: the unit is lost
+//! A: SADD claim, DECRBY 1    -- 0
+//! A: (killed)                -- neither order nor undo: the unit is lost
+//!                             B: SADD claim, DECRBY 1      -- -1: too much
+//!                             B: INCRBY 1, SREM claim      -- 0: sold out
 //! ```
 //!
 //! Each step is relative, so no update is lost. But a sale takes several steps, and no process completes it for a

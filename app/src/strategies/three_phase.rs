@@ -9,9 +9,10 @@
 //!                     B: take -> the same unit, sold again
 //! ```
 //!
-//! There is no log, and no participant waits for a dead coordinator. Without news it rolls back before its pre-commit,
-//! as MariaDB does when the connection ends, and commits after it. Both agree only if both have heard the same.
-//! Cost: eleven round trips.
+//! Without news a participant rolls back before its pre-commit, as MariaDB does when the connection ends, and commits
+//! after it. Ours: it asks nobody. By Skeen's termination protocol the participants compare what they have heard, and
+//! all commit if one has the pre-commit: that survives this crash, and only a partition breaks it. A branch that is not
+//! prepared ends with its connection, so nobody could ask MariaDB for its vote. Cost: eleven round trips.
 
 use std::sync::Arc;
 
