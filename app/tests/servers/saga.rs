@@ -1,9 +1,10 @@
 //! The units that a saga gives back, and steps that come too late for it.
 
 use app::domain::Outcome;
+use redis::{AsyncCommands, Script};
 use sqlx::raw_sql;
 
-use crate::harness::{Instance, PurchaseRequest, stores_of_its_own};
+use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own};
 use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
@@ -67,4 +68,33 @@ async fn a_late_step_of_a_compensated_saga_is_refused() {
         let found = instance.ledger("redis+sql", &item).await;
         assert_eq!(found.left_and_sold(), ledger, "{place}");
     }
+}
+
+/// Two reconcilers may compensate a saga at the same time, and a purchase with them.
+#[tokio::test(flavor = "multi_thread")]
+async fn units_that_are_given_back_twice_come_back_once() {
+    let instance = Instance::lab().await;
+    let item = instance.quiet_sale(1).await;
+    crash(instance.stores(), SAGA, LONG, (&item, "k"), At::Named("record")).await;
+    let taken = format!("saga:{{{item}}}");
+    let sagas: Vec<String> = instance.redis.clone().hkeys(&taken).await.unwrap();
+    let [saga] = &sagas[..] else {
+        panic!("one saga has taken units: {sagas:?}")
+    };
+    let script = Script::new(include_str!("../../src/strategies/saga/give_back.lua"));
+    let mut given_back = Vec::new();
+    for _ in 0..2 {
+        let given: i64 = script
+            .key(format!("stock:{{{item}}}"))
+            .key(&taken)
+            .key(format!("saga-compensated:{{{item}}}:{saga}"))
+            .arg(saga)
+            .arg(60_000)
+            .invoke_async(&mut instance.redis.clone())
+            .await
+            .unwrap();
+        given_back.push(given);
+    }
+    assert_eq!(given_back, [1, 0]);
+    assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (1, 0));
 }

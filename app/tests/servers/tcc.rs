@@ -1,9 +1,10 @@
 //! Steps of tcc that come too early, too late, or never.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use app::domain::Outcome;
-use redis::Script;
+use redis::{AsyncCommands, Script};
 
 use crate::harness::{Instance, LONG, PurchaseRequest, SHORT};
 use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
@@ -84,15 +85,50 @@ async fn a_cancel_that_comes_before_its_try_frees_nothing_and_the_late_try_is_re
     );
 }
 
+/// A reconciler and a purchase may confirm at the same time, and a reply of confirm may be lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_confirmed_transaction_is_not_cancelled_and_a_second_confirm_changes_nothing() {
+    let instance = Instance::lab().await;
+    let item = instance.quiet_sale(1).await;
+    crash(instance.stores(), TCC, LONG, (&item, "k"), At::Named("record")).await;
+    let key = format!("tcc:{{{item}}}");
+    let known = async || {
+        let known: BTreeMap<String, String> = instance.redis.clone().hgetall(&key).await.unwrap();
+        known
+    };
+    let before = known().await;
+    let (order, text) = before.iter().find(|(_, text)| text.starts_with("confirmed ")).unwrap();
+    let transaction = text.split(' ').nth(1).unwrap();
+    assert_eq!(cancel_order(&instance, &item, order, transaction).await, "confirmed");
+    let confirm = Script::new(include_str!("../../src/strategies/tcc/confirm.lua"));
+    let word: String = confirm
+        .key(&key)
+        .key("tcc-deadlines")
+        .arg(order)
+        .arg(transaction)
+        .arg(format!("{item} {order}"))
+        .arg(LONG.as_millis() as u64)
+        .invoke_async(&mut instance.redis.clone())
+        .await
+        .unwrap();
+    assert_eq!(word, "confirmed");
+    assert_eq!(known().await, before);
+    assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (0, 0));
+}
+
 /// Cancels a transaction as tcc does.
 async fn cancel(instance: &Instance, item: &str, transaction: &str) -> String {
+    cancel_order(instance, item, "an order", transaction).await
+}
+
+async fn cancel_order(instance: &Instance, item: &str, order: &str, transaction: &str) -> String {
     let script = Script::new(include_str!("../../src/strategies/tcc/cancel.lua"));
     let (word, _): (String, i64) = script
         .key(format!("stock:{{{item}}}"))
         .key(format!("tcc:{{{item}}}"))
         .key("tcc-deadlines")
         .key(format!("tcc-cancelled:{{{item}}}:{transaction}"))
-        .arg("an order")
+        .arg(order)
         .arg(transaction)
         .arg("a deadline")
         .arg(60_000)

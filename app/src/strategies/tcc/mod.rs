@@ -9,7 +9,10 @@
 //! ```
 //!
 //! Confirm decides, and only one of confirm and cancel succeeds. After a confirm the reconciler enters the order if its
-//! purchase did not. A cancel that comes before its try is remembered, and the try is refused. Cost: four round trips.
+//! purchase did not. A cancel that comes before its try is remembered, and the try is refused. Ours: one participant
+//! reserves, and the order is entered after its confirm, without a try. So a confirm is refused only before anything is
+//! final. With two participants one could be confirmed, and the reservation of the other have expired: half a sale.
+//! Cost: four round trips.
 
 mod transactions;
 
