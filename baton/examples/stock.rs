@@ -41,13 +41,7 @@ pub async fn read(sql: &MySqlPool, id: &str) -> sqlx::Result<Seen> {
 }
 
 /// Takes one unit by `statement`, which is [`RULE`]. Returns false when the store refuses: then nothing was sold.
-pub async fn sell_one(
-    sql: &MySqlPool,
-    statement: &'static str,
-    id: &str,
-    seen: Seen,
-    mine: u64,
-) -> sqlx::Result<bool> {
+pub async fn sell_one(sql: &MySqlPool, statement: &'static str, id: &str, seen: Seen, mine: u64) -> sqlx::Result<bool> {
     let update = query(statement).bind(seen.num - 1).bind(mine).bind(id);
     let written = update.bind(seen.fence).bind(mine).execute(sql).await?;
     Ok(written.rows_affected() == 1)
@@ -63,7 +57,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let baton = Baton::connect(redis::Client::open(redis)?, Settings::default()).await?;
     let sql = MySqlPool::connect(&sql).await?;
     raw_sql(TABLE).execute(&sql).await?;
-    query("insert ignore into baton_stock (id, num) values ('sku-1', 10)").execute(&sql).await?;
+    query("insert ignore into baton_stock (id, num) values ('sku-1', 10)")
+        .execute(&sql)
+        .await?;
     let held = baton.lock("sku-1").await?;
     let seen = read(&sql, "sku-1").await?;
     let is_sold = seen.num > 0 && sell_one(&sql, RULE, "sku-1", seen, held.fence()).await?;

@@ -46,7 +46,9 @@ async fn late_holder_writes_first(statement: &'static str) -> (bool, bool, i64) 
     let holder = process.lock("sku-1").await.unwrap();
     assert!(late.fence() < holder.fence());
     let seen = read(&sql, "sku-1").await.unwrap();
-    let late_sold = sell_one(&sql, statement, "sku-1", seen_by_late, late.fence()).await.unwrap();
+    let late_sold = sell_one(&sql, statement, "sku-1", seen_by_late, late.fence())
+        .await
+        .unwrap();
     let sold = sell_one(&sql, statement, "sku-1", seen, holder.fence()).await.unwrap();
     (late_sold, sold, read(&sql, "sku-1").await.unwrap().num)
 }

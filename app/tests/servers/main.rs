@@ -36,6 +36,7 @@ mod outbox;
 mod queues;
 mod received;
 mod reconciled;
+mod redlock;
 mod refusal;
 mod round_trips;
 mod saga;

@@ -30,13 +30,19 @@ async fn a_holder_whose_lock_is_anothers_learns_that_it_is_lost_and_does_not_ren
     let owner = &Baton::keys(LOCK)[0];
     let lease_ms = 10 * LONG.as_millis() as u64;
     let _: () = world.redis.pset_ex(owner, "another:0:1", lease_ms).await.unwrap();
-    assert!(timeout(LONG / 2, held.lost()).await.is_ok(), "it renews the lock of another");
+    assert!(
+        timeout(LONG / 2, held.lost()).await.is_ok(),
+        "it renews the lock of another"
+    );
     let left: (String, u64) = (
         world.redis.get(owner).await.unwrap(),
         world.redis.pttl(owner).await.unwrap(),
     );
     assert_eq!(left.0, "another:0:1");
-    assert!(left.1 > LONG.as_millis() as u64, "the lease of another is now as long as ours");
+    assert!(
+        left.1 > LONG.as_millis() as u64,
+        "the lease of another is now as long as ours"
+    );
     assert_eq!(held.release().await.unwrap(), Released::TooLate);
     assert_eq!(world.redis.get::<_, String>(owner).await.unwrap(), "another:0:1");
 }
