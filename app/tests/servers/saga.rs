@@ -2,7 +2,7 @@
 
 use app::domain::Outcome;
 use redis::{AsyncCommands, Script};
-use sqlx::raw_sql;
+use sqlx::{query, raw_sql};
 
 use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own};
 use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
@@ -68,6 +68,24 @@ async fn a_late_step_of_a_compensated_saga_is_refused() {
         let found = instance.ledger("redis+sql", &item).await;
         assert_eq!(found.left_and_sold(), ledger, "{place}");
     }
+}
+
+/// A reconciler has decided to compensate it, and has not given its units back yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saga_that_is_being_compensated_enters_no_order() {
+    let instance = alone().await;
+    let item = instance.quiet_sale(1).await;
+    let elsewhere = Elsewhere::open(instance.stores(), SAGA, LEASE, At::Named("record")).await;
+    let claimed = async {
+        elsewhere.stopped().await;
+        let claim = query("update saga set compensating = true where item = ?").bind(&item);
+        claim.execute(&instance.sql).await.unwrap();
+        elsewhere.release();
+    };
+    let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), claimed);
+    assert_eq!(late.unwrap(), Outcome::Busy);
+    settled(&reconciling(&instance).await, &item).await;
+    assert_eq!(instance.ledger("redis+sql", &item).await.left_and_sold(), (1, 0));
 }
 
 /// Two reconcilers may compensate a saga at the same time, and a purchase with them.
