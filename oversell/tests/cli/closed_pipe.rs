@@ -18,7 +18,7 @@ fn closed() -> Stdio {
 fn a_reader_of_results_who_has_gone_is_no_error() {
     let result = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../results/2026-11-24-lock-against-watch-1-item"
+        "/../results/2026-11-25-lock-against-watch-1-item"
     );
     for arguments in [&["--help"][..], &["--version"], &["doctor"], &["report", result]] {
         let seen = output(arguments);
