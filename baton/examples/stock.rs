@@ -17,10 +17,6 @@ pub const TABLE: &str = "create table if not exists baton_stock (
 /// The rule: nobody has written since the read, and no higher fence has written.
 pub const RULE: &str = "update baton_stock set num = ?, fence = ? where id = ? and fence = ? and fence < ?";
 
-/// Not enough: a late holder may have written since the read.
-#[allow(dead_code, reason = "the test shows that it oversells")]
-pub const NOT_ENOUGH: &str = "update baton_stock set num = ?, fence = ? where id = ? and ? is not null and fence < ?";
-
 /// The stock as a holder read it.
 #[derive(Clone, Copy)]
 pub struct Seen {

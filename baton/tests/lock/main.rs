@@ -3,9 +3,12 @@
 
 mod crowd;
 mod cuts;
+#[path = "../../examples/stock.rs"]
+mod example;
 mod handoff;
 mod hook;
 mod leaving;
 mod losses;
 mod silence;
+mod stock;
 mod world;

@@ -10,6 +10,7 @@ mod example;
 mod famous;
 mod faults;
 mod harness;
+mod interrupted;
 mod lesson;
 mod reachable;
 mod readme;
