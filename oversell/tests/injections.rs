@@ -144,6 +144,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             publics: shop.publics(),
             one_at_a_time: false,
             injection: Some(&ODD_DELIVERIES),
+            phase: None,
         };
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
         let orders = sale.observe_at_rest(false).await.unwrap().facts.orders;

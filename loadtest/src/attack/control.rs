@@ -1,7 +1,7 @@
 //! The interface of an injection to the attack that goes on.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -30,6 +30,7 @@ pub struct AttackControl<'a> {
     running: &'a Running,
     orders: HashMap<usize, mpsc::Sender<SendOrder>>,
     incidents: Mutex<Vec<Incident>>,
+    mistimed: OnceLock<&'static str>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -40,6 +41,7 @@ impl<'a> AttackControl<'a> {
             running,
             orders: running.take_order_senders(),
             incidents: Mutex::default(),
+            mistimed: OnceLock::new(),
         }
     }
 
@@ -52,6 +54,16 @@ impl<'a> AttackControl<'a> {
             from,
             to,
         });
+    }
+
+    /// Notes why the round proves nothing although the fault struck: it came at another moment than the one that is
+    /// tried. The first reason counts.
+    pub fn mistime(&self, why: &'static str) {
+        self.mistimed.get_or_init(|| why);
+    }
+
+    pub(super) fn mistimed(&self) -> Option<&'static str> {
+        self.mistimed.get().copied()
     }
 
     pub(super) fn into_incidents(self) -> Vec<Incident> {

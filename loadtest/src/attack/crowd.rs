@@ -136,17 +136,18 @@ async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Resul
     };
     let shop = shop.context("a fault cannot be injected into a shop of which only the public address is known")?;
     // The control is dropped before the shop is healed, so that the injection's buyers go on.
-    let (struck, incidents) = {
+    let (struck, mistimed, incidents) = {
         let control = AttackControl::new(shop, running);
         let struck = (injection.run)(&control).await?;
         control.release_buyers();
-        (struck, control.into_incidents())
+        (struck, control.mistimed(), control.into_incidents())
     };
     shop.heal().await?;
     let fault = if struck {
         FaultSeen::Struck {
             healed: Instant::now(),
             explains: injection.explains,
+            mistimed,
         }
     } else {
         FaultSeen::Missed

@@ -18,6 +18,7 @@ pub use injection::Injection;
 pub use running::most_purchases;
 pub use send_order::{ResponsePair, SendOptions};
 
+use crate::phase::Phase;
 use crate::sale::sale_set::SaleSet;
 
 /// The plan of one attack.
@@ -30,6 +31,8 @@ pub struct Attack {
     pub one_at_a_time: bool,
     /// The fault of the attack, if there is one.
     pub injection: Option<&'static Injection>,
+    /// The phase in which the fault comes, where the threat is played in several.
+    pub phase: Option<Phase>,
 }
 
 impl Attack {

@@ -52,6 +52,8 @@ pub enum FaultSeen {
         healed: Instant,
         /// The missing responses that it explains, of purchases that were sent before.
         explains: ExplainedUnknowns,
+        /// Why the round proves nothing all the same: the fault came at another moment than the one that is tried.
+        mistimed: Option<&'static str>,
     },
     /// It did not strike: the round proves nothing.
     Missed,

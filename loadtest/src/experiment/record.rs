@@ -53,7 +53,7 @@ impl<'a> Record<'a> {
         true
     }
 
-    /// Returns the outcome of earlier repeats of this round.
+    /// Returns the outcome of earlier repeats of this round, in the same phase.
     pub(super) fn earlier(&self, round: &Round) -> Earlier {
         let kept = self.kept();
         Earlier {
@@ -85,6 +85,7 @@ impl Kept {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
                 && result.threat == round.threat.name
+                && result.phase == round.phase
                 && result.instances == round.instances
         })
     }

@@ -5,17 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{ServerKind, Service};
-use tokio::time::sleep;
 
-use super::hold;
-use crate::attack::{AttackControl, SendOptions};
+use super::moment;
+use crate::attack::AttackControl;
 use crate::http::BACK_WITHIN;
 use crate::trace::IncidentKind;
-
-/// The business time of that purchase: well below a lease, so that its lock does not expire by itself.
-const WORK: Duration = Duration::from_millis(600);
-
-const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// The time for which connections lie idle before their store goes. The shop that is started here tests a connection
 /// that lay idle this long. Without that test its dead connections would stop all sales when the store is back.
@@ -42,23 +36,13 @@ pub(crate) async fn play_first_wave(control: &AttackControl<'_>) -> bool {
     has_begun
 }
 
-/// Sends one purchase that works for long, and applies `act` to the stores meanwhile. Others buy afterwards. Returns
-/// the result of `act`.
+/// Sends one purchase that holds its lock for long, and applies `act` to the stores meanwhile, in the phase of the
+/// round. Others buy afterwards. Returns the result of `act`.
 pub(crate) async fn act_during_purchase<T: Send + 'static>(
     control: &AttackControl<'_>,
     act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let mut outcome = None;
-    let at_work = SendOptions {
-        work: Some(WORK),
-        ..SendOptions::default()
-    };
-    let action = async {
-        sleep(AT_WORK_AFTER).await;
-        outcome = Some(on_stores(control, act).await);
-    };
-    hold::with_competitors(control, at_work, action).await?;
-    outcome.context("the purchase ended before anything was done to the stores")?
+    moment::lose_lock(control, on_stores(control, act)).await
 }
 
 /// Applies `act` to the stores on a blocking thread: it takes a while.

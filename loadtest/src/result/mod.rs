@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Evidence, Findings, Verdict};
 use crate::follow_up::SaleSetFollowUp;
+use crate::phase::Phase;
 use crate::plan::Round;
 use crate::plan::soak::Soak;
 use crate::responses::latency::Latency;
@@ -79,6 +80,9 @@ pub struct RoundResult {
     pub family: Option<String>,
     /// Name of the threat or control.
     pub threat: String,
+    /// The phase in which the fault came, where the threat is played in several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub phase: Option<Phase>,
     /// Instances behind the proxy.
     pub instances: usize,
     /// Buyers at once.
@@ -240,6 +244,7 @@ impl RoundResult {
             strategy: round.strategy.name.clone(),
             family: round.strategy.family.clone(),
             threat: round.threat.name.to_owned(),
+            phase: round.phase,
             instances: round.instances,
             buyers: round.load.buyers,
             stock: round.load.stock,

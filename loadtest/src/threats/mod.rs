@@ -27,6 +27,7 @@ use anyhow::{Result, bail};
 
 use crate::attack::Injection;
 use crate::deployment::requirement::Requirement;
+use crate::phase::Phase;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::text::{MAX_NAME, nearest, one_line};
@@ -45,6 +46,9 @@ pub struct Threat {
     /// Whether the threat can break anything in this strategy, by its family, its stores and its steps. If not, nothing
     /// is played.
     pub is_about: fn(&Strategy) -> bool,
+    /// The phases in which its fault comes to this strategy, each in a round of its own. Without any, there is one round,
+    /// and the threat chooses the moment.
+    pub phases: fn(&Strategy) -> Vec<Phase>,
     /// The instance counts on which it is played, of those that the user asked for.
     pub instances: InstanceCounts,
     /// The load of a round, made from the load that the user asked for.
@@ -82,6 +86,7 @@ impl Threat {
         title: "",
         is_control: false,
         is_about: |_| true,
+        phases: |_| Vec::new(),
         instances: InstanceCounts::SmallestOfSeveral,
         load: |asked, _| asked,
         mostly_waits: false,

@@ -1,6 +1,8 @@
 //! Redis fails over to a replica that lacks the latest changes. The replica is cut off and promoted. The old Redis goes
 //! on serving until it is killed (SIGKILL) while a purchase is at work. Then the replica takes over its address,
-//! without any change of stock, orders and locks since the cut. The round counts only if such changes were lost.
+//! without any change of stock, orders and locks since the cut. A lock that lies there alone is lost in several phases:
+//! before a renewal, after a renewal and right before the write. The round counts only if changes were lost, and the
+//! trace shows that the purchase held its lock when the old Redis was killed.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,7 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 use crate::trace::IncidentKind;
 
 /// The time for which both serve: longer than a lease of the shop that is started here.
@@ -24,6 +27,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     empties_a_store: true,
     is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    phases: |strategy| Phase::of_lock_in(strategy, "redis"),
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServerKind::Redis)],
     injection: Some(Injection {

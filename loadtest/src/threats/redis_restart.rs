@@ -1,5 +1,7 @@
 //! Redis is killed (SIGKILL) while a purchase is at work, and started again empty. It keeps nothing on disk, so stock,
-//! orders and locks are gone. The round counts only if something was sold before the kill.
+//! orders and locks are gone. A lock that lies there alone is lost in several phases: before a renewal, after a renewal
+//! and right before the write. The round counts only if something was sold before the kill, and the trace shows that the
+//! purchase held its lock then.
 
 use stack::ServerKind;
 
@@ -8,6 +10,7 @@ use crate::attack::Injection;
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
@@ -16,6 +19,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     empties_a_store: true,
     is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    phases: |strategy| Phase::of_lock_in(strategy, "redis"),
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServerKind::Redis)],
     injection: Some(Injection {

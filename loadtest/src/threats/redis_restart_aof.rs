@@ -1,6 +1,7 @@
 //! Redis is killed (SIGKILL) while a purchase is at work, and started again with all its data. For this round it writes
 //! every change to disk before it answers (`appendonly yes`, `appendfsync always`), so stock, orders and locks are
-//! there. The round counts only if something was sold before the kill and Redis wrote to disk.
+//! there. The round counts only if something was sold before the kill, Redis wrote to disk, and the trace shows that the
+//! purchase held its lock then.
 
 use anyhow::Result;
 use stack::ServerKind;
@@ -10,6 +11,7 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
@@ -17,6 +19,7 @@ pub(super) const THREAT: Threat = Threat {
     title: "Redis restarts from its AOF",
     mostly_waits: true,
     is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    phases: |strategy| Phase::of_kept_lock_in(strategy, "redis"),
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServerKind::Redis)],
     injection: Some(Injection {

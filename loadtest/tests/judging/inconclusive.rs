@@ -103,6 +103,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                     s.expected.fault = Some(FaultSeen::Struck {
                         healed,
                         explains: ExplainedUnknowns::All,
+                        mistimed: None,
                     });
                     let after = s.later(4, ResponseKind::SoldOut, None, 3);
                     s.responses.attack.push(after);

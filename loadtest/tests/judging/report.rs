@@ -27,6 +27,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         strategy: strategy.to_owned(),
         family: None,
         threat: threat.to_owned(),
+        phase: None,
         instances,
         buyers: 8,
         stock: 12,
