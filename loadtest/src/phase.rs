@@ -4,6 +4,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use stack::ServiceKind;
 
 use crate::shop::catalogue::Strategy;
 
@@ -51,11 +52,11 @@ impl Phase {
 
     /// Returns the phases for a fault in which `service` loses its data: nothing where the lock is elsewhere, and one
     /// phase where the stock is lost with the lock, because every phase then ends alike.
-    pub fn of_lock_in(strategy: &Strategy, service: &str) -> Vec<Self> {
+    pub fn of_lock_in(strategy: &Strategy, service: ServiceKind) -> Vec<Self> {
         let phases = Self::of_lock(strategy);
-        let is_there = strategy.needs.iter().any(|need| need == service);
+        let is_there = strategy.needs.iter().any(|need| need == service.name());
         let stores = [strategy.store.stock, strategy.store.orders];
-        match (is_there && !phases.is_empty(), stores.contains(&service)) {
+        match (is_there && !phases.is_empty(), stores.contains(&service.name())) {
             (false, _) => Vec::new(),
             (true, true) => vec![Self::AtWork],
             (true, false) => phases,
@@ -64,7 +65,7 @@ impl Phase {
 
     /// Returns the phases for a fault after which `service` has all its data again: one is enough, because no lock is
     /// lost. Nothing where the lock is elsewhere.
-    pub fn of_kept_lock_in(strategy: &Strategy, service: &str) -> Vec<Self> {
+    pub fn of_kept_lock_in(strategy: &Strategy, service: ServiceKind) -> Vec<Self> {
         match Self::of_lock_in(strategy, service).as_slice() {
             [] => Vec::new(),
             _ => vec![Self::AtWork],

@@ -61,9 +61,10 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
     let (of_chance, of_shop) = (InconclusiveReason::of_chance, InconclusiveReason::of_shop);
     let nothing_sold = responses.count(ResponseKind::Sold) == 0;
     let missed = expected.fault == Some(FaultSeen::Missed);
+    let unproven = expected.fault == Some(FaultSeen::Unproven);
     let mistimed = match expected.fault {
         Some(FaultSeen::Struck { mistimed, .. }) => mistimed,
-        Some(FaultSeen::Missed) | None => None,
+        Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
     };
     let rejected = responses.count(ResponseKind::Rejected);
     let instances = instances(expected, responses);
@@ -75,6 +76,7 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
     let reasons = [
         nothing_sold.then(|| of_shop("nothing was sold".to_owned())),
         missed.then(|| of_chance("the fault never struck".to_owned())),
+        unproven.then(|| of_shop("nothing proves that the fault struck".to_owned())),
         mistimed.map(|why| of_chance(why.to_owned())),
         unanswered(expected, responses).map(of_shop),
         (rejected > 0).then(|| {
@@ -211,7 +213,7 @@ fn is_last(responses: &Responses, response: &Response) -> bool {
 fn instances(expected: &Expectation, responses: &Responses) -> usize {
     let healed = match expected.fault {
         Some(FaultSeen::Struck { healed, .. }) => Some(healed),
-        Some(FaultSeen::Missed) | None => None,
+        Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
     };
     let counts = |response: &&Response| healed.is_none_or(|healed| response.sent >= healed);
     let is_decision = |response: &&Response| matches!(response.kind, ResponseKind::Sold | ResponseKind::SoldOut);

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use stack::{Clock, Service};
+use stack::Clock;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
@@ -40,10 +40,10 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         .local_processes()
         .context("the shop was not started here")?;
     let second = local_processes.shop.instances().get(1);
-    let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
+    let all: Vec<(&str, &Clock)> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
         .into_iter()
         .flatten()
-        .filter_map(Service::clock)
+        .filter_map(|process| Some((process.name(), process.clock()?)))
         .collect();
     let jump = async {
         control.note(
@@ -52,9 +52,12 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
             Instant::now(),
             None,
         );
-        all.iter().try_for_each(|clock| clock.run_ahead(JUMP))
+        all.iter().try_for_each(|(_, clock)| clock.run_ahead(JUMP))
     };
     moment::lose_lock(control, jump).await?;
-    let readings = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
+    let readings = all.iter().map(|(_, clock)| clock.told()).collect::<Result<Vec<_>>>()?;
+    for ((process, _), times) in all.iter().zip(&readings).filter(|(_, times)| **times > 0) {
+        control.prove(process, format!("it read a time that was {JUMP:?} ahead {times} times"));
+    }
     Ok(readings.len() == 3 && readings.iter().all(|reading| *reading > 0))
 }

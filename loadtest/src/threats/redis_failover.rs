@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use stack::ServerKind;
+use stack::ServiceKind;
 use tokio::time::sleep;
 
 use super::Threat;
@@ -26,10 +26,10 @@ pub(super) const THREAT: Threat = Threat {
     title: "Redis fails over",
     mostly_waits: true,
     empties_a_store: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
-    phases: |strategy| Phase::of_lock_in(strategy, "redis"),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
+    phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,
@@ -52,6 +52,10 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         Ok((stores.fail_over_redis(failover)?, killed, Instant::now()))
     })
     .await?;
+    control.prove(
+        "redis",
+        format!("the replica that took its place lacks {lost} bytes of writes"),
+    );
     control.note(IncidentKind::FailedOver, "Redis", killed, Some(back));
     Ok(has_begun && lost > 0)
 }

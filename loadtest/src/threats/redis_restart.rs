@@ -3,7 +3,7 @@
 //! and right before the write. The round counts only if something was sold before the kill, and the trace shows that the
 //! purchase held its lock then.
 
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::Injection;
@@ -18,10 +18,10 @@ pub(super) const THREAT: Threat = Threat {
     title: "Redis restarts empty",
     mostly_waits: true,
     empties_a_store: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
-    phases: |strategy| Phase::of_lock_in(strategy, "redis"),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
+    phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,

@@ -4,7 +4,7 @@
 //! purchase held its lock then.
 
 use anyhow::Result;
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
@@ -18,10 +18,10 @@ pub(super) const THREAT: Threat = Threat {
     name: "redis-restart-aof",
     title: "Redis restarts from its AOF",
     mostly_waits: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
-    phases: |strategy| Phase::of_kept_lock_in(strategy, "redis"),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
+    phases: |strategy| Phase::of_kept_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,
