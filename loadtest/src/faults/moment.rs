@@ -12,7 +12,8 @@ use tokio::time::{sleep, timeout};
 use super::hold;
 use crate::attack::{AttackControl, SendOptions};
 use crate::phase::Phase;
-use crate::trace::{Loss, Role, SaleTrace, Trace, TracedPurchase, now_ns};
+use crate::shop::response::Response;
+use crate::trace::{End, Loss, Role, SaleTrace, Trace, TracedPurchase, now_ns};
 
 /// The business time of a purchase without a lock, and the time until the fault meets it.
 const WORK: Duration = Duration::from_millis(600);
@@ -33,104 +34,151 @@ const STILL_FOR: Duration = Duration::from_millis(50);
 /// The longest wait for the phase. After it the fault comes anyway, and the trace shows what it met.
 const SEEN_WITHIN: Duration = Duration::from_millis(600);
 
+/// The renewals of a lease: so many in the time of one lease.
+const RENEWALS: u32 = 3;
+
 /// Sends a purchase, lets `fault` take its lock away in the phase of the round, and lets others buy. Returns the result
 /// of the fault. A round whose fault came at another moment is marked.
 ///
 /// # Errors
 /// Those of the fault; also when the purchase could not be sent.
 pub(crate) async fn lose_lock<T>(control: &AttackControl<'_>, fault: impl Future<Output = Result<T>>) -> Result<T> {
-    let phase = control.attack.phase;
-    let (sent_ns, mut struck) = (now_ns(), None);
+    let moment = control.attack.phase.map(|phase| Moment {
+        phase,
+        lease: control
+            .attack
+            .sale
+            .strategy
+            .lease_ms
+            .map_or(LEASE, Duration::from_millis),
+        sent_ns: now_ns(),
+    });
+    let options = moment.as_ref().map_or_else(|| working(WORK), Moment::options);
+    let mut struck = None;
     let action = async {
-        match phase {
-            Some(phase) => until(control, phase, sent_ns).await,
+        match &moment {
+            Some(moment) => moment.seen(control).await,
             None => sleep(AT_WORK_AFTER).await,
         }
         let from = Instant::now();
         let result = fault.await;
         struck = Some((result, from, Instant::now()));
     };
-    let holder = hold::with_competitors(control, options(control, phase), action).await?;
+    let holder = hold::with_competitors(control, options, action).await?;
     let (result, from, until) = struck.context("the purchase ended before anything was done to its lock")?;
     let result = result?;
-    if let Some(phase) = phase {
-        let missed = match holder {
-            Some(holder) if holder.ended <= from => Some("the purchase had its answer before the fault struck"),
-            Some(holder) => match trace(control).await.look().await {
-                Some(trace) => Loss::between(from, until).missed(phase, &trace, &holder.buyer),
-                None => Some("there is no trace of the purchase that was to hold the lock"),
-            },
-            None => Some("no purchase was left that could hold the lock"),
-        };
-        if let Some(why) = missed {
-            control.mistime(why);
-        }
+    if let Some(moment) = moment
+        && let Some(why) = moment.missed(control, holder, from, until).await
+    {
+        control.mistime(why);
     }
     Ok(result)
 }
 
-/// Returns how the holder buys, so that the phase comes.
-fn options(control: &AttackControl<'_>, phase: Option<Phase>) -> SendOptions {
-    let lease = control
-        .attack
-        .sale
-        .strategy
-        .lease_ms
-        .map_or(LEASE, Duration::from_millis);
-    let work = match phase {
-        None => WORK,
-        Some(Phase::AtWork) => lease * 3 / 5,
-        // Two renewals come before the write. The first one may meet a server that is not back yet.
-        Some(Phase::BeforeRenewal) => lease * 4 / 5,
-        Some(Phase::AfterRenewal) => (lease * 2 / 3).saturating_sub(BEFORE_RENEWAL_BY),
-        Some(Phase::BeforeWrite) => {
-            return SendOptions::with_fault(&format!("delay={}@write", (lease * 7 / 10).as_millis()));
-        }
-    };
+fn working(work: Duration) -> SendOptions {
     SendOptions {
         work: Some(work),
         ..SendOptions::default()
     }
 }
 
-/// Waits until the trace shows the phase of the purchase that was sent after `sent_ns`.
-async fn until(control: &AttackControl<'_>, phase: Phase, sent_ns: u64) {
-    let trace = trace(control).await;
-    let seen = async {
-        loop {
-            sleep(LOOK_EVERY).await;
-            let now = trace.look().await;
-            if now.is_some_and(|now| has_come(phase, &now, sent_ns)) {
-                return;
-            }
-        }
-    };
-    // The trace is read once more afterwards.
-    let _ = timeout(SEEN_WITHIN, seen).await;
+/// The moment at which the lock is to be lost.
+struct Moment {
+    phase: Phase,
+    lease: Duration,
+    /// When its holder was sent, by the clock of the trace.
+    sent_ns: u64,
 }
 
-/// Whether the last purchase has reached the phase.
-fn has_come(phase: Phase, trace: &Trace, sent_ns: u64) -> bool {
-    let Some(holder) = trace.purchases.last().filter(|last| last.began_ns() >= sent_ns) else {
-        return false;
-    };
-    let has_read = holder.last(Role::Read).is_some_and(|step| step.end.is_some());
-    has_read
-        && match phase {
+impl Moment {
+    /// Returns the time from the holder's read to its write.
+    fn until_write(&self) -> Duration {
+        match self.phase {
+            Phase::AtWork => self.lease * 3 / 5,
+            // Two renewals come before the write. The first one may meet a server that is not back yet.
+            Phase::BeforeRenewal => self.lease * 4 / 5,
+            Phase::AfterRenewal => (self.lease * 2 / RENEWALS).saturating_sub(BEFORE_RENEWAL_BY),
+            Phase::BeforeWrite => self.lease * 7 / 10,
+        }
+    }
+
+    /// Returns how the holder buys, so that the moment comes.
+    fn options(&self) -> SendOptions {
+        match self.phase {
+            Phase::BeforeWrite => SendOptions::with_fault(&format!("delay={}@write", self.until_write().as_millis())),
+            Phase::AtWork | Phase::BeforeRenewal | Phase::AfterRenewal => working(self.until_write()),
+        }
+    }
+
+    /// Waits until the trace shows the moment.
+    async fn seen(&self, control: &AttackControl<'_>) {
+        let trace = trace(control).await;
+        let seen = async {
+            loop {
+                sleep(LOOK_EVERY).await;
+                let now = trace.look().await;
+                if now.is_some_and(|now| self.has_come(&now)) {
+                    return;
+                }
+            }
+        };
+        // The trace is read once more afterwards.
+        let _ = timeout(SEEN_WITHIN, seen).await;
+    }
+
+    /// Whether the holder, which is the last purchase so far, has come to this moment.
+    fn has_come(&self, trace: &Trace) -> bool {
+        let last = trace.purchases.last();
+        let holder = last.filter(|last| last.began_ns() >= self.sent_ns);
+        let read = holder.and_then(|holder| Some((holder, holder.last(Role::Read)?.end.as_ref()?)));
+        let Some((holder, read)) = read else {
+            return false;
+        };
+        match self.phase {
             Phase::AtWork | Phase::BeforeRenewal => true,
-            Phase::AfterRenewal => trace.renewals(holder).iter().any(|step| step.end.is_some()),
+            Phase::AfterRenewal => {
+                let write_ns = read.at_ns + ns(self.until_write());
+                let is_last = |renewal: &End| renewal.at_ns + ns(self.lease / RENEWALS) > write_ns;
+                let renewals = trace.renewals(holder);
+                renewals.iter().any(|step| step.end.as_ref().is_some_and(is_last))
+            }
             Phase::BeforeWrite => is_still(holder),
         }
+    }
+
+    /// Returns why the fault met the holder at another moment, if it did.
+    async fn missed(
+        &self,
+        control: &AttackControl<'_>,
+        holder: Option<Response>,
+        from: Instant,
+        until: Instant,
+    ) -> Option<&'static str> {
+        let Some(holder) = holder else {
+            return Some("no purchase was left that could hold the lock");
+        };
+        if holder.ended <= from {
+            return Some("the purchase had its answer before the fault struck");
+        }
+        match trace(control).await.look().await {
+            Some(trace) => Loss::between(from, until).missed(self.phase, &trace, &holder.buyer),
+            None => Some("there is no trace of the purchase that was to hold the lock"),
+        }
+    }
 }
 
 /// Whether the purchase has taken no step for some time.
 fn is_still(holder: &TracedPurchase) -> bool {
     let has_ended = holder.steps.last().is_some_and(|step| step.end.is_some());
-    has_ended && u128::from(now_ns().saturating_sub(holder.last_ns())) >= STILL_FOR.as_nanos()
+    has_ended && now_ns().saturating_sub(holder.last_ns()) >= ns(STILL_FOR)
 }
 
 /// Returns the trace of the item, which the instances write already.
 async fn trace(control: &AttackControl<'_>) -> SaleTrace {
     let item = control.attack.sale.sales.first().map_or("", |sale| sale.item.as_str());
     control.shop.begun_trace(item).await
+}
+
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 2)
 }
