@@ -94,11 +94,10 @@ impl Moment {
     /// Returns the time from the holder's read to its write.
     fn until_write(&self) -> Duration {
         match self.phase {
-            Phase::AtWork => self.lease * 3 / 5,
             // Two renewals come before the write. The first one may meet a server that is not back yet.
             Phase::BeforeRenewal => self.lease * 4 / 5,
             Phase::AfterRenewal => (self.lease * 2 / RENEWALS).saturating_sub(BEFORE_RENEWAL_BY),
-            Phase::BeforeWrite => self.lease * 7 / 10,
+            Phase::AtWork | Phase::BeforeWrite => self.lease * 7 / 10,
         }
     }
 
