@@ -15,8 +15,10 @@ use crate::phase::Phase;
 use crate::shop::response::Response;
 use crate::trace::{End, Loss, Role, SaleTrace, Trace, TracedPurchase, now_ns};
 
-/// The business time of a purchase without a lock, and the time until the fault meets it.
-const WORK: Duration = Duration::from_millis(600);
+/// A business time below a lease of the shop that is started here, so that no lock ends by itself.
+pub(crate) const BELOW_A_LEASE: Duration = Duration::from_millis(700);
+
+/// The time until the fault meets a purchase without a phase.
 const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// The length of a lease where the shop does not say it: the lease of the shop that is started here.
@@ -37,14 +39,20 @@ const SEEN_WITHIN: Duration = Duration::from_millis(600);
 /// The renewals of a lease: so many in the time of one lease.
 const RENEWALS: u32 = 3;
 
-/// Sends a purchase, lets `fault` take its lock away in the phase of the round, and lets others buy. Returns the result
-/// of the fault. A round whose fault came at another moment is marked.
+/// Sends a purchase, lets `fault` take its lock away in the phase of the round, and lets others buy. The purchase writes
+/// after `work`, unless the phase lies between two renewals. Returns the result of the fault. A round whose fault came at
+/// another moment is marked.
 ///
 /// # Errors
 /// Those of the fault; also when the purchase could not be sent.
-pub(crate) async fn lose_lock<T>(control: &AttackControl<'_>, fault: impl Future<Output = Result<T>>) -> Result<T> {
+pub(crate) async fn lose_lock<T>(
+    control: &AttackControl<'_>,
+    work: Duration,
+    fault: impl Future<Output = Result<T>>,
+) -> Result<T> {
     let moment = control.attack.phase.map(|phase| Moment {
         phase,
+        work,
         lease: control
             .attack
             .sale
@@ -53,7 +61,7 @@ pub(crate) async fn lose_lock<T>(control: &AttackControl<'_>, fault: impl Future
             .map_or(LEASE, Duration::from_millis),
         sent_ns: now_ns(),
     });
-    let options = moment.as_ref().map_or_else(|| working(WORK), Moment::options);
+    let options = moment.as_ref().map_or_else(|| working(work), Moment::options);
     let mut struck = None;
     let action = async {
         match &moment {
@@ -85,6 +93,8 @@ fn working(work: Duration) -> SendOptions {
 /// The moment at which the lock is to be lost.
 struct Moment {
     phase: Phase,
+    /// The time from its read to its write in a phase that no renewal bounds.
+    work: Duration,
     lease: Duration,
     /// When its holder was sent, by the clock of the trace.
     sent_ns: u64,
@@ -94,10 +104,10 @@ impl Moment {
     /// Returns the time from the holder's read to its write.
     fn until_write(&self) -> Duration {
         match self.phase {
+            Phase::AtWork | Phase::BeforeWrite => self.work,
             // Two renewals come before the write. The first one may meet a server that is not back yet.
             Phase::BeforeRenewal => self.lease * 4 / 5,
             Phase::AfterRenewal => (self.lease * 2 / RENEWALS).saturating_sub(BEFORE_RENEWAL_BY),
-            Phase::AtWork | Phase::BeforeWrite => self.lease * 7 / 10,
         }
     }
 

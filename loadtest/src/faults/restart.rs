@@ -43,7 +43,16 @@ pub(crate) async fn act_during_purchase<T: Send + 'static>(
     control: &AttackControl<'_>,
     act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    moment::lose_lock(control, on_stores(control, act)).await
+    act_during_purchase_of(control, moment::BELOW_A_LEASE, act).await
+}
+
+/// Does the same with a purchase that works for that long, unless the phase asks for another length.
+pub(crate) async fn act_during_purchase_of<T: Send + 'static>(
+    control: &AttackControl<'_>,
+    work: Duration,
+    act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    moment::lose_lock(control, work, on_stores(control, act)).await
 }
 
 /// Applies `act` to the stores on a blocking thread: it takes a while.

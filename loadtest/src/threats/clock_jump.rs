@@ -54,7 +54,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         );
         all.iter().try_for_each(|(_, clock)| clock.run_ahead(JUMP))
     };
-    moment::lose_lock(control, jump).await?;
+    moment::lose_lock(control, moment::BELOW_A_LEASE, jump).await?;
     let readings = all.iter().map(|(_, clock)| clock.told()).collect::<Result<Vec<_>>>()?;
     for ((process, _), times) in all.iter().zip(&readings).filter(|(_, times)| **times > 0) {
         control.prove(process, format!("it read a time that was {JUMP:?} ahead {times} times"));
