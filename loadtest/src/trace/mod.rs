@@ -1,7 +1,8 @@
 //! The trace of a sale: the steps of each purchase, collected from every instance.
 //!
 //! A trace is optional: a shop without traces gets a verdict, too. A trace never decides the verdict: two purchases may
-//! have held one lock, and the store may have refused one of their writes.
+//! have held one lock, and the store may have refused one of their writes. It can only show that a round proves nothing,
+//! because a fault met the holder of a lock at another moment than the one that is tried.
 
 mod client;
 mod event;
