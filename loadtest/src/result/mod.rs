@@ -188,7 +188,8 @@ impl RoundResult {
             .filter(|response| response.kind == ResponseKind::Sold)
             .count() as i64
             * quantity;
-        let seconds = follow_up.selling_time().map_or(0.0, |time| time.as_secs_f64());
+        let seconds = follow_up.selling_time().map(|time| time.as_secs_f64());
+        let seconds = seconds.filter(|seconds| *seconds > 0.0);
         Self {
             verdict: judgement.verdict,
             as_designed: match judgement.verdict {
@@ -208,11 +209,7 @@ impl RoundResult {
             findings: judgement.findings.with_overlap(shown.overlap),
             evidence: judgement.evidence,
             latency_us: follow_up.latency_us(),
-            sales_per_s: if seconds > 0.0 {
-                to_a_thousandth(sold as f64 / seconds)
-            } else {
-                0.0
-            },
+            sales_per_s: seconds.map_or(0.0, |seconds| to_a_thousandth(sold as f64 / seconds)),
             busy_s: follow_up.busy().map(|busy| to_a_thousandth(busy.as_secs_f64())),
             longest_wait_us: shown.waits.map(|waits| waits.longest_us),
             jain: shown
