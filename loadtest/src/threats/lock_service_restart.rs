@@ -1,8 +1,6 @@
 //! All processes of the service that keeps the locks are killed (SIGKILL) while a purchase is at work, and started again.
 //! Independent Redis servers come back empty. ZooKeeper and etcd keep their data on disk: a kill leaves the page cache to
-//! the system, so they lose nothing. Then other buyers come. A lock meets this in several phases, among them right before
-//! the write. The round counts only if something was sold before the kill, and the trace shows that the purchase held its
-//! lock then.
+//! the system, so they lose nothing. Then other buyers come. The round counts only if something was sold before the kill.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +12,6 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers};
 use crate::faults::{hold, restart};
-use crate::phase::Phase;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
@@ -30,7 +27,6 @@ pub(super) const THREAT: Threat = Threat {
     title: "lock service restarts",
     mostly_waits: true,
     is_about: |strategy| !lock_services(strategy).is_empty(),
-    phases: Phase::of_lock,
     load: hold::load,
     requires: |strategy| lock_services(strategy).into_iter().map(Requirement::Service).collect(),
     injection: Some(Injection {
