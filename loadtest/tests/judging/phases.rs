@@ -117,6 +117,9 @@ fn a_soak_draws_every_phase_before_any_repeats_and_traces_it() {
     assert!(drawn.iter().all(|round| round.is_traced(Earlier::default())));
 }
 
+/// Rounds of one strategy, each by its phase and its verdict.
+type Played = &'static [(Phase, Verdict)];
+
 /// One round for each phase and verdict, of a strategy that claims nothing.
 fn played(of: &[(Phase, Verdict)]) -> Vec<RoundResult> {
     let result = |(phase, verdict): &(Phase, Verdict)| {
@@ -132,7 +135,7 @@ fn played(of: &[(Phase, Verdict)]) -> Vec<RoundResult> {
 #[test]
 fn the_phases_of_a_strategy_are_one_cell_that_says_which_broke_it() {
     use Verdict::{Holds, Violated};
-    let table: [(&[(Phase, Verdict)], Option<&str>); 5] = [
+    let table: [(Played, Option<&str>); 5] = [
         (&[(AtWork, Holds), (BeforeWrite, Holds)], None),
         (&[(AtWork, Holds), (BeforeWrite, Violated)], Some("before the write")),
         (
