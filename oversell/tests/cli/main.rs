@@ -12,7 +12,6 @@ mod faults;
 mod harness;
 mod interrupted;
 mod lesson;
-mod proofs;
 mod reachable;
 mod readme;
 mod shown_again;
