@@ -19,8 +19,8 @@ use crate::spawner;
 
 /// Between two checks; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
-/// How long a clean end and a pause may take.
-const STOP_LIMIT: Duration = Duration::from_secs(2);
+/// How long a pause may take.
+const PAUSE_LIMIT: Duration = Duration::from_secs(2);
 
 /// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
 /// process however that ends. Every method may be called from any thread.
@@ -143,12 +143,13 @@ impl Service {
         Ok(())
     }
 
-    /// Asks it to end (SIGTERM) and kills it if it has not ended after two seconds.
+    /// Asks it to end (SIGTERM) and kills it if it has not ended within the limit. Returns whether it ended by itself, without an
+    /// error.
     ///
     /// # Errors
     ///
     /// When the system refuses.
-    pub fn stop(&self) -> Result<()> {
+    pub fn stop(&self, limit: Duration) -> Result<bool> {
         let mut child = self.child();
         let begun = Instant::now();
         if ended(&mut child).is_none() {
@@ -156,10 +157,12 @@ impl Service {
             // A paused program handles SIGTERM only after SIGCONT.
             send(&child, Signal::CONT).with_context(|| format!("could not stop {}", self.name))?;
         }
-        while ended(&mut child).is_none() && begun.elapsed() < STOP_LIMIT {
+        while ended(&mut child).is_none() && begun.elapsed() < limit {
             thread::sleep(POLL);
         }
-        kill(&mut child).with_context(|| format!("could not kill {}", self.name))
+        let has_ended_well = ended(&mut child) == Some(true);
+        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
+        Ok(has_ended_well)
     }
 
     /// Whether it has ended.
@@ -240,7 +243,7 @@ fn send(child: &Child, signal: Signal) -> io::Result<()> {
 fn wait_until_stopped(child: &Child) -> io::Result<()> {
     let watched = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let begun = Instant::now();
-    while begun.elapsed() < STOP_LIMIT {
+    while begun.elapsed() < PAUSE_LIMIT {
         if waitid(WaitId::Pid(Pid::from_child(child)), watched)?.is_some() {
             return Ok(());
         }

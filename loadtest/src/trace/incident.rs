@@ -31,6 +31,10 @@ pub enum IncidentKind {
     RepliesLost,
     /// Clocks jumped ahead by more than a lease.
     ClockAhead,
+    /// Clocks stepped back by more than a lease.
+    ClockBack,
+    /// An instance was asked to end, and a new process took its place.
+    Replaced,
     /// The lease of a purchase's lock ended, and the purchase went on.
     LeaseEnded,
 }

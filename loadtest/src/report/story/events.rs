@@ -54,6 +54,13 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
         IncidentKind::ClockAhead => {
             return (format!("the clocks of {subject} jump ahead by more than a lease"), None);
         }
+        IncidentKind::ClockBack => {
+            return (format!("the clocks of {subject} step back by more than a lease"), None);
+        }
+        IncidentKind::Replaced => (
+            format!("{subject} is asked to end (SIGTERM)"),
+            format!("a new process of {subject} serves"),
+        ),
         IncidentKind::LeaseEnded => {
             let holder = event
                 .purchase
@@ -87,6 +94,8 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::Silent => format!("nothing arrived at {subject} {when}"),
         IncidentKind::RepliesLost => format!("replies of {subject} were lost {when}"),
         IncidentKind::ClockAhead => format!("the clocks of {subject} jumped ahead {when}"),
+        IncidentKind::ClockBack => format!("the clocks of {subject} stepped back {when}"),
+        IncidentKind::Replaced => format!("{subject} was replaced {when}"),
         IncidentKind::LeaseEnded => match event.purchase {
             Some(place) => format!("the lease of {} ended {when}", letter(place)),
             None => format!("a lease ended {when}"),

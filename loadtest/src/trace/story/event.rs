@@ -81,5 +81,6 @@ fn is_loss(kind: IncidentKind) -> bool {
             | IncidentKind::CutOff
             | IncidentKind::FailedOver
             | IncidentKind::ClockAhead
+            | IncidentKind::ClockBack
     )
 }
