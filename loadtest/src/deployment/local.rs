@@ -83,9 +83,15 @@ impl Local {
 impl LocalProcesses {
     pub(super) fn heal(&self) -> Result<()> {
         self.shop.pass_all();
-        // The clocks of the stores keep their time: a store's clock that went back would be another threat.
         for clock in self.shop.instances().iter().filter_map(Service::clock) {
             clock.set_right()?;
+        }
+        // A store's clock that is ahead keeps its time: setting it right would be another threat.
+        let stores = ServiceKind::ALL
+            .into_iter()
+            .flat_map(|kind| self.stores.processes(kind));
+        for clock in stores.filter_map(Service::clock) {
+            clock.catch_up()?;
         }
         let services = ServiceKind::ALL.into_iter();
         let gone: Vec<&Service> = services

@@ -15,6 +15,12 @@ use crate::shop::response::{Response, ResponseKind};
 /// The duration of that purchase: three leases of the shop that is started here.
 pub(crate) const HELD_FOR: Duration = Duration::from_secs(3);
 
+/// The business time of a purchase whose lock must not end by itself: well below a lease.
+pub(crate) const BELOW_A_LEASE: Duration = Duration::from_millis(800);
+
+/// The time after which a purchase has its lock, if it needs one, and is at work.
+pub(crate) const AT_WORK_AFTER: Duration = Duration::from_millis(300);
+
 /// Buyers that retry meanwhile. Every second one passes the proxy by, because the proxy may send the others to an
 /// instance that stands still.
 const COMPETITORS: usize = 4;
@@ -46,8 +52,19 @@ pub(crate) async fn with_competitors(
     options: SendOptions,
     is_held: impl Future,
 ) -> Result<Option<Response>> {
+    with_competitors_at(control, INSTANCES, options, is_held).await
+}
+
+/// Does the same with the purchase at the first of these two instances, and the buyers that pass the proxy by at the
+/// second one.
+pub(crate) async fn with_competitors_at(
+    control: &AttackControl<'_>,
+    instances: [usize; 2],
+    options: SendOptions,
+    is_held: impl Future,
+) -> Result<Option<Response>> {
     let is_over = SetOnce::new();
-    let [at, elsewhere] = INSTANCES.map(Delivery::At);
+    let [at, elsewhere] = instances.map(Delivery::At);
     let options = SendOptions {
         delivery: at,
         ..options

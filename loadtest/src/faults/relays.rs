@@ -46,6 +46,11 @@ impl Relays<'_> {
             .flat_map(|kind| self.local_processes.shop.relays(*kind))
     }
 
+    pub(crate) fn of_first_instance(&self) -> impl Iterator<Item = &Relay> {
+        let shop = &self.local_processes.shop;
+        self.kinds.iter().flat_map(move |kind| shop.relays_of(0, *kind))
+    }
+
     pub(crate) fn of_other_instances(&self) -> impl Iterator<Item = &Relay> {
         let shop = &self.local_processes.shop;
         let others = 1..shop.instances().len();

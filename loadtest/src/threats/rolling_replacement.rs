@@ -129,5 +129,9 @@ async fn replace(control: &AttackControl<'_>, instance: usize) -> Result<bool> {
     }
     let name = local_processes.shop.instances()[instance].name();
     control.note(IncidentKind::Replaced, name, asked, Some(serves));
+    control.prove(
+        name,
+        format!("process {old} ended by itself after SIGTERM, and process {new} serves in its place"),
+    );
     Ok(true)
 }

@@ -1,0 +1,122 @@
+//! Faults at some of the nodes of a lock service that several nodes make up.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use stack::{Service, ServiceKind, Stores};
+
+use super::clocks::Clocks;
+use super::{hold, restart};
+use crate::attack::{AttackControl, Proof, SendOptions};
+use crate::deployment::requirement::lock_servers;
+use crate::http::BACK_WITHIN;
+use crate::shop::catalogue::Strategy;
+use crate::trace::IncidentKind;
+
+/// How many of the nodes a fault strikes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Share {
+    /// As many as may fail: two of five, one of three.
+    Minority,
+    /// One more than may fail: three of five, two of three.
+    Majority,
+}
+
+impl Share {
+    fn of(self, nodes: usize) -> usize {
+        match self {
+            Self::Minority => nodes.saturating_sub(1) / 2,
+            Self::Majority => nodes / 2 + 1,
+        }
+    }
+
+    /// Returns the nodes that are struck, with their names.
+    fn nodes(self, stores: &Stores, kind: ServiceKind) -> Vec<(String, &Service)> {
+        let processes = stores.processes(kind);
+        let named = (1..).zip(processes).take(self.of(processes.len()));
+        named
+            .map(|(nth, process)| (kind.process(nth, processes.len()), process))
+            .collect()
+    }
+}
+
+/// Returns the services of its lock that several nodes make up.
+pub(crate) fn of_strategy(strategy: &Strategy) -> Vec<ServiceKind> {
+    let mut services = lock_servers(strategy);
+    services.retain(|kind| {
+        matches!(
+            kind,
+            ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd
+        )
+    });
+    services
+}
+
+/// Kills this share of the nodes while a purchase is at work, and starts them again. Returns whether anything was sold
+/// before.
+pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result<bool> {
+    let has_begun = restart::play_first_wave(control).await;
+    for kind in of_strategy(&control.attack.sale.strategy) {
+        let restarted = restart::act_during_purchase(control, move |stores| {
+            let killed = Instant::now();
+            let proofs = kill_and_start(&share.nodes(stores, kind))?;
+            Ok((killed, Instant::now(), proofs))
+        });
+        let (killed, back, proofs) = restarted.await?;
+        let incident = match kind {
+            // They keep nothing on disk.
+            ServiceKind::RedisNodes => IncidentKind::RestartedEmpty,
+            _ => IncidentKind::Restarted,
+        };
+        let names: Vec<&str> = proofs.iter().map(|proof| proof.service.as_str()).collect();
+        control.note(incident, &names.join(", "), killed, Some(back));
+        control.keep_proofs(proofs);
+    }
+    Ok(has_begun)
+}
+
+fn kill_and_start(nodes: &[(String, &Service)]) -> Result<Vec<Proof>> {
+    let killed: Vec<u32> = nodes.iter().map(|(_, node)| node.pid()).collect();
+    for (_, node) in nodes {
+        node.kill()?;
+    }
+    // All first: a node may not serve before most others run.
+    for (_, node) in nodes {
+        node.restart()?;
+    }
+    for (_, node) in nodes {
+        node.wait_ready(BACK_WITHIN)?;
+    }
+    let proofs = nodes.iter().zip(killed).map(|((name, node), killed)| {
+        let serves = node.pid();
+        Proof::new(
+            name,
+            format!("process {killed} was killed, and process {serves} serves in its place"),
+        )
+    });
+    Ok(proofs.collect())
+}
+
+/// Lets the clocks of this share of the nodes jump ahead while a purchase is at work, and others buy. Returns whether
+/// each of these nodes read its time afterwards.
+pub(crate) async fn jump_ahead(control: &AttackControl<'_>, share: Share) -> Result<bool> {
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
+    let services = of_strategy(&control.attack.sale.strategy).into_iter();
+    let clocks = Clocks::of(services.flat_map(|kind| share.nodes(&local_processes.stores, kind)));
+    let at_work = SendOptions {
+        work: Some(hold::BELOW_A_LEASE),
+        ..SendOptions::default()
+    };
+    let mut jumped = Ok(());
+    let jump = async {
+        tokio::time::sleep(hold::AT_WORK_AFTER).await;
+        control.note(IncidentKind::ClockAhead, &clocks.names(), Instant::now(), None);
+        jumped = clocks.jump_ahead();
+    };
+    hold::with_competitors(control, at_work, jump).await?;
+    jumped?;
+    clocks.prove(control, "jumped ahead")
+}
