@@ -7,7 +7,7 @@ use stack::{Service, ServiceKind, Stores};
 
 use super::clocks::Clocks;
 use super::{hold, restart};
-use crate::attack::{AttackControl, Proof, SendOptions};
+use crate::attack::{AttackControl, Proof};
 use crate::deployment::requirement::lock_servers;
 use crate::http::BACK_WITHIN;
 use crate::shop::catalogue::Strategy;
@@ -53,26 +53,29 @@ pub(crate) fn of_strategy(strategy: &Strategy) -> Vec<ServiceKind> {
 }
 
 /// Kills this share of the nodes while a purchase is at work, and starts them again. Returns whether anything was sold
-/// before.
+/// before, and the purchase was at work until they served.
 pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result<bool> {
-    let has_begun = restart::play_first_wave(control).await;
+    let mut has_struck = restart::play_first_wave(control).await;
     for kind in of_strategy(&control.attack.sale.strategy) {
-        let restarted = restart::act_during_purchase(control, move |stores| {
+        let (work, incident) = match kind {
+            // They keep nothing on disk, and no lock of theirs is renewed.
+            ServiceKind::RedisNodes => (hold::BELOW_A_LEASE, IncidentKind::RestartedEmpty),
+            _ => (hold::HELD_FOR, IncidentKind::Restarted),
+        };
+        let restarted = restart::on_stores(control, move |stores| {
             let killed = Instant::now();
             let proofs = kill_and_start(&share.nodes(stores, kind))?;
             Ok((killed, Instant::now(), proofs))
         });
-        let (killed, back, proofs) = restarted.await?;
-        let incident = match kind {
-            // They keep nothing on disk.
-            ServiceKind::RedisNodes => IncidentKind::RestartedEmpty,
-            _ => IncidentKind::Restarted,
+        let Some((killed, back, proofs)) = hold::strike_at_work(control, work, restarted).await? else {
+            has_struck = false;
+            continue;
         };
         let names: Vec<&str> = proofs.iter().map(|proof| proof.service.as_str()).collect();
         control.note(incident, &names.join(", "), killed, Some(back));
         control.keep_proofs(proofs);
     }
-    Ok(has_begun)
+    Ok(has_struck)
 }
 
 fn kill_and_start(nodes: &[(String, &Service)]) -> Result<Vec<Proof>> {
@@ -106,17 +109,10 @@ pub(crate) async fn jump_ahead(control: &AttackControl<'_>, share: Share) -> Res
         .context("the shop was not started here")?;
     let services = of_strategy(&control.attack.sale.strategy).into_iter();
     let clocks = Clocks::of(services.flat_map(|kind| share.nodes(&local_processes.stores, kind)));
-    let at_work = SendOptions {
-        work: Some(hold::BELOW_A_LEASE),
-        ..SendOptions::default()
-    };
-    let mut jumped = Ok(());
     let jump = async {
-        tokio::time::sleep(hold::AT_WORK_AFTER).await;
         control.note(IncidentKind::ClockAhead, &clocks.names(), Instant::now(), None);
-        jumped = clocks.jump_ahead();
+        clocks.jump_ahead()
     };
-    hold::with_competitors(control, at_work, jump).await?;
-    jumped?;
-    clocks.prove(control, "jumped ahead")
+    let has_struck = hold::strike_at_work(control, hold::BELOW_A_LEASE, jump).await?;
+    Ok(clocks.prove(control, "jumped ahead")? && has_struck.is_some())
 }

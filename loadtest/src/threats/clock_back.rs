@@ -35,18 +35,17 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let clocks = Clocks::beside_the_first_instance(control)?;
+    let step = async {
+        control.note(IncidentKind::ClockBack, &clocks.names(), Instant::now(), None);
+        clocks.step_back()
+    };
+    let was_at_work = hold::strike_at_work(control, hold::BELOW_A_LEASE, step)
+        .await?
+        .is_some();
     let at_work = SendOptions {
         work: Some(hold::BELOW_A_LEASE),
         ..SendOptions::default()
     };
-    let mut stepped = Ok(());
-    let step = async {
-        sleep(hold::AT_WORK_AFTER).await;
-        control.note(IncidentKind::ClockBack, &clocks.names(), Instant::now(), None);
-        stepped = clocks.step_back();
-    };
-    hold::with_competitors(control, at_work.clone(), step).await?;
-    stepped?;
     hold::with_competitors_at(control, SECOND_FIRST, at_work, sleep(hold::AT_WORK_AFTER)).await?;
-    clocks.prove(control, "stepped back")
+    Ok(clocks.prove(control, "stepped back")? && was_at_work)
 }

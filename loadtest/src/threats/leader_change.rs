@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::ServiceKind;
-use tokio::time::sleep;
 
 use super::Threat;
-use crate::attack::{AttackControl, Injection, SendOptions};
+use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers};
 use crate::faults::{hold, leader, restart};
@@ -64,22 +63,13 @@ async fn change_leader(control: &AttackControl<'_>, kind: ServiceKind) -> Result
     let name = |place: usize| kind.process(place + 1, processes.len());
     let before = leader::elected(stores, kind, None).await?;
     let old = processes.get(before).context("the leader has no process")?;
-    let at_work = SendOptions {
-        work: Some(WORK),
-        ..SendOptions::default()
-    };
-    let mut changed = None;
     let change = async {
-        sleep(hold::AT_WORK_AFTER).await;
         let (killed, pid) = (Instant::now(), old.pid());
-        let after = match old.kill() {
-            Ok(()) => leader::elected(stores, kind, Some(before)).await,
-            Err(error) => Err(error),
-        };
-        changed = Some(after.map(|after| (after, killed, pid, Instant::now())));
+        old.kill()?;
+        let after = leader::elected(stores, kind, Some(before)).await?;
+        Ok((after, killed, pid, Instant::now()))
     };
-    let response = hold::with_competitors(control, at_work, change).await?;
-    let (after, killed, pid, leads) = changed.context("the leader was not killed")??;
+    let changed = hold::strike_at_work(control, WORK, change).await?;
     restart::on_stores(control, move |stores| {
         let old = stores
             .processes(kind)
@@ -89,6 +79,9 @@ async fn change_leader(control: &AttackControl<'_>, kind: ServiceKind) -> Result
         old.wait_ready(BACK_WITHIN)
     })
     .await?;
+    let Some((after, killed, pid, leads)) = changed else {
+        return Ok(false);
+    };
     control.note(IncidentKind::Restarted, &name(before), killed, Some(Instant::now()));
     let election = leads.duration_since(killed);
     control.prove(
@@ -99,5 +92,5 @@ async fn change_leader(control: &AttackControl<'_>, kind: ServiceKind) -> Result
         &name(after),
         format!("it led the ensemble {} ms after that", election.as_millis()),
     );
-    Ok(response.is_some_and(|response| response.ended > leads))
+    Ok(true)
 }
