@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{output, stderr};
 
 /// Threats, the strategies that are tried under them, and those that fail; all others hold.
-const FAMOUS: [(&str, &str, &str); 13] = [
+const FAMOUS: [(&str, &str, &str); 20] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -57,6 +57,29 @@ const FAMOUS: [(&str, &str, &str); 13] = [
     ("session-expiry", "zookeeper@redis,etcd@redis", ""),
     ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
+    (
+        "instance-cut-off",
+        "token@sql,watchdog@sql,fenced@sql,baton@sql",
+        "token@sql,watchdog@sql",
+    ),
+    ("minority-restart,minority-clock-jump", "redlock@sql", ""),
+    ("majority-restart,majority-clock-jump", "redlock@sql", "redlock@sql"),
+    ("leader-change", "zookeeper@sql,etcd@sql", ""),
+    (
+        "clock-back",
+        "getset-time@sql,token@sql,fenced@sql,conditional@sql",
+        "getset-time@sql",
+    ),
+    (
+        "redis-restart-clock-back",
+        "token@sql,fenced@sql,baton@sql",
+        "token@sql,fenced@sql,baton@sql",
+    ),
+    (
+        "rolling-replacement",
+        "lua@redis,conditional@sql,watchdog@sql,outbox@redis+sql,mutex@sql",
+        "mutex@sql",
+    ),
 ];
 
 /// Returns the strategies of the rounds with that verdict.
