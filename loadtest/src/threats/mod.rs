@@ -22,6 +22,7 @@ mod clock_jump;
 mod clock_back;
 mod redis_restart_clock_back;
 mod session_expiry;
+mod lock_service_restart;
 mod minority_restart;
 mod majority_restart;
 mod minority_clock_jump;
