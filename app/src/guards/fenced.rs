@@ -61,7 +61,9 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "redis-restart",
                 "redis-failover",
                 "store-silent",
+                "instance-cut-off",
             ],
+            broken_by: &["redis-restart-clock-back"],
             ..AS_FAMILY
         },
         weak_at: "write",

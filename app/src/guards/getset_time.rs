@@ -39,6 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
         claims: Claims {
+            broken_by: &["clock-back"],
             sometimes_broken_by: &["crashed-holder", "crashed-between", "lost-reply"],
             ..AS_FAMILY
         },
