@@ -46,6 +46,6 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         work: Some(hold::BELOW_A_LEASE),
         ..SendOptions::default()
     };
-    hold::with_competitors_at(control, SECOND_FIRST, at_work, sleep(hold::AT_WORK_AFTER)).await?;
-    Ok(clocks.prove(control, "stepped back")? && was_at_work)
+    let second = hold::with_competitors_at(control, SECOND_FIRST, at_work, sleep(hold::AT_WORK_AFTER)).await?;
+    Ok(clocks.prove(control, "stepped back")? && was_at_work && second.is_some())
 }
