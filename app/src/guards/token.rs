@@ -20,7 +20,7 @@ use super::redis_lock::owner_token::{COMPARE_DEL, HeldLock, RELEASE, SET_NX};
 use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
-use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
@@ -32,10 +32,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "SET NX PX with an owner token, compare-and-delete in Lua",
-        claims: Claims {
-            broken_by: &["instance-cut-off"],
-            ..AS_FAMILY
-        },
+        claims: AS_FAMILY,
         weak_at: "write",
         needs: &["redis"],
         source: include_str!("token.rs"),

@@ -58,9 +58,11 @@ const FREEZE: Threats = &["paused-holder", "blocked-runtime"];
 const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
 const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
 const SILENCE: Threats = &["store-silent"];
+/// A holder that cannot reach the service of its lock for longer than a lease, and can still write.
+const CUT_OFF: Threats = &["instance-cut-off"];
 
 const EVERYTHING: &[Threats] = &[
-    CROWD, TRAFFIC, RECONNECT, TOLERATED, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+    CROWD, TRAFFIC, RECONNECT, TOLERATED, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE, CUT_OFF,
 ];
 
 impl Family {
@@ -75,12 +77,12 @@ impl Family {
                 ],
             ),
             Self::LockWithoutLease => (
-                &[CROWD, TRAFFIC, RECONNECT, TOLERATED, LONG_HOLD, FREEZE],
+                &[CROWD, TRAFFIC, RECONNECT, TOLERATED, LONG_HOLD, FREEZE, CUT_OFF],
                 &[CRASH, SILENCE],
             ),
             Self::LeaseLock => (
                 &[CROWD, TRAFFIC, RECONNECT, TOLERATED, CRASH, SQL_OUTAGE],
-                &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE],
+                &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE, CUT_OFF],
             ),
             Self::SessionLock => (
                 &[

@@ -1,6 +1,6 @@
 //! Faults at some of the nodes of a lock service that several nodes make up.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{Service, ServiceKind, Stores};
@@ -12,6 +12,10 @@ use crate::deployment::requirement::lock_servers;
 use crate::http::BACK_WITHIN;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
+
+/// The business time of a purchase where the nodes have to elect a leader before they serve: the shop lets no purchase
+/// work longer than five seconds.
+const LONG_WORK: Duration = Duration::from_millis(4_800);
 
 /// How many of the nodes a fault strikes.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +64,7 @@ pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result
         let (work, incident) = match kind {
             // They keep nothing on disk, and no lock of theirs is renewed.
             ServiceKind::RedisNodes => (hold::BELOW_A_LEASE, IncidentKind::RestartedEmpty),
-            _ => (hold::HELD_FOR, IncidentKind::Restarted),
+            _ => (LONG_WORK, IncidentKind::Restarted),
         };
         let restarted = restart::on_stores(control, move |stores| {
             let killed = Instant::now();

@@ -44,7 +44,13 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "lease and create-revision order in etcd, watching the predecessor only",
         claims: Claims {
-            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "redis-restart",
+                "redis-failover",
+                "instance-cut-off",
+            ],
             ..AS_FAMILY
         },
         weak_at: "write",
