@@ -53,7 +53,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "redis-failover",
                 "instance-cut-off",
             ],
-            broken_by: &["majority-restart", "majority-clock-jump"],
+            broken_by: &["majority-restart", "majority-clock-jump", "lock-service-restart"],
             ..AS_FAMILY
         },
         weak_at: "write",

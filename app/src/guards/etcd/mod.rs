@@ -51,6 +51,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "redis-failover",
                 "instance-cut-off",
             ],
+            sometimes_broken_by: &["lost-reply", "store-silent"],
             ..AS_FAMILY
         },
         weak_at: "write",
