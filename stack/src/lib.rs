@@ -4,7 +4,8 @@
 //!
 //! From the outside in; each module uses only those below it.
 //!
-//! - `stores`: [`Stores`], the two stores of every shop (`redis` with its replica, `mariadb`: one program each)
+//! - `stores`: [`Stores`], the two stores of every shop (`redis` and `mariadb`, one program each, with their replicas; `link`: from
+//!   a replica to its primary)
 //! - `services`: servers that only some strategies need, one file each
 //! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
 //! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
@@ -26,6 +27,7 @@ mod folder;
 mod http;
 mod instance;
 mod launch;
+mod link;
 mod local_shop;
 mod locate;
 mod log;
@@ -52,9 +54,10 @@ pub use launch::Launch;
 pub use local_shop::Shop;
 pub use locate::{fetched_to, find, locate};
 pub use log::Log;
+pub use mariadb::{MariaDbFailover, MariaDbReplica};
 pub use program::{Origin, Program};
 pub use ready::Ready;
-pub use redis::{Failover, RedisReplica};
+pub use redis::{AtLimit, Failover, Lease, MemoryLimit, RedisReplica};
 pub use relay::{Direction, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;

@@ -14,8 +14,9 @@ use crate::folder::Folder;
 use crate::local_shop::{Shop, StoreAccess};
 use crate::locate::locate;
 use crate::mariadb;
+use crate::mariadb::{MariaDbFailover, MariaDbReplica};
 use crate::redis;
-use crate::redis::{Failover, RedisReplica};
+use crate::redis::{AtLimit, Failover, MemoryLimit, RedisReplica};
 use crate::server_kind::ServerKind;
 use crate::service::Service;
 use crate::service_kind::ServiceKind;
@@ -221,6 +222,15 @@ impl Stores {
         failover.complete(self.own_redis()?)
     }
 
+    /// Sets a limit on the memory of a Redis, until the result is dropped.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub fn limit_memory(&self, redis: &Service, at_limit: AtLimit) -> Result<MemoryLimit> {
+        MemoryLimit::set(self.folder.path(), redis.name(), at_limit)
+    }
+
     fn own_redis(&self) -> Result<&Service> {
         self.redis().context("Redis was not started here")
     }
@@ -228,5 +238,29 @@ impl Stores {
     /// MariaDB, if it was started here.
     pub fn mariadb(&self) -> Option<&Service> {
         self.mariadb.as_ref()
+    }
+
+    /// Restarts MariaDB so that it writes a binary log, starts a replica of it and waits until that has caught up. There can be
+    /// one at a time.
+    ///
+    /// # Errors
+    ///
+    /// When MariaDB was not started here, or one of them does not start or catch up within some seconds.
+    pub fn replicate_mariadb(&self) -> Result<MariaDbReplica> {
+        MariaDbReplica::start(self.own_mariadb()?, self.folder.path())
+    }
+
+    /// Kills MariaDB and lets the promoted replica serve at its address as [`Stores::mariadb`], without a binary log. Returns how
+    /// many transactions that loses.
+    ///
+    /// # Errors
+    ///
+    /// When one of them does not answer, or the promoted one cannot take the place of the other.
+    pub fn fail_over_mariadb(&self, failover: MariaDbFailover) -> Result<u64> {
+        failover.complete(self.own_mariadb()?)
+    }
+
+    fn own_mariadb(&self) -> Result<&Service> {
+        self.mariadb().context("MariaDB was not started here")
     }
 }

@@ -1,7 +1,8 @@
 //! Redis on a private socket, without persistence unless it is switched on.
 
 mod disk;
-mod link;
+mod eviction;
+mod memory_limit;
 mod replica;
 
 use std::fs;
@@ -13,6 +14,8 @@ use ::redis::{Client, Connection, FromRedisValue, InfoDict, cmd};
 use anyhow::{Context, Result, bail};
 
 pub(crate) use self::disk::keep_on_disk;
+pub use self::eviction::Lease;
+pub use self::memory_limit::{AtLimit, MemoryLimit};
 pub use self::replica::{Failover, RedisReplica};
 use crate::address;
 use crate::clock::Clock;
