@@ -16,7 +16,7 @@ pub(super) const GLOBAL_LOCK: Step = Step::command("global-lock", &["insert"]).p
 pub(super) const DECIDE: Step = Step::command("decide", &["update"]);
 pub(super) const END: Step = Step::command("end", &["delete"]).plays(Role::Release);
 pub(super) const MARK_DIRTY: Step = Step::command("mark-dirty", &["update"]);
-pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]);
+pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]).looking_for_work();
 
 pub(super) const TABLE: &str = include_str!("transactions.sql");
 

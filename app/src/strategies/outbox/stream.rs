@@ -14,7 +14,7 @@ use crate::stores::{Redis, Store};
 
 pub(super) const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);
 pub(super) const JOIN: Step = Step::command("join-group", &["XGROUP"]);
-pub(super) const RECEIVE: Step = Step::command("receive", &["XREADGROUP"]);
+pub(super) const RECEIVE: Step = Step::command("receive", &["XREADGROUP"]).looking_for_work();
 pub(super) const CLAIM: Step = Step::command("claim", &["XAUTOCLAIM"]);
 pub(super) const ACK: Step = Step::command("ack", &["EVALSHA"]);
 
