@@ -3,8 +3,11 @@
 pub(crate) mod closed_connections;
 pub(crate) mod crash;
 pub(crate) mod every_step;
+pub(crate) mod eviction;
 pub(crate) mod hold;
+pub(crate) mod messages;
 pub(crate) mod relays;
 pub(crate) mod restart;
 pub(crate) mod stall;
 pub(crate) mod successors;
+pub(crate) mod worker;

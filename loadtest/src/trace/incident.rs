@@ -23,6 +23,10 @@ pub enum IncidentKind {
     CutOff,
     /// A store was killed, and the replica that had been cut off took its place.
     FailedOver,
+    /// A store evicted keys to make room for others.
+    Evicted,
+    /// A store refused writes, for lack of memory.
+    OutOfMemory,
     /// A store ended all its connections.
     HungUp,
     /// Nothing arrived at a store, or from it.

@@ -152,7 +152,7 @@ fn an_incident_is_placed_between_the_steps_that_leave_room_for_it_and_by_no_othe
     );
 }
 
-const KINDS: [IncidentKind; 13] = [
+const KINDS: [IncidentKind; 15] = [
     IncidentKind::Paused,
     IncidentKind::Blocked,
     IncidentKind::Killed,
@@ -160,6 +160,8 @@ const KINDS: [IncidentKind; 13] = [
     IncidentKind::RestartedEmpty,
     IncidentKind::CutOff,
     IncidentKind::FailedOver,
+    IncidentKind::Evicted,
+    IncidentKind::OutOfMemory,
     IncidentKind::HungUp,
     IncidentKind::Silent,
     IncidentKind::RepliesLost,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{output, stderr};
 
 /// Threats, the strategies that are tried under them, and those that fail; all others hold.
-const FAMOUS: [(&str, &str, &str); 13] = [
+const FAMOUS: [(&str, &str, &str); 19] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -54,6 +54,28 @@ const FAMOUS: [(&str, &str, &str); 13] = [
         "getset-time@redis,token@redis,fenced@redis,lua@redis,conditional@sql",
         "getset-time@redis,token@redis",
     ),
+    (
+        "redis-evicts",
+        "token@sql,redlock@redis,setnx@sql,fenced@sql,lua@redis",
+        "token@sql,redlock@redis",
+    ),
+    (
+        "redis-evicts-all",
+        "lua@redis,token@sql,fenced@sql",
+        "lua@redis,token@sql",
+    ),
+    ("redis-full", "lua@redis,setnx@sql,fenced@sql,tcc@redis+sql", ""),
+    (
+        "sql-failover",
+        "conditional@sql,outbox@redis+sql,two-phase@sql+sql,named-lock@redis",
+        "conditional@sql,outbox@redis+sql,two-phase@sql+sql,named-lock@redis",
+    ),
+    (
+        "reconciler-killed",
+        "tcc@redis+sql,saga@redis+sql,two-phase@sql+sql,three-phase@sql+sql",
+        "three-phase@sql+sql",
+    ),
+    ("message-twice", "outbox@redis+sql", ""),
     ("session-expiry", "zookeeper@redis,etcd@redis", ""),
     ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),

@@ -21,6 +21,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &[
             "crashed-holder",
             "crashed-between",
+            "reconciler-killed",
             "slow-holder",
             "paused-holder",
             "blocked-runtime",
@@ -33,8 +34,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "redis-restart",
             "redis-restart-aof",
             "redis-failover",
+            "redis-evicts",
+            "redis-evicts-all",
+            "redis-full",
             "sql-restart",
             "sql-gone",
+            "sql-failover",
             "session-expiry",
         ],
     ),
@@ -44,6 +49,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "store-silent",
             "lost-reply",
             "slow-network",
+            "message-twice",
             "second-click",
             "retrying-proxy",
             "buyer-gone",
@@ -149,7 +155,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
     if rows.is_empty() {
         return String::new();
     }
-    let heads = ["strategy", "sales/s", "when Redis loses data"].map(str::to_owned);
+    let heads = ["strategy", "sales/s", "when a store loses data"].map(str::to_owned);
     let table = table(heads.to_vec(), rows.into_iter().map(|(_, row)| row).collect());
     format!("## Strategies that hold\n\n{table}")
 }

@@ -39,6 +39,14 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
             format!("{subject} is killed (SIGKILL)"),
             format!("the replica serves as {subject}, without the writes since the cut"),
         ),
+        IncidentKind::Evicted => (
+            format!("{subject} is at the limit of its memory, and evicts keys"),
+            format!("{subject} has room again"),
+        ),
+        IncidentKind::OutOfMemory => (
+            format!("{subject} is at the limit of its memory, and refuses writes"),
+            format!("{subject} has room again"),
+        ),
         IncidentKind::HungUp => (
             format!("{subject} ends all its connections"),
             format!("{subject} takes connections again"),
@@ -83,6 +91,8 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::RestartedEmpty => format!("{subject} was down {when}, and lost its data"),
         IncidentKind::CutOff => format!("a replica was cut off from {subject} {when}"),
         IncidentKind::FailedOver => format!("{subject} was down {when}, until the replica took its place"),
+        IncidentKind::Evicted => format!("{subject} evicted keys {when}"),
+        IncidentKind::OutOfMemory => format!("{subject} refused writes {when}"),
         IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),
         IncidentKind::Silent => format!("nothing arrived at {subject} {when}"),
         IncidentKind::RepliesLost => format!("replies of {subject} were lost {when}"),

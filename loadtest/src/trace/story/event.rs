@@ -80,6 +80,7 @@ fn is_loss(kind: IncidentKind) -> bool {
             | IncidentKind::RestartedEmpty
             | IncidentKind::CutOff
             | IncidentKind::FailedOver
+            | IncidentKind::Evicted
             | IncidentKind::ClockAhead
     )
 }
