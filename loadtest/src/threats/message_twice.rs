@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use futures_util::future::try_join_all;
 use stack::ServiceKind;
 use tokio::time::sleep;
@@ -18,15 +18,15 @@ use crate::attack::{AttackControl, Delivery, Injection, SendOptions};
 use crate::deployment::requirement::Requirement;
 use crate::faults::messages::{Received, received};
 use crate::faults::{hold, restart, worker};
+use crate::sale::Load;
 use crate::text::counted;
 use crate::trace::IncidentKind;
 
 /// The steps before which the consumer stands still: it connects, enters the order, and acknowledges.
 const STEPS: u32 = 3;
 
-/// The purchases whose messages are delivered twice, and the one whose message is newer.
-const OLDER: [usize; 4] = [0, 1, 2, 3];
-const NEWER: usize = 4;
+/// The most purchases whose messages are delivered twice, with one whose message is newer.
+const MOST_MESSAGES: usize = 5;
 
 /// The step by which a worker receives messages.
 const RECEIVE: &str = "receive";
@@ -50,12 +50,17 @@ pub(super) const THREAT: Threat = Threat {
     load: worker::load,
     requires: |_| vec![Requirement::Instances, Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
-        places: |_| OLDER.into_iter().chain([NEWER]).collect(),
+        places,
         ..Injection::new(|control| Box::pin(inject(control)))
     }),
     source: include_str!("message_twice.rs"),
     ..Threat::PLAIN
 };
+
+/// Returns the places of these purchases, the newer one last.
+fn places(load: &Load) -> Vec<usize> {
+    (0..load.buyers.min(MOST_MESSAGES)).collect()
+}
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let mut has_struck = restart::play_first_wave(control).await;
@@ -70,13 +75,15 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 /// Lets the consumer stand still with some messages. Returns whether it did, and another one got them.
 async fn deliver_twice(control: &AttackControl<'_>, nth: u32) -> Result<bool> {
     let stalls = control.shop.watch_stalls().await;
-    let sent = OLDER.map(|place| control.send(place, at(worker::INSTANCE)));
+    let places = places(&control.attack.sale.load);
+    let (newer, older) = places.split_last().context("a load without buyers")?;
+    let sent = older.iter().map(|place| control.send(*place, at(worker::INSTANCE)));
     let meanwhile = async {
         if !stalls.is_silent(SILENT_FOR, SILENT_WITHIN).await {
             return Ok(0);
         }
         let before = received(control).await?;
-        let newer = control.send(NEWER, at(worker::INSTANCE + 1));
+        let newer = control.send(*newer, at(worker::INSTANCE + 1));
         let (newer, ()) = tokio::join!(newer, sleep(CLAIMED_AFTER));
         newer?;
         Ok(gone(&before, &received(control).await?))
