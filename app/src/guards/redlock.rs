@@ -47,6 +47,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "SET NX PX on a majority of five Redis servers",
         claims: Claims {
             survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            broken_by: &["lock-service-restart"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -211,7 +211,7 @@ mod tests {
     fn with_steps(count: usize) -> Strategy {
         let steps: Vec<_> = (0..count).map(|_| "step").collect();
         let strategy = json!({ "name": "long@sql", "store": "sql", "claims": [], "steps": steps });
-        serde_json::from_value(strategy).unwrap()
+        serde_json::from_value(strategy).expect("it is an entry of a catalogue")
     }
 
     #[test]

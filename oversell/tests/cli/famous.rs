@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{output, stderr};
 
 /// Threats, the strategies that are tried under them, and those that fail; all others hold.
-const FAMOUS: [(&str, &str, &str); 19] = [
+const FAMOUS: [(&str, &str, &str); 20] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -77,6 +77,7 @@ const FAMOUS: [(&str, &str, &str); 19] = [
     ),
     ("message-twice", "outbox@redis+sql", ""),
     ("session-expiry", "zookeeper@redis,etcd@redis", ""),
+    ("lock-service-restart", "redlock@sql,zookeeper@redis", "redlock@sql"),
     ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
 ];

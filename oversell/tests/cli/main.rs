@@ -12,6 +12,7 @@ mod faults;
 mod harness;
 mod interrupted;
 mod lesson;
+mod proofs;
 mod reachable;
 mod readme;
 mod shown_again;

@@ -45,6 +45,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "lease and create-revision order in etcd, watching the predecessor only",
         claims: Claims {
             survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            sometimes_broken_by: &["lost-reply", "store-silent"],
             ..AS_FAMILY
         },
         weak_at: "write",

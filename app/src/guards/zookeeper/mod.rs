@@ -25,7 +25,7 @@ use self::session::{CHILDREN, CONNECT, CREATE, CREATE_QUEUE, DELETE, Sessions, W
 use super::lock_key::lock_key;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
-use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::timeouts::Timeouts;
 use crate::world::World;
@@ -41,7 +41,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::SessionLock,
         lesson: 7,
         summary: "ephemeral sequential node, watching the predecessor only",
-        claims: AS_FAMILY,
+        claims: Claims {
+            sometimes_broken_by: &["store-silent"],
+            ..AS_FAMILY
+        },
         weak_at: "write",
         needs: &[SERVICE],
         source: include_str!("mod.rs"),
