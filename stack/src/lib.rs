@@ -10,6 +10,7 @@
 //! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
 //! - `service`: [`Service`], one child process, which can be paused, resumed, killed and restarted
 //! - `clock`: [`Clock`], the clock of a process, which can run ahead
+//! - `unsynced`: [`Unsynced`], what a process wrote and did not sync, which a loss of power undoes
 //! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
 //! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
 //! - `service_kind`: [`ServiceKind`], the services that a strategy can name
@@ -45,6 +46,7 @@ mod services;
 mod shop_options;
 mod spawner;
 mod stores;
+mod unsynced;
 
 pub use clock::Clock;
 pub use folder::{Folder, owned};
@@ -62,3 +64,4 @@ pub use service_kind::ServiceKind;
 pub use service_location::ServiceLocation;
 pub use shop_options::ShopOptions;
 pub use stores::{Parts, Stores, running};
+pub use unsynced::{Loss, Unsynced};

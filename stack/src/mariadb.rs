@@ -13,6 +13,7 @@ use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
 use crate::service::Service;
+use crate::unsynced::Unsynced;
 
 /// It takes a fifth of a second; this is for a slow disk.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_secs(30);
@@ -42,7 +43,8 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
         .arg("--skip-networking")
         // Every instance brings its own pool.
         .args(["--max-connections=1000", "--character-set-server=utf8mb4"])
-        .clock(Clock::new(folder, name)?);
+        .clock(Clock::new(folder, name)?)
+        .unsynced(Unsynced::new(folder, name, &content)?);
     let ready = Ready::MariaDb {
         socket: socket(folder, name),
         database: content.join(DATABASE),

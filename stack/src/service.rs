@@ -17,6 +17,7 @@ use crate::log::Log;
 use crate::ready::Ready;
 use crate::service_location::ServiceLocation;
 use crate::spawner;
+use crate::unsynced::{Loss, Unsynced};
 
 /// Between two checks; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
@@ -65,6 +66,39 @@ impl Service {
     /// Returns its clock; none where it reads that of the machine.
     pub fn clock(&self) -> Option<&Clock> {
         self.launch.own_clock()
+    }
+
+    /// Returns the journal of what it does not sync; none where it can keep none.
+    pub fn unsynced(&self) -> Option<&Unsynced> {
+        self.launch.own_unsynced()
+    }
+
+    /// Kills it and runs it again with an empty journal of what it does not sync. Follow it with [`Service::wait_ready`].
+    ///
+    /// # Errors
+    ///
+    /// When it can keep no journal, or cannot be killed or run.
+    pub fn restart_with_journal(&self) -> Result<()> {
+        self.kill()?;
+        self.own_unsynced()?.begin()?;
+        self.restart()
+    }
+
+    /// Kills it and undoes what it did not sync, as a loss of power would. It has to keep a journal, and keeps none after a
+    /// restart.
+    ///
+    /// # Errors
+    ///
+    /// When it kept no journal, or a file cannot be put back.
+    pub fn lose_power(&self) -> Result<Loss> {
+        self.kill()?;
+        let lost = self.own_unsynced()?.lose();
+        lost.with_context(|| format!("could not lose what {} did not sync", self.name))
+    }
+
+    fn own_unsynced(&self) -> Result<&Unsynced> {
+        let unsynced = self.unsynced();
+        unsynced.with_context(|| format!("{} cannot keep a journal of what it does not sync", self.name))
     }
 
     /// Waits until the program serves.

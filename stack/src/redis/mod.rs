@@ -20,6 +20,7 @@ use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
 use crate::service::Service;
+use crate::unsynced::Unsynced;
 
 /// The name of the store of every shop.
 pub(crate) const NAME: &str = "redis";
@@ -47,7 +48,8 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     let clock = if name == replica::REPLICA { NAME } else { name };
     let launch = Launch::from(program)
         .arg(configuration)
-        .clock(Clock::new(folder, clock)?);
+        .clock(Clock::new(folder, clock)?)
+        .unsynced(Unsynced::new(folder, name, &data)?);
     Service::start(name, launch, Ready::Redis(socket(folder, name)), folder)
 }
 
