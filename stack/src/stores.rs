@@ -192,6 +192,17 @@ impl Stores {
         redis::keep_on_disk(self.folder.path(), keeps)
     }
 
+    /// Lets Redis sync its append-only file once in a second, as it does by default, until it starts again. Without this it syncs
+    /// before each answer.
+    ///
+    /// # Errors
+    ///
+    /// When it was not started here, or does not answer.
+    pub fn sync_redis_every_second(&self) -> Result<()> {
+        self.own_redis()?;
+        redis::sync_every_second(self.folder.path())
+    }
+
     /// Starts a replica of Redis and waits until it has caught up. There can be one at a time.
     ///
     /// # Errors

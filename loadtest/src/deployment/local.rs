@@ -42,6 +42,10 @@ impl Local {
         match requirement {
             Requirement::Instances | Requirement::RetryingProxy => true,
             Requirement::Service(kind) | Requirement::Relay(kind) => !self.stores.processes(kind).is_empty(),
+            Requirement::Journal(kind) => {
+                let first = self.stores.processes(kind).first();
+                first.is_some_and(|process| process.unsynced().is_some())
+            }
             Requirement::Clocks => {
                 let stores = [self.stores.redis(), self.stores.mariadb()];
                 stores

@@ -13,6 +13,8 @@ pub enum Requirement {
     Instances,
     /// The processes of a service.
     Service(ServiceKind),
+    /// The first process of a service, with a journal of what it does not sync.
+    Journal(ServiceKind),
     /// A relay before each process of a service, for each instance.
     Relay(ServiceKind),
     /// A proxy that retries at the next instance after any failure.
@@ -36,6 +38,7 @@ impl fmt::Display for Requirement {
             Self::Clocks => {
                 f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")
             }
+            Self::Journal(kind) => write!(f, "{kind}, started here on Linux: leave out --host and its URL"),
             Self::Service(kind) | Self::Relay(kind) => {
                 let url = match kind {
                     ServiceKind::Redis => "--redis",

@@ -1,6 +1,8 @@
 //! Redis is killed (SIGKILL) while a purchase is at work, and started again with all its data. For this round it writes
-//! every change to disk before it answers (`appendonly yes`, `appendfsync always`), so stock, orders and locks are
-//! there. The round counts only if something was sold before the kill and Redis wrote to disk.
+//! every change to its file before it answers (`appendonly yes`, `appendfsync always`), so stock, orders and locks are
+//! there. A kill shows that a mechanism survives a restart. It does not show what is on disk: the kernel keeps what was
+//! written, so with `appendfsync no` the file would be whole as well. `redis-power-loss` and `redis-power-loss-synced` show
+//! that. The round counts only if something was sold before the kill and Redis kept its file.
 
 use anyhow::Result;
 use stack::ServiceKind;

@@ -1,7 +1,9 @@
 //! MariaDB is killed (SIGKILL) and started again. This happens when a purchase is about to take each of the steps of
 //! its strategy, and when it has taken the step but has no reply yet. Committed changes are there afterwards,
-//! everything else is lost, locks too. Others buy before the purchase goes on. The round counts only if something was
-//! sold before and a reply was lost.
+//! everything else is lost, locks too. Others buy before the purchase goes on. A kill does not show that commits are on
+//! disk: the kernel keeps what was written, so with `innodb_flush_log_at_trx_commit = 2` they would be there as well.
+//! `sql-power-loss` and `sql-power-loss-unsynced` show that. The round counts only if something was sold before and a reply
+//! was lost.
 
 use anyhow::Result;
 use async_trait::async_trait;

@@ -19,6 +19,8 @@ pub enum IncidentKind {
     Restarted,
     /// A store that keeps no data on disk was killed and started again.
     RestartedEmpty,
+    /// A store was killed and started again with the data that it had synced to its disk.
+    PowerLost,
     /// A replica was cut off from its store.
     CutOff,
     /// A store was killed, and the replica that had been cut off took its place.

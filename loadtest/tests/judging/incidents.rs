@@ -158,6 +158,7 @@ const KINDS: [IncidentKind; 13] = [
     IncidentKind::Killed,
     IncidentKind::Restarted,
     IncidentKind::RestartedEmpty,
+    IncidentKind::PowerLost,
     IncidentKind::CutOff,
     IncidentKind::FailedOver,
     IncidentKind::HungUp,
@@ -165,7 +166,6 @@ const KINDS: [IncidentKind; 13] = [
     IncidentKind::RepliesLost,
     IncidentKind::ClockAhead,
     IncidentKind::LeaseEnded,
-    IncidentKind::Paused,
 ];
 
 #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use ::redis::{Client, Connection, FromRedisValue, InfoDict, cmd};
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::disk::keep_on_disk;
+pub(crate) use self::disk::{keep_on_disk, sync_every_second};
 pub use self::replica::{Failover, RedisReplica};
 use crate::address;
 use crate::clock::Clock;

@@ -1,5 +1,6 @@
 //! The journal that the library writes, read back.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -44,20 +45,13 @@ pub(super) enum RenamingKind {
     FolderRemoved(PathBuf),
 }
 
-/// A sync that was done.
-#[derive(Debug)]
-pub(super) struct Sync {
-    pub(super) inode: u64,
-    /// The end of the journal when it began: it covers every change of the file before.
-    pub(super) upto: u64,
-}
-
 /// All records of a journal, in the order in which they were written.
 #[derive(Debug, Default)]
 pub(super) struct Journal<'a> {
     pub(super) changes: Vec<Change<'a>>,
     pub(super) renamings: Vec<Renaming>,
-    pub(super) syncs: Vec<Sync>,
+    /// By inode: the end of the journal when the last sync of the file began. It covers every change of the file before.
+    synced: HashMap<u64, u64>,
 }
 
 impl<'a> Journal<'a> {
@@ -86,7 +80,10 @@ impl<'a> Journal<'a> {
                     size,
                     written,
                 }),
-                1 => journal.syncs.push(Sync { inode, upto: at }),
+                1 => {
+                    let upto = journal.synced.entry(inode).or_default();
+                    *upto = at.max(*upto);
+                }
                 2 => rename(RenamingKind::Created(first(paths()?)?)),
                 3 => {
                     let mut paths = paths()?.into_iter();
@@ -116,13 +113,17 @@ impl<'a> Journal<'a> {
 
     /// Whether a sync of its file covers the change.
     pub(super) fn is_synced(&self, change: &Change<'_>) -> bool {
-        let mut of_file = self.syncs.iter().filter(|sync| sync.inode == change.inode);
-        of_file.any(|sync| change.place < sync.upto)
+        self.synced.get(&change.inode).is_some_and(|upto| change.place < *upto)
+    }
+
+    /// Whether its file was synced at some time, and no sync covers the change.
+    pub(super) fn is_left(&self, change: &Change<'_>) -> bool {
+        !self.is_synced(change) && self.synced.contains_key(&change.inode)
     }
 
     /// Returns up to where any sync covers the names: that of one file carries all names that were changed before.
     pub(super) fn last_sync(&self) -> u64 {
-        self.syncs.iter().map(|sync| sync.upto).max().unwrap_or(0)
+        self.synced.values().copied().max().unwrap_or(0)
     }
 }
 

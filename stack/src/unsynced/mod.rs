@@ -127,7 +127,7 @@ impl Unsynced {
         Ok(found.len())
     }
 
-    /// Returns how many changes of files are not synced now.
+    /// Returns how many changes of files are not synced now. Files that were never synced, such as temporary ones, do not count.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Unsynced {
     pub fn changes(&self) -> Result<usize> {
         let bytes = self.read()?;
         let journal = Journal::read(&bytes)?;
-        let unsynced = journal.changes.iter().filter(|change| !journal.is_synced(change));
+        let unsynced = journal.changes.iter().filter(|change| journal.is_left(change));
         Ok(unsynced.count())
     }
 

@@ -172,9 +172,11 @@ int mkdir(const char *name, mode_t mode) {
 void *mmap64(void *at, size_t length, int protection, int flags, int fd, off64_t offset) {
     struct stat file;
     char path[PATH_MAX];
-    int is_seen = journal < 0 || !(protection & PROT_WRITE) || (flags & MAP_TYPE) == MAP_PRIVATE || fd < 0;
-    if (!is_seen && is_watched(fd, &file) && read_link(fd, path)) note_path(UNSEEN, path);
-    return (void *)syscall(SYS_mmap, at, length, protection, flags, fd, offset);
+    void *mapped = (void *)syscall(SYS_mmap, at, length, protection, flags, fd, offset);
+    int is_shared = journal >= 0 && fd >= 0 && protection & PROT_WRITE && (flags & MAP_TYPE) != MAP_PRIVATE;
+    // MariaDB tries to map its log, which only memory that keeps its content without power allows.
+    if (is_shared && mapped != MAP_FAILED && is_watched(fd, &file) && read_link(fd, path)) note_path(UNSEEN, path);
+    return mapped;
 }
 void *mmap(void *at, size_t length, int protection, int flags, int fd, off_t offset) {
     return mmap64(at, length, protection, flags, fd, offset);

@@ -145,7 +145,7 @@ impl Store for Redis {
     const NAME: &'static str = "redis";
     const STEPS: &'static [Step] = &[READ, WRITE, FENCED_WRITE];
     /// Redis keeps nothing on disk, and answers before a replica has received the write.
-    const LOSES_BY: &'static [&'static str] = &["redis-restart", "redis-failover"];
+    const LOSES_BY: &'static [&'static str] = &["redis-restart", "redis-failover", "redis-power-loss"];
 
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
         Self::connect_to_answer_within(ANSWER_WITHIN, to).await

@@ -126,7 +126,7 @@ impl Sql {
 impl Store for Sql {
     const NAME: &'static str = "sql";
     const STEPS: &'static [Step] = &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK];
-    const LOSES_BY: &'static [&'static str] = &[];
+    const LOSES_BY: &'static [&'static str] = &["sql-power-loss-unsynced"];
 
     /// Creates the tables, and brings those of an older program up to date.
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {

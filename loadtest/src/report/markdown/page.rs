@@ -32,8 +32,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &[
             "redis-restart",
             "redis-restart-aof",
+            "redis-power-loss",
+            "redis-power-loss-synced",
             "redis-failover",
             "sql-restart",
+            "sql-power-loss",
+            "sql-power-loss-unsynced",
             "sql-gone",
             "session-expiry",
         ],
@@ -149,7 +153,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
     if rows.is_empty() {
         return String::new();
     }
-    let heads = ["strategy", "sales/s", "when Redis loses data"].map(str::to_owned);
+    let heads = ["strategy", "sales/s", "when its store loses data"].map(str::to_owned);
     let table = table(heads.to_vec(), rows.into_iter().map(|(_, row)| row).collect());
     format!("## Strategies that hold\n\n{table}")
 }

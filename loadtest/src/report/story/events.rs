@@ -34,6 +34,10 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
             format!("{subject} is killed (SIGKILL)"),
             format!("{subject} is back, without its data"),
         ),
+        IncidentKind::PowerLost => (
+            format!("{subject} loses power"),
+            format!("{subject} is back, without what it had not synced"),
+        ),
         IncidentKind::CutOff => return (format!("a replica is cut off from {subject}"), None),
         IncidentKind::FailedOver => (
             format!("{subject} is killed (SIGKILL)"),
@@ -81,6 +85,7 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::Killed => format!("{subject} was killed {when}"),
         IncidentKind::Restarted => format!("{subject} was down {when}"),
         IncidentKind::RestartedEmpty => format!("{subject} was down {when}, and lost its data"),
+        IncidentKind::PowerLost => format!("{subject} lost power and was down {when}, and lost what it had not synced"),
         IncidentKind::CutOff => format!("a replica was cut off from {subject} {when}"),
         IncidentKind::FailedOver => format!("{subject} was down {when}, until the replica took its place"),
         IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),

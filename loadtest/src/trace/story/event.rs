@@ -78,6 +78,7 @@ fn is_loss(kind: IncidentKind) -> bool {
         kind,
         IncidentKind::Restarted
             | IncidentKind::RestartedEmpty
+            | IncidentKind::PowerLost
             | IncidentKind::CutOff
             | IncidentKind::FailedOver
             | IncidentKind::ClockAhead
