@@ -3,17 +3,19 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 2] = ["src/clock/clock.c", "src/unsynced/unsynced.c"];
+/// Each source, and the width of pointers that it is for, in bits; one of them splits no number of 64 bits for the kernel.
+const SOURCES: [(&str, Option<&str>); 2] = [("src/clock/clock.c", None), ("src/unsynced/unsynced.c", Some("64"))];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/clock/clock.c");
     println!("cargo::rerun-if-changed=src/unsynced");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
     let target = |name| env::var(name).unwrap_or_default();
-    for source in SOURCES.map(Path::new) {
+    for (source, width) in SOURCES {
+        let source = Path::new(source);
         let library = folder.join(source.with_extension("so").file_name().expect("each is a file"));
-        // One of them splits no number of 64 bits for the kernel.
-        if target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_POINTER_WIDTH") == "64" {
+        let fits = width.is_none_or(|width| target("CARGO_CFG_TARGET_POINTER_WIDTH") == width);
+        if target("CARGO_CFG_TARGET_OS") == "linux" && fits {
             compile(source, &library);
         } else {
             // Other systems preload in other ways.

@@ -74,7 +74,7 @@ pub(crate) async fn strike(control: &AttackControl<'_>, kind: ServiceKind, syncs
         Syncs::Later => loss.is_all_since(length) && loss.bytes > 0,
     };
     if has_struck {
-        control.keep_proofs([proof(kind, &loss, processes)]);
+        control.keep_proofs([proof(kind, syncs, &loss, processes)]);
     }
     Ok(has_begun && sold && has_struck)
 }
@@ -91,13 +91,17 @@ pub(crate) async fn check_tables(control: &AttackControl<'_>) -> Result<()> {
     }
 }
 
-fn proof(kind: ServiceKind, loss: &Loss, [killed, back]: [u32; 2]) -> Proof {
+fn proof(kind: ServiceKind, syncs: Syncs, loss: &Loss, [killed, back]: [u32; 2]) -> Proof {
     let Loss {
         writes, bytes, files, ..
     } = loss;
+    let last = match syncs {
+        Syncs::Before => "was synced",
+        Syncs::Later => "was not synced",
+    };
     let text = format!(
-        "process {killed} was killed; {writes} writes with {bytes} bytes to {files} files were not synced and are undone; \
-         process {back} serves in its place"
+        "process {killed} was killed, and what it had not synced was undone (bytes: {bytes}, writes: {writes}, files: \
+         {files}); its part of the last sale {last}; process {back} serves in its place"
     );
     Proof::new(kind.name(), text)
 }
@@ -114,7 +118,7 @@ fn wait_until_synced(process: &Service) -> Result<u64> {
     let begun = Instant::now();
     loop {
         let length = unsynced.length()?;
-        if unsynced.changes()? == 0 || begun.elapsed() >= SYNCED_WITHIN {
+        if unsynced.is_synced()? || begun.elapsed() >= SYNCED_WITHIN {
             return Ok(length);
         }
         std::thread::sleep(CHECK_EVERY);

@@ -3,7 +3,7 @@
 //! A kill does not show that: the kernel keeps what was written and brings it to the disk later. So a preloaded library keeps
 //! a journal of how to undo each change that the process makes in its data folder, and of its syncs. When the power is lost,
 //! the process is killed, and all changes without a sync are undone, the last one first. LazyFS does the same as a file system,
-//! which takes root.
+//! which needs FUSE.
 //!
 //! # What is assumed
 //!
@@ -18,7 +18,7 @@
 //! calls. A file that is written through a shared map or a stream of the C library is an error when the power is lost.
 
 mod journal;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests;
 mod undo;
 
@@ -127,16 +127,17 @@ impl Unsynced {
         Ok(found.len())
     }
 
-    /// Returns how many changes of files are not synced now. Files that were never synced, such as temporary ones, do not count.
+    /// Returns whether the process has synced something, and has no more to sync. Files that it never syncs, such as temporary
+    /// ones, do not count.
     ///
     /// # Errors
     ///
     /// When the journal cannot be read.
-    pub fn changes(&self) -> Result<usize> {
+    pub fn is_synced(&self) -> Result<bool> {
         let bytes = self.read()?;
         let journal = Journal::read(&bytes)?;
-        let unsynced = journal.changes.iter().filter(|change| journal.is_left(change));
-        Ok(unsynced.count())
+        let is_left = journal.changes.iter().any(|change| journal.is_left(change));
+        Ok(journal.last_sync() > 0 && !is_left)
     }
 
     /// Undoes what was not synced and removes the journal. The process must have ended.
