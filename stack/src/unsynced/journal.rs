@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -88,13 +88,17 @@ impl<'a> Journal<'a> {
                 3 => {
                     let mut paths = paths()?.into_iter();
                     let (from, to) = (first(paths.by_ref())?, first(paths.by_ref())?);
-                    rename(RenamingKind::Renamed(from, to, paths.next().filter(is_named)));
+                    rename(RenamingKind::Renamed(
+                        from,
+                        to,
+                        paths.next().filter(|path| is_named(path)),
+                    ));
                 }
                 4 => {
                     let mut paths = paths()?.into_iter();
                     let path = first(paths.by_ref())?;
                     // Without a kept file it was no file but, say, a socket.
-                    if let Some(kept) = paths.next().filter(is_named) {
+                    if let Some(kept) = paths.next().filter(|path| is_named(path)) {
                         rename(RenamingKind::Unlinked(path, kept));
                     }
                 }
@@ -142,9 +146,13 @@ fn paths(payload: &[u8]) -> Result<Vec<PathBuf>> {
 }
 
 fn first(paths: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf> {
-    paths.into_iter().next().filter(is_named).context("a path is missing")
+    paths
+        .into_iter()
+        .next()
+        .filter(|path| is_named(path))
+        .context("a path is missing")
 }
 
-fn is_named(path: &PathBuf) -> bool {
+fn is_named(path: &Path) -> bool {
     !path.as_os_str().is_empty()
 }
