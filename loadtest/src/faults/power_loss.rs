@@ -47,8 +47,8 @@ pub(crate) async fn prepare(control: &AttackControl<'_>, kind: ServiceKind) -> R
     Ok(())
 }
 
-/// Lets the service lose power after some sales, and starts it again. Returns whether there were any sales before, and the last
-/// of them met a store that syncs like that: its purchase was lost as a whole, or it was synced.
+/// Lets the service lose power after some sales, and starts it again. Returns whether there were any sales before, and the
+/// store synced as expected after the last of them had begun: nothing at all, or something.
 pub(crate) async fn strike(control: &AttackControl<'_>, kind: ServiceKind, syncs: Syncs) -> Result<bool> {
     let has_begun = restart::play_first_wave(control).await;
     // A store that syncs once in a second has just done so: what comes next is not synced for most of a second.
@@ -96,12 +96,12 @@ fn proof(kind: ServiceKind, syncs: Syncs, loss: &Loss, [killed, back]: [u32; 2])
         writes, bytes, files, ..
     } = loss;
     let last = match syncs {
-        Syncs::Before => "was synced",
-        Syncs::Later => "was not synced",
+        Syncs::Before => "it synced after the last sale had begun",
+        Syncs::Later => "it synced nothing after the last sale had begun",
     };
     let text = format!(
         "process {killed} was killed, and what it had not synced was undone (bytes: {bytes}, writes: {writes}, files: \
-         {files}); its part of the last sale {last}; process {back} serves in its place"
+         {files}); {last}; process {back} serves in its place"
     );
     Proof::new(kind.name(), text)
 }

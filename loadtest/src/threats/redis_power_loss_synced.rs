@@ -1,6 +1,6 @@
 //! Redis loses power as in `redis-power-loss`, and syncs every change before it answers (`appendfsync always`): all that
-//! it confirmed is there when it is back. Both rounds differ in that setting alone. The round counts only if Redis synced the
-//! last sale before the loss.
+//! it confirmed is there when it is back. Both rounds differ in that setting alone. The round counts only if Redis synced
+//! something after the last sale before the loss had begun.
 
 use anyhow::Result;
 use stack::ServiceKind;

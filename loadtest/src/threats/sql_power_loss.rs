@@ -1,7 +1,8 @@
 //! MariaDB loses power while a purchase is at work, and starts again. It syncs its log at each commit
 //! (`innodb_flush_log_at_trx_commit = 1`, its default), so everything that it confirmed is there.
 //! Power is lost as `stack::Unsynced` describes: the process is killed, and all that it wrote and did not sync is undone.
-//! The round counts only if MariaDB synced the last sale before the loss. Damaged tables end the run: they are no fault of a shop.
+//! The round counts only if MariaDB synced something after the last sale had begun. Damaged tables end the run: they
+//! are no fault of a shop.
 
 use anyhow::Result;
 use stack::ServiceKind;
