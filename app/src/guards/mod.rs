@@ -22,13 +22,17 @@ mod unlock_before_write;
 mod lock_table;
 mod interval;
 mod watchdog;
+mod watchdog_checked;
 mod fair;
 mod redlock;
 mod fenced;
 mod baton;
 mod named_lock;
 mod zookeeper;
+mod zookeeper_checked;
+mod etcd_same_session;
 mod etcd;
+mod etcd_checked;
 
 use std::sync::Arc;
 

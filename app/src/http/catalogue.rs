@@ -38,8 +38,7 @@ struct Described<'a> {
 impl<'a> Described<'a> {
     fn new(entry: &'a Entry, world: &World) -> Self {
         let (mechanism, services) = (entry.mechanism, &world.services);
-        // etcd grants whole seconds, and no fewer than its elections take.
-        let has_our_lease = mechanism.family == Family::LeaseLock && !entry.needs.contains(&"etcd");
+        let has_our_lease = mechanism.family == Family::LeaseLock;
         Self {
             name: &entry.name,
             family: mechanism.family,

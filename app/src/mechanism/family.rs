@@ -42,8 +42,10 @@ const TRAFFIC: Threats = &[
     "retrying-proxy",
     "buyer-gone",
 ];
-/// A service that restarts with all of its data, or a session that ends.
-const RECONNECT: Threats = &["redis-restart-aof", "session-expiry"];
+/// A service that restarts with all of its data.
+const RECONNECT: Threats = &["redis-restart-aof"];
+/// A session that ends while its holder is at work.
+const SESSION_END: Threats = &["session-expiry"];
 /// A holder that never releases its lock, or a purchase that stops halfway.
 const CRASH: Threats = &["crashed-holder", "crashed-between", "lost-reply"];
 /// A holder that works for longer than its lease lasts.
@@ -55,7 +57,16 @@ const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
 const SILENCE: Threats = &["store-silent"];
 
 const EVERYTHING: &[Threats] = &[
-    CROWD, TRAFFIC, RECONNECT, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+    CROWD,
+    TRAFFIC,
+    RECONNECT,
+    SESSION_END,
+    CRASH,
+    LONG_HOLD,
+    FREEZE,
+    REDIS_LOSS,
+    SQL_OUTAGE,
+    SILENCE,
 ];
 
 impl Family {
@@ -66,7 +77,15 @@ impl Family {
             Self::ProcessLock => (
                 &[CROWD],
                 &[
-                    TRAFFIC, RECONNECT, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+                    TRAFFIC,
+                    RECONNECT,
+                    SESSION_END,
+                    CRASH,
+                    LONG_HOLD,
+                    FREEZE,
+                    REDIS_LOSS,
+                    SQL_OUTAGE,
+                    SILENCE,
                 ],
             ),
             Self::LockWithoutLease => (&[CROWD, TRAFFIC, RECONNECT, LONG_HOLD, FREEZE], &[CRASH, SILENCE]),
@@ -76,7 +95,7 @@ impl Family {
             ),
             Self::SessionLock => (
                 &[CROWD, TRAFFIC, RECONNECT, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE],
-                &[FREEZE, SILENCE],
+                &[SESSION_END, FREEZE, SILENCE],
             ),
             Self::Optimistic | Self::RowLock | Self::Atomic | Self::TwoStores | Self::DistributedTransaction => {
                 (EVERYTHING, &[])
