@@ -12,6 +12,7 @@
 //! - `clock`: [`Clock`], the clock of a process, which can run ahead
 //! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
 //! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
+//! - `service_kind`: [`ServiceKind`], the services that a strategy can name
 //! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private folder of one run, and the sweep of folders whose owner was killed
@@ -38,6 +39,7 @@ mod redis;
 mod relay;
 mod server_kind;
 mod service;
+mod service_kind;
 mod service_location;
 mod services;
 mod shop_options;
@@ -56,6 +58,7 @@ pub use redis::{Failover, RedisReplica};
 pub use relay::{Direction, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;
+pub use service_kind::ServiceKind;
 pub use service_location::ServiceLocation;
 pub use shop_options::ShopOptions;
 pub use stores::{Parts, Stores, running};

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::log::Log;
 use crate::ready::Ready;
+use crate::service_location::ServiceLocation;
 use crate::spawner;
 
 /// Between two checks; short, because it adds to every start.
@@ -54,6 +55,11 @@ impl Service {
     /// Returns its name, such as `redis` or `app-1`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns where it listens; none for a program that serves nobody.
+    pub(crate) fn location(&self) -> Option<ServiceLocation> {
+        self.ready.location()
     }
 
     /// Returns its clock; none where it reads that of the machine.

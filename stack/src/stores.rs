@@ -18,6 +18,7 @@ use crate::redis;
 use crate::redis::{Failover, RedisReplica};
 use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 use crate::services::{self, Running};
 use crate::shop_options::ShopOptions;
@@ -56,7 +57,7 @@ pub struct Stores {
     mariadb: Option<Service>,
     redis_url: String,
     sql_url: String,
-    further: BTreeMap<&'static str, Running>,
+    further: BTreeMap<ServiceKind, Running>,
     // Dropped last: the servers above still write there.
     folder: Arc<Folder>,
 }
@@ -113,7 +114,7 @@ impl Stores {
     /// When no service of that name can be started here, its program is missing (see [`locate()`]), or it does not start.
     pub fn start_service(&mut self, name: &str, fetch: bool) -> Result<&[String]> {
         let kind = services::find(name)?;
-        let entry = match self.further.entry(kind.name) {
+        let entry = match self.further.entry(kind.of) {
             Entry::Occupied(running) => return Ok(&running.into_mut().urls),
             Entry::Vacant(entry) => entry,
         };
@@ -126,14 +127,18 @@ impl Stores {
         Ok(&entry.insert(running).urls)
     }
 
-    /// Returns the URLs of the services that [`Stores::start_service`] started, by name.
-    pub fn services(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        self.further.iter().map(|(name, running)| (*name, &*running.urls))
+    /// Returns the services that [`Stores::start_service`] started, with their URLs.
+    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &[String])> {
+        self.further.iter().map(|(kind, running)| (*kind, &*running.urls))
     }
 
-    /// Returns the processes of such a service; none when it was not started.
-    pub fn processes(&self, name: &str) -> &[Service] {
-        self.further.get(name).map_or(&[], |running| &running.services)
+    /// Returns every process of a service; none when it was not started here.
+    pub fn processes(&self, kind: ServiceKind) -> &[Service] {
+        match kind {
+            ServiceKind::Redis => self.redis.as_slice(),
+            ServiceKind::Sql => self.mariadb.as_slice(),
+            _ => self.further.get(&kind).map_or(&[], |running| &running.services),
+        }
     }
 
     /// Starts a shop on these stores and waits until it serves. Several shops may share them.
@@ -144,32 +149,21 @@ impl Stores {
     pub fn shop(&self, options: &ShopOptions) -> Result<Shop> {
         let stores = StoreAccess {
             urls: [
-                (ServerKind::Redis, self.redis_url.clone()),
-                (ServerKind::MariaDb, self.sql_url.clone()),
+                (ServiceKind::Redis, self.redis_url.clone()),
+                (ServiceKind::Sql, self.sql_url.clone()),
             ],
-            locations: ServerKind::ALL
-                .into_iter()
-                .filter_map(|kind| Some((kind, self.location(kind)?)))
-                .collect(),
+            locations: self.locations().collect(),
         };
         Shop::start(options, &stores, &self.folder)
     }
 
-    /// Returns where a server listens, if it was started here.
-    fn location(&self, kind: ServerKind) -> Option<ServiceLocation> {
-        let own = |service: &Option<Service>, socket| service.is_some().then_some(ServiceLocation::Socket(socket));
-        match kind {
-            ServerKind::Redis => own(&self.redis, redis::socket(self.folder.path(), redis::NAME)),
-            ServerKind::MariaDb => own(&self.mariadb, mariadb::socket(self.folder.path(), mariadb::NAME)),
-            ServerKind::ZooKeeper => self.port("zookeeper"),
-            ServerKind::Etcd => self.port("etcd"),
-            ServerKind::Nginx => None,
-        }
-    }
-
-    fn port(&self, service: &str) -> Option<ServiceLocation> {
-        let (_, address) = self.further.get(service)?.urls.first()?.split_once("://")?;
-        address.parse().ok().map(ServiceLocation::Port)
+    /// Returns where the processes listen of each service that was started here.
+    fn locations(&self) -> impl Iterator<Item = (ServiceKind, Vec<ServiceLocation>)> {
+        let services = ServiceKind::ALL.into_iter().map(|kind| {
+            let processes = self.processes(kind).iter();
+            (kind, processes.filter_map(Service::location).collect::<Vec<_>>())
+        });
+        services.filter(|(_, locations)| !locations.is_empty())
     }
 
     /// Returns the URL of Redis: `redis+unix:///path`, or the given one.

@@ -10,6 +10,7 @@ use app::probe::{Actor, Observer, Observers, Probe, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use stack::ServiceKind;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use zookeeper_client::Client;
@@ -173,7 +174,7 @@ async fn a_waiter_that_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() 
 #[tokio::test]
 async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_next_one_is_let_in_when_it_is_back() {
     let stores = services_of_its_own();
-    let Some(zookeeper) = stores.processes("zookeeper").first() else {
+    let Some(zookeeper) = stores.processes(ServiceKind::ZooKeeper).first() else {
         return;
     };
     let instance = Instance::on(stores.clone(), |_| {}).await;

@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use super::Attack;
 use super::running::Running;
 use super::send_order::{ResponsePair, SendOptions, SendOrder};
+use super::{Attack, Proof};
 use crate::deployment::RunningShop;
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::{Incident, IncidentKind};
@@ -30,6 +30,7 @@ pub struct AttackControl<'a> {
     running: &'a Running,
     orders: HashMap<usize, mpsc::Sender<SendOrder>>,
     incidents: Mutex<Vec<Incident>>,
+    struck: Mutex<Vec<Proof>>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -40,6 +41,7 @@ impl<'a> AttackControl<'a> {
             running,
             orders: running.take_order_senders(),
             incidents: Mutex::default(),
+            struck: Mutex::default(),
         }
     }
 
@@ -54,8 +56,26 @@ impl<'a> AttackControl<'a> {
         });
     }
 
-    pub(super) fn into_incidents(self) -> Vec<Incident> {
-        self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps the proof that the fault struck this service: one short sentence with the figures that were seen. An
+    /// injection that proves nothing has not struck.
+    pub fn prove(&self, service: &str, proof: impl Into<String>) {
+        self.keep_proofs([Proof::new(service, proof)]);
+    }
+
+    /// Keeps several proofs.
+    pub fn keep_proofs(&self, proofs: impl IntoIterator<Item = Proof>) {
+        self.struck
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(proofs);
+    }
+
+    pub(super) fn into_seen(self) -> (Vec<Incident>, Vec<Proof>) {
+        let incidents = self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (
+            incidents,
+            self.struck.into_inner().unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Releases the buyers. Before that the shop gets only the purchases of [`AttackControl::send`].

@@ -7,6 +7,7 @@ mod control;
 mod crowd;
 mod delivery;
 mod injection;
+mod proof;
 mod running;
 mod send_order;
 mod repeats;
@@ -15,6 +16,7 @@ pub use control::AttackControl;
 pub use crowd::{AttackResult, Crowd};
 pub use delivery::Delivery;
 pub use injection::Injection;
+pub use proof::Proof;
 pub use running::most_purchases;
 pub use send_order::{ResponsePair, SendOptions};
 

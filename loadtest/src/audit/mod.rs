@@ -55,6 +55,8 @@ pub enum FaultSeen {
     },
     /// It did not strike: the round proves nothing.
     Missed,
+    /// Its injection says that it struck, and left no proof: the round proves nothing.
+    Unproven,
 }
 
 /// Which deliveries without a response a fault explains.

@@ -176,7 +176,10 @@ impl<'a> Session<'a> {
             shown: Shown::default(),
             since: Instant::now(),
         });
-        Ok(SaleSetFollowUp { items: items.collect() })
+        Ok(SaleSetFollowUp {
+            items: items.collect(),
+            struck: attacked.struck,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use async_trait::async_trait;
-use stack::{Relay, ServerKind};
+use stack::{Relay, ServiceKind};
 use tokio::time::sleep;
 
 use crate::attack::AttackControl;
@@ -41,7 +41,7 @@ pub(crate) trait CloseConnections: Send {
 
 /// Returns what has to be started here to close the connections at these moments.
 pub(crate) fn requirements() -> Vec<Requirement> {
-    let kind = ServerKind::MariaDb;
+    let kind = ServiceKind::Sql;
     vec![Requirement::Service(kind), Requirement::Relay(kind)]
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
 /// Closes all connections three times: before the steps, after the steps, and before the steps again while others buy.
 /// Returns whether it happened each time.
 pub(crate) async fn at_every_step(control: &AttackControl<'_>, server: &mut dyn CloseConnections) -> Result<bool> {
-    let relays = relays::of_servers(control, vec![ServerKind::MariaDb])?;
+    let relays = relays::of_servers(control, vec![ServiceKind::Sql])?;
 
     sleep(restart::IDLE_FOR).await;
     let sent_at = Instant::now();

@@ -1,9 +1,9 @@
-//! Relays between the instances and the servers that a strategy uses.
+//! Relays between the instances and the services that a strategy uses.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use stack::{Relay, ServerKind};
+use stack::{Relay, ServiceKind};
 use tokio::time::{sleep, timeout};
 
 use crate::attack::AttackControl;
@@ -15,15 +15,15 @@ const CHECK_EVERY: Duration = Duration::from_millis(5);
 
 pub(crate) struct Relays<'a> {
     local_processes: &'a LocalProcesses,
-    kinds: Vec<ServerKind>,
+    kinds: Vec<ServiceKind>,
 }
 
-/// Returns the relays before all servers of the strategy that is attacked: its stores, and the store that it locks by.
+/// Returns the relays before all services of the strategy that is attacked: its stores, and the services of its lock.
 pub(crate) fn of_strategy<'a>(control: &AttackControl<'a>) -> Result<Relays<'a>> {
     of_servers(control, servers(&control.attack.sale.strategy))
 }
 
-pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServerKind>) -> Result<Relays<'a>> {
+pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServiceKind>) -> Result<Relays<'a>> {
     Ok(Relays {
         local_processes: control
             .shop
@@ -34,7 +34,7 @@ pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServerKind>
 }
 
 impl Relays<'_> {
-    /// The servers behind them, for a sentence: `Redis and MariaDB`.
+    /// The services behind them, for a sentence: `Redis and MariaDB`.
     pub(crate) fn names(&self) -> String {
         let names: Vec<String> = self.kinds.iter().map(ToString::to_string).collect();
         names.join(" and ")
@@ -47,14 +47,44 @@ impl Relays<'_> {
     }
 
     pub(crate) fn of_other_instances(&self) -> impl Iterator<Item = &Relay> {
-        self.kinds
-            .iter()
-            .flat_map(|kind| self.local_processes.shop.relays(*kind).skip(1))
+        let shop = &self.local_processes.shop;
+        let others = 1..shop.instances().len();
+        others.flat_map(move |instance| self.kinds.iter().flat_map(move |kind| shop.relays_of(instance, *kind)))
     }
 
     /// Returns whether one of them delayed, cut or lost anything.
-    pub(crate) fn any_affected(&self) -> bool {
+    fn any_affected(&self) -> bool {
         self.all().any(|relay| relay.affected() > 0)
+    }
+
+    /// Proves what happened to messages between the instances and each process, and returns whether it happened at each
+    /// service. A client of an ensemble talks with one process of it, so a single process may see no message.
+    pub(crate) fn prove_all_affected(&self, control: &AttackControl<'_>, what: &str) -> bool {
+        let mut all = true;
+        for kind in &self.kinds {
+            let affected = self.affected_by_process(*kind);
+            all &= affected.iter().any(|affected| *affected > 0);
+            for (nth, messages) in (1..).zip(&affected).filter(|(_, messages)| **messages > 0) {
+                let process = kind.process(nth, affected.len());
+                control.prove(
+                    &process,
+                    format!("{messages} messages between it and the instances were {what}"),
+                );
+            }
+        }
+        all
+    }
+
+    /// Returns how many messages were affected at each process of the service, by all instances together.
+    fn affected_by_process(&self, kind: ServiceKind) -> Vec<u64> {
+        let shop = &self.local_processes.shop;
+        let mut affected = vec![0; shop.relays_of(0, kind).len()];
+        for instance in 0..shop.instances().len() {
+            for (sum, relay) in affected.iter_mut().zip(shop.relays_of(instance, kind)) {
+                *sum += relay.affected();
+            }
+        }
+        affected
     }
 
     /// Waits until one of them has. Returns whether it did within that time.

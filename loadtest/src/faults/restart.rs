@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use stack::{ServerKind, Service};
+use anyhow::{Context, Result, ensure};
+use stack::{Service, ServiceKind};
 use tokio::time::sleep;
 
 use super::hold;
-use crate::attack::{AttackControl, SendOptions};
+use crate::attack::{AttackControl, Proof, SendOptions};
 use crate::http::BACK_WITHIN;
 use crate::trace::IncidentKind;
 
@@ -26,10 +26,11 @@ pub(crate) async fn restart_redis(control: &AttackControl<'_>, kind: IncidentKin
     let has_begun = play_first_wave(control).await;
     let killed = act_during_purchase(control, |stores| {
         let killed = Instant::now();
-        restart_store(stores, ServerKind::Redis)?;
-        Ok([killed, Instant::now()])
+        let proofs = restart_service(stores, ServiceKind::Redis)?;
+        Ok((killed, Instant::now(), proofs))
     });
-    let [killed, back] = killed.await?;
+    let (killed, back, proofs) = killed.await?;
+    control.keep_proofs(proofs);
     control.note(kind, "Redis", killed, Some(back));
     Ok(has_begun)
 }
@@ -75,14 +76,28 @@ pub(crate) async fn on_stores<T: Send + 'static>(
     tokio::task::spawn_blocking(move || act(&stores)).await?
 }
 
-/// Kills the store, starts it again and returns when it is ready.
-pub(crate) fn restart_store(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
-    let store: Option<&Service> = match kind {
-        ServerKind::Redis => stores.redis(),
-        _ => stores.mariadb(),
-    };
-    let store = store.with_context(|| format!("{kind} was not started here"))?;
-    store.kill()?;
-    store.restart()?;
-    store.wait_ready(BACK_WITHIN)
+/// Kills every process of the service, starts all of them again and returns when all are ready, with the proofs.
+pub(crate) fn restart_service(stores: &stack::Stores, kind: ServiceKind) -> Result<Vec<Proof>> {
+    let processes = stores.processes(kind);
+    ensure!(!processes.is_empty(), "{kind} was not started here");
+    let killed: Vec<u32> = processes.iter().map(Service::pid).collect();
+    for process in processes {
+        process.kill()?;
+    }
+    // All first: the last process of an ensemble does not serve before most others run.
+    for process in processes {
+        process.restart()?;
+    }
+    for process in processes {
+        process.wait_ready(BACK_WITHIN)?;
+    }
+    let all = (1..).zip(processes).zip(killed);
+    let proofs = all.map(|((nth, process), killed)| {
+        let again = format!(
+            "process {killed} was killed, and process {} serves in its place",
+            process.pid()
+        );
+        Proof::new(kind.process(nth, processes.len()), again)
+    });
+    Ok(proofs.collect())
 }

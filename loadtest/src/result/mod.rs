@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use crate::attack::Proof;
 use crate::audit::{Evidence, Findings, Verdict};
 use crate::follow_up::SaleSetFollowUp;
 use crate::plan::Round;
@@ -137,6 +138,9 @@ pub struct RoundResult {
     /// The work of the shop's reconciler; `None` if no instance reports it.
     #[serde(default)]
     pub reconciled: Option<Reconciled>,
+    /// The proofs that the fault struck the services that it names; none in a round without a fault.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub struck: Vec<Proof>,
     /// The reason why the round was not played.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
@@ -213,6 +217,7 @@ impl RoundResult {
                 .and_then(|waits| waits.jain),
             story: shown.story,
             reconciled: follow_up.reconciled(),
+            struck: follow_up.struck.clone(),
             inconclusive: judgement.inconclusive,
             ..Self::blank(round)
         }
@@ -264,6 +269,7 @@ impl RoundResult {
             jain: None,
             story: None,
             reconciled: None,
+            struck: Vec::new(),
             skipped: None,
             inconclusive: None,
             inconclusive_before: Vec::new(),

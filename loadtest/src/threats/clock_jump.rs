@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use stack::{Clock, Service};
+use stack::Clock;
 use tokio::time::sleep;
 
 use super::Threat;
@@ -43,10 +43,10 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         .local_processes()
         .context("the shop was not started here")?;
     let second = local_processes.shop.instances().get(1);
-    let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
+    let all: Vec<(&str, &Clock)> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
         .into_iter()
         .flatten()
-        .filter_map(Service::clock)
+        .filter_map(|process| Some((process.name(), process.clock()?)))
         .collect();
     let holder = SendOptions {
         work: Some(WORK),
@@ -61,10 +61,13 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
             Instant::now(),
             None,
         );
-        jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
+        jumped = all.iter().try_for_each(|(_, clock)| clock.run_ahead(JUMP));
     };
     hold::with_competitors(control, holder, jump).await?;
     jumped?;
-    let readings = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
+    let readings = all.iter().map(|(_, clock)| clock.told()).collect::<Result<Vec<_>>>()?;
+    for ((process, _), times) in all.iter().zip(&readings).filter(|(_, times)| **times > 0) {
+        control.prove(process, format!("it read a time that was {JUMP:?} ahead {times} times"));
+    }
     Ok(readings.len() == 3 && readings.iter().all(|reading| *reading > 0))
 }

@@ -51,7 +51,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         let from = Instant::now();
         relays.all().for_each(Relay::lose_replies);
         sleep(LOST_FOR).await;
-        let was_lost = relays.any_affected();
+        let was_lost = relays.prove_all_affected(control, "lost");
         control.note(IncidentKind::RepliesLost, &relays.names(), from, Some(Instant::now()));
         relays.all().for_each(Relay::pass);
         was_lost

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use stack::ServerKind;
+use stack::ServiceKind;
 use tokio::time::sleep;
 
 use super::Threat;
@@ -23,9 +23,9 @@ pub(super) const THREAT: Threat = Threat {
     title: "Redis fails over",
     mostly_waits: true,
     empties_a_store: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,
@@ -48,6 +48,10 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         Ok((stores.fail_over_redis(failover)?, killed, Instant::now()))
     })
     .await?;
+    control.prove(
+        "redis",
+        format!("the replica that took its place lacks {lost} bytes of writes"),
+    );
     control.note(IncidentKind::FailedOver, "Redis", killed, Some(back));
     Ok(has_begun && lost > 0)
 }

@@ -1,7 +1,7 @@
 //! Redis is killed (SIGKILL) while a purchase is at work, and started again empty. It keeps nothing on disk, so stock,
 //! orders and locks are gone. The round counts only if something was sold before the kill.
 
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::Injection;
@@ -15,9 +15,9 @@ pub(super) const THREAT: Threat = Threat {
     title: "Redis restarts empty",
     mostly_waits: true,
     empties_a_store: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,

@@ -3,7 +3,7 @@
 //! there. The round counts only if something was sold before the kill and Redis wrote to disk.
 
 use anyhow::Result;
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
@@ -16,9 +16,9 @@ pub(super) const THREAT: Threat = Threat {
     name: "redis-restart-aof",
     title: "Redis restarts from its AOF",
     mostly_waits: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,

@@ -32,5 +32,10 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         ..SendOptions::default()
     };
     let response = hold::with_competitors(control, options, sleep(AT_WORK_AFTER)).await?;
-    Ok(response.is_some_and(|response| response.ended.duration_since(response.sent) >= hold::HELD_FOR))
+    let worked = response.map_or(Duration::ZERO, |response| response.ended.duration_since(response.sent));
+    let is_long = worked >= hold::HELD_FOR;
+    if is_long {
+        control.prove("app-1", format!("one purchase took {} ms", worked.as_millis()));
+    }
+    Ok(is_long)
 }

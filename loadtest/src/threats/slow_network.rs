@@ -33,5 +33,5 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         }
     }
     control.release_until_sales(usize::MAX).await;
-    Ok(relays.any_affected())
+    Ok(relays.prove_all_affected(control, "delayed"))
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{ConnectOptions, Connection, query_scalar, raw_sql};
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
@@ -48,8 +48,7 @@ pub(super) const THREAT: Threat = Threat {
 fn is_about(strategy: &Strategy) -> bool {
     let stores = strategy.store;
     let is_session_lock = strategy.family() == "session-lock";
-    [stores.stock, stores.orders].contains(&"sql")
-        || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
+    [stores.stock, stores.orders].contains(&"sql") || is_session_lock && servers(strategy).contains(&ServiceKind::Sql)
 }
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
@@ -72,11 +71,14 @@ struct Killer(MySqlConnection);
 
 #[async_trait]
 impl CloseConnections for Killer {
-    async fn close_all(&mut self, _: &AttackControl<'_>) -> Result<bool> {
+    async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool> {
         raw_sql(KILL_ALL).execute(&mut self.0).await?;
         let killed: i64 = query_scalar("select cast(@killed as signed)")
             .fetch_one(&mut self.0)
             .await?;
+        if killed > 0 {
+            control.prove(ServiceKind::Sql.name(), format!("it closed {killed} connections"));
+        }
         Ok(killed > 0)
     }
 }

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use async_trait::async_trait;
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
@@ -18,7 +18,7 @@ pub(super) const THREAT: Threat = Threat {
     name: "sql-restart",
     title: "MariaDB restarts",
     mostly_waits: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::MariaDb),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Sql),
     load: closed_connections::load,
     requires: |_| closed_connections::requirements(),
     injection: Some(Injection {
@@ -45,7 +45,8 @@ struct Restart;
 #[async_trait]
 impl CloseConnections for Restart {
     async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool> {
-        restart::on_stores(control, |stores| restart::restart_store(stores, ServerKind::MariaDb)).await?;
+        let proofs = restart::on_stores(control, |stores| restart::restart_service(stores, ServiceKind::Sql)).await?;
+        control.keep_proofs(proofs);
         Ok(true)
     }
 }

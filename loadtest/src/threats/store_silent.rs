@@ -68,7 +68,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         let silenced = Instant::now();
         relays.all().for_each(Relay::silence);
         sleep(SILENT_FOR).await;
-        let was_silent = relays.any_affected();
+        let was_silent = relays.prove_all_affected(control, "held back");
         relays.of_other_instances().for_each(Relay::pass);
         control.note(IncidentKind::Silent, &relays.names(), silenced, Some(Instant::now()));
         sleep(FIRST_SILENT_LONGER_BY).await;

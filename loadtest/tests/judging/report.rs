@@ -59,6 +59,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         jain: None,
         story: None,
         reconciled: None,
+        struck: Vec::new(),
         skipped: None,
         inconclusive: None,
         inconclusive_before: Vec::new(),

@@ -13,8 +13,12 @@ use crate::program::Program;
 use crate::ready::Ready;
 use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 
-pub(super) const KIND: Kind = Kind { name: "etcd", start };
+pub(super) const KIND: Kind = Kind {
+    of: ServiceKind::Etcd,
+    start,
+};
 
 fn start(fetch: bool, folder: &Path) -> Result<Running> {
     let program = locate(ServerKind::Etcd, fetch)?;

@@ -13,9 +13,10 @@ use crate::ports;
 use crate::ready::Ready;
 use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 
 pub(super) const KIND: Kind = Kind {
-    name: "zookeeper",
+    of: ServiceKind::ZooKeeper,
     start,
 };
 
