@@ -6,6 +6,7 @@
 mod admin;
 mod at;
 mod bad_purchases;
+mod checked;
 mod claims;
 mod combining;
 mod conflict;

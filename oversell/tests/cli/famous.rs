@@ -31,7 +31,7 @@ const FAMOUS: [(&str, &str, &str); 13] = [
     (
         "redis-restart",
         "lua@redis,token@sql,fenced@sql,watchdog@sql",
-        "lua@redis,token@sql",
+        "lua@redis,token@sql,watchdog@sql",
     ),
     (
         "sql-restart",
@@ -54,7 +54,11 @@ const FAMOUS: [(&str, &str, &str); 13] = [
         "getset-time@redis,token@redis,fenced@redis,lua@redis,conditional@sql",
         "getset-time@redis,token@redis",
     ),
-    ("session-expiry", "zookeeper@redis,etcd@redis", ""),
+    (
+        "session-expiry",
+        "zookeeper@redis,etcd@redis,zookeeper-checked@sql,etcd-checked@sql",
+        "zookeeper@redis,etcd@redis",
+    ),
     ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
 ];
