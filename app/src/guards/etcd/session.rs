@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex as Shared, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::protocol::{Granted, Protocol};
@@ -100,10 +100,13 @@ impl ValidUntil {
     }
 }
 
-/// Renews the lease every third of it, until it has ended.
+/// Renews the lease every third of it, however long a response takes, until it has ended.
 async fn renew(protocol: Arc<Protocol>, granted: Granted, valid_until: ValidUntil, probe: Probe) {
+    let every = granted.length / 3;
+    let mut ticks = interval_at(Instant::now() + every, every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        sleep(granted.length / 3).await;
+        ticks.tick().await;
         let begun = Instant::now();
         let renewed = protocol.keep_alive(granted.id, &probe).await;
         // A response that comes too late does not revive the session: a new one may have begun.
