@@ -5,6 +5,7 @@ use std::time::Duration;
 use app::domain::Outcome;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
+use stack::ServiceKind;
 use tokio::time::timeout;
 
 use crate::harness::{Instance, LONG, PATIENT, fresh, name, services_of_its_own, stores, until};
@@ -66,9 +67,10 @@ async fn a_checked_lock_that_is_lost_between_the_question_and_the_write_sells_al
 #[tokio::test]
 async fn a_checked_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_a_bare_one_is_not() {
     let stores = services_of_its_own();
-    let Some(zookeeper) = stores.processes(stack::ServiceKind::ZooKeeper).first() else {
+    let ensemble = stores.processes(ServiceKind::ZooKeeper);
+    if ensemble.is_empty() {
         return;
-    };
+    }
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let hasty = Timeouts {
         wait: LONG,
@@ -79,7 +81,7 @@ async fn a_checked_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_an
     let bare = guard(&instance, "zookeeper", hasty).await;
     let (mut held, mut held_bare) = (checked.take(&item, &probe()).await, bare.take(&other, &probe()).await);
     assert!(held.may_write().await && held_bare.may_write().await);
-    zookeeper.kill().unwrap();
+    ensemble.iter().for_each(|server| server.kill().unwrap());
     let told = async {
         while held.may_write().await {
             tokio::task::yield_now().await;
@@ -87,8 +89,8 @@ async fn a_checked_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_an
     };
     timeout(LONG, told).await.expect("it is never told");
     assert!(held_bare.may_write().await, "nothing asks");
-    zookeeper.restart().unwrap();
-    zookeeper.wait_ready(LONG).unwrap();
+    ensemble.iter().for_each(|server| server.restart().unwrap());
+    ensemble.iter().for_each(|server| server.wait_ready(LONG).unwrap());
     drop((held, held_bare));
     for (guard, item) in [(checked, item), (bare, other)] {
         until("the next one is let in", async || {

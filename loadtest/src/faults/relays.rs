@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 use crate::attack::AttackControl;
 use crate::deployment::LocalProcesses;
 use crate::deployment::requirement::servers;
+use crate::text::counted;
 
 /// The pause between two checks of the relays.
 const CHECK_EVERY: Duration = Duration::from_millis(5);
@@ -66,10 +67,10 @@ impl Relays<'_> {
             all &= affected.iter().any(|affected| *affected > 0);
             for (nth, messages) in (1..).zip(&affected).filter(|(_, messages)| **messages > 0) {
                 let process = kind.process(nth, affected.len());
-                control.prove(
-                    &process,
-                    format!("{messages} messages between it and the instances were {what}"),
-                );
+                control.prove(&process, {
+                    let messages = counted(*messages as usize, ["message was", "messages were"]);
+                    format!("{messages} {what} between it and the instances")
+                });
             }
         }
         all

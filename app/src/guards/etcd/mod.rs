@@ -68,7 +68,7 @@ pub(super) struct Etcd {
 
 impl Etcd {
     pub(super) async fn open(world: &World) -> Result<Self, Error> {
-        let protocol = Arc::new(Protocol::new(world.services.url(SERVICE)?)?);
+        let protocol = Arc::new(Protocol::new(world.services.urls(SERVICE)?)?);
         Ok(Self {
             sessions: Sessions::open(protocol.clone(), world).await?,
             protocol,
