@@ -48,7 +48,16 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
         claims: Claims {
-            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "redis-restart",
+                "redis-failover",
+                "minority-restart",
+                "minority-clock-jump",
+                "instance-cut-off",
+            ],
+            broken_by: &["majority-restart", "majority-clock-jump"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -30,8 +30,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 5,
         summary: "Redisson's lock, and a question to Redis before the write whether it is still held",
         claims: Claims {
-            survives: &["slow-holder"],
-            sometimes_broken_by: &["clock-jump", "redis-restart", "redis-failover"],
+            survives: &["slow-holder", "instance-cut-off"],
             ..AS_FAMILY
         },
         weak_at: "write",

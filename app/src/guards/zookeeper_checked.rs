@@ -28,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "ephemeral sequential node; nothing is written unless the client is connected",
         claims: Claims {
-            survives: &["session-expiry"],
+            survives: &["session-expiry", "instance-cut-off"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -27,7 +27,7 @@ async fn assert_lost_before(step: &'static str, strategy: &str, expected: [Outco
         return;
     }
     let hold = Hold::before(step, "b-1");
-    let stage = Stage::with(stores(), PATIENT, &[hold.clone()]).await;
+    let stage = Stage::with(stores(), PATIENT, std::slice::from_ref(&hold)).await;
     let item = Instance::lab().await.quiet_sale(1).await;
     let first = stage.begin(strategy, &item, "b-1", 1).await;
     hold.reached().await;
