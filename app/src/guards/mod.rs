@@ -19,6 +19,8 @@ mod token_count;
 mod lease_no_watchdog;
 mod spin;
 mod unlock_before_write;
+mod semaphore;
+mod read_lock;
 mod lock_table;
 mod interval;
 mod watchdog;

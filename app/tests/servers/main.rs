@@ -42,6 +42,7 @@ mod refusal;
 mod round_trips;
 mod saga;
 mod seam;
+mod shared_locks;
 mod stopped;
 mod store_gone;
 mod tcc;
