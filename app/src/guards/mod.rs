@@ -7,12 +7,15 @@ mod redis_lock;
 mod none;
 mod mutex;
 mod setnx;
+mod setnx_no_finally;
 mod lock_table_bare;
 mod token;
 mod setnx_expire;
 mod set_px;
+mod version_lock;
 mod getset_time;
 mod expiry_value;
+mod expiry_value_mixed_units;
 mod token_get_del;
 mod token_watch;
 mod token_count;
@@ -21,6 +24,7 @@ mod spin;
 mod unlock_before_write;
 mod lock_table;
 mod interval;
+mod once_per_buyer;
 mod watchdog;
 mod fair;
 mod redlock;
@@ -104,6 +108,11 @@ pub trait Held: Send + Sync {
     /// When the guard needs the lock's store for this and cannot reach it.
     async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
         Ok(true)
+    }
+
+    /// Whether the lock is also released when the purchase ends with an error.
+    fn is_released_after_error(&self) -> bool {
+        true
     }
 
     /// Releases the lock.

@@ -6,7 +6,9 @@
 //!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! DEL does not check the owner either: a DEL by mistake lets a second holder in.
+//! DEL does not check the owner either: a DEL by mistake lets a second holder in. An error does not keep the lock: the
+//! DEL stands in a `finally`, and `setnx-no-finally` shows why. Source: tutorials 003 and 004. Tutorial 004 tells a buyer
+//! busy at once when the lock is taken; here a purchase waits, or a crowd would show little more than busy.
 //! Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
@@ -23,8 +25,9 @@ use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
+use crate::world::World;
 
-const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
+pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -43,19 +46,21 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    open: |world| {
-        Box::pin(async {
-            opened(Setnx {
-                redis: world.store()?,
-                timeouts: world.timeouts,
-            })
-        })
-    },
+    open: |world| Box::pin(async { opened(Setnx::open(world)?) }),
 };
 
-struct Setnx {
+pub(super) struct Setnx {
     redis: Arc<Redis>,
     timeouts: Timeouts,
+}
+
+impl Setnx {
+    pub(super) fn open(world: &World) -> Result<Self, Error> {
+        Ok(Self {
+            redis: world.store()?,
+            timeouts: world.timeouts,
+        })
+    }
 }
 
 #[async_trait]

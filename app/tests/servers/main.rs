@@ -28,6 +28,7 @@ mod locks;
 mod native_flaws;
 mod noop;
 mod observed;
+mod once_per_buyer;
 mod older_schema;
 mod one_buyer;
 mod openapi;
