@@ -1,4 +1,4 @@
-//! WATCH on one hash that holds the stock of all items, and nothing that asks whether enough is left.
+//! WATCH on one hash that holds the stock of all items, and nothing under it that asks whether enough is left.
 //!
 //! ```text
 //! A: HGET stocks item      -- 1: enough
@@ -7,11 +7,11 @@
 //!                     B: WATCH stocks, HGET 0; MULTI, HSET -1, EXEC -> OK: no write since the WATCH
 //! ```
 //!
-//! WATCH is on a key, not a field: a sale of any other item makes EXEC return nil. Then the purchase is given up, as in
-//! the source, tutorial 003 in its second test; its buyer takes the next item, here the answer is busy. The source
-//! checks nothing, as its stock never ends. The check before the WATCH is ours: without it one buyer alone oversells.
-//! It protects nothing, because WATCH protects only later reads; `watch-hot-hash-checked` checks what it watches.
-//! Cost: three round trips.
+//! WATCH is on a key, not a field: a sale of any other item makes EXEC return nil. Source: tutorial 003, its second test.
+//! It checks nothing, as its stock never ends. The check before the WATCH is ours: without it one buyer alone oversells.
+//! It protects nothing, since WATCH protects only later reads; `watch-hot-hash-checked` checks what it watches. After a
+//! nil the source's buyer goes on with its next item; here a purchase has one, and tries it again. `stock:{item}` is set
+//! beside the field, which starts with its value. Cost: three round trips.
 
 use std::sync::Arc;
 
@@ -20,10 +20,11 @@ use redis::{FromRedisValue, ParsingError, Pipeline, Value, pipe};
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
-use crate::mechanism::{AS_NO_LOCK, Claims, Family, Mechanism};
+use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::redis::Connection;
 use crate::stores::{Redis, in_words};
+use crate::timeouts::{PAUSE, Timeouts};
 
 pub(super) const CONNECT: Step = Step::local("connect");
 const CHECK: Step = Step::command("check", &["HGET", "GET", "HGET"]).plays(Role::Read);
@@ -38,22 +39,46 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "watch-hot-hash",
         family: Family::Optimistic,
         lesson: 8,
-        summary: "check, then WATCH the hash of all items; given up when any item was sold in between",
-        claims: Claims {
-            gives_up: true,
-            ..AS_NO_LOCK
-        },
+        summary: "check, then WATCH the hash of all items; retried until no item was sold in between",
+        claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &[],
         source: include_str!("watch_hot_hash.rs"),
     },
     store: "redis",
-    steps: &[CONNECT, CHECK, WATCH, EXEC],
-    open: |world| Box::pin(async { opened(WatchHotHash { redis: world.store()? }) }),
+    steps: &[CONNECT, CHECK, WATCH, EXEC, PAUSE],
+    open: |world| {
+        Box::pin(async {
+            opened(WatchHotHash {
+                redis: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
 };
 
 struct WatchHotHash {
     redis: Arc<Redis>,
+    timeouts: Timeouts,
+}
+
+impl WatchHotHash {
+    /// Makes one attempt to write; `None` when any item was sold in between.
+    async fn attempt(
+        &self,
+        purchase: &Purchase,
+        probe: &Probe,
+        own: &mut Connection,
+    ) -> Result<Option<Outcome>, Error> {
+        let watched = watch(purchase, probe, own).await?;
+        if let Some(entry) = &watched.entry {
+            return Ok(Some(Outcome::Repeated(Redis::order(entry)?)));
+        }
+        // The mistake: nothing asks whether this is enough.
+        let remaining = watched.left.unwrap_or(0) - i64::from(purchase.quantity);
+        let sold = exec(&self.redis, remaining, (purchase, probe), own).await?;
+        Ok(sold.then_some(Outcome::Sold { remaining }))
+    }
 }
 
 /// What a purchase finds in the hash of all items.
@@ -150,17 +175,13 @@ impl Strategy for WatchHotHash {
             return Ok(refusal);
         }
         probe.work().await;
-        let watched = watch(purchase, probe, &mut own).await?;
-        if let Some(entry) = &watched.entry {
-            return Ok(Outcome::Repeated(Redis::order(entry)?));
+        let mut backoff = self.timeouts.backoff();
+        while backoff.again(&purchase.item, probe).await {
+            if let Some(outcome) = self.attempt(purchase, probe, &mut own).await? {
+                return Ok(outcome);
+            }
         }
-        // The mistake: nothing asks whether this is enough.
-        let remaining = watched.left.unwrap_or(0) - i64::from(purchase.quantity);
-        let sold = exec(&self.redis, remaining, (purchase, probe), &mut own).await?;
-        Ok(match sold {
-            true => Outcome::Sold { remaining },
-            false => Outcome::Busy,
-        })
+        Ok(Outcome::Busy)
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {

@@ -9,8 +9,7 @@
 //! ```
 //!
 //! Exact, but one key for all items: a sale of any other item makes EXEC return nil, and the more items are sold at
-//! once, the more attempts fail. Source: tutorial 003, its second test, repaired: `watch-hot-hash` has the check in the
-//! wrong place, and gives up where this one tries again.
+//! once, the more attempts fail. Source: tutorial 003, its second test, with the check that it lacks: `watch-hot-hash`.
 //! Cost: two round trips per attempt, a dedicated connection, and under a crowd many attempts.
 
 use std::sync::Arc;

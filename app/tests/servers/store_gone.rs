@@ -187,7 +187,7 @@ pub fn socket(url: &str) -> PathBuf {
 }
 
 /// An instance whose way to both stores can go silent.
-async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance, Relay) {
+pub async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance, Relay) {
     let stores = stores();
     let direct = if redis { stores.redis_url() } else { stores.sql_url() }.to_owned();
     let socket = socket(&direct);

