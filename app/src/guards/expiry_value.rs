@@ -44,7 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "owner and expiry in the value, by Redis TIME; waiters release an expired lock",
         claims: Claims {
             broken_by: &["lost-reply"],
-            sometimes_broken_by: &["crashed-holder", "crashed-between"],
+            sometimes_broken_by: &["crashed-holder", "crashed-between", "sql-restart", "sql-gone"],
             ..AS_FAMILY
         },
         weak_at: "del",

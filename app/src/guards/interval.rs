@@ -43,7 +43,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         summary: "expiry-value, and the time of the last purchase beside it: one purchase per interval",
         claims: Claims {
             broken_by: &["lost-reply"],
-            sometimes_broken_by: &["crashed-holder", "crashed-between"],
+            sometimes_broken_by: &["crashed-holder", "crashed-between", "sql-restart", "sql-gone"],
             ..AS_FAMILY
         },
         weak_at: "del",
