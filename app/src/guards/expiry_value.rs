@@ -9,9 +9,9 @@
 //!                                               C: TIME, SETNX lock c,2000 -> 1      -- B and C are inside
 //! ```
 //!
-//! The key has no time to live: its expiry takes effect only when a waiter looks. The release compares the owner in one
-//! command and deletes in another. Source: tutorial 001, lockV2; it answers a taken lock at once, here a purchase waits.
-//! It adds seconds to milliseconds: `expiry-value-mixed-units`. Here the lease is the shop's.
+//! The key has no time to live: its expiry takes effect only when a waiter looks. The release compares the owner in
+//! one command and deletes in another. Source: tutorial 001, lockV2; it answers a taken lock at once, here a purchase
+//! waits. It adds seconds to milliseconds: `expiry-value-mixed-units`. Here the lease is the shop's.
 //! Cost: four round trips, three for each attempt while waiting, and two more for a take-over.
 
 use std::sync::Arc;

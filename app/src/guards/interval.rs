@@ -9,9 +9,9 @@
 //!                     B: release; after a pause, again
 //! ```
 //!
-//! The lock is that of `expiry-value` and breaks as it does. Source: tutorial 001, with 5 ms in place of its seconds. It
-//! reads the time behind a comma, which its first lock never writes: only its lockV2 works. That time is the end of the
-//! lease. It is stored before anything is sold, and never expires: after a clock that steps back every purchase is
+//! The lock is that of `expiry-value` and breaks as it does. Source: tutorial 001, with 5 ms in place of its seconds.
+//! It reads the time behind a comma, which its first lock never writes: only its lockV2 works. That time is the end of
+//! the lease. It is stored before anything is sold, and never expires: after a clock that steps back every purchase is
 //! refused until the clock catches up. Cost: seven round trips, and as many for each attempt that comes too early.
 
 use std::sync::Arc;

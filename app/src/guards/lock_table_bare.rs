@@ -6,8 +6,8 @@
 //!                     B: insert -> duplicate, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! The unique key lets only one insert succeed. A duplicate does not block: tutorial 000, the source, leaves it at that,
-//! and here a waiter tries again. The row outlives its holder and every restart.
+//! The unique key lets only one insert succeed. A duplicate does not block: tutorial 000, the source, leaves it at
+//! that, and here a waiter tries again. The row outlives its holder and every restart.
 //! Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! DEL does not check the owner either: a DEL by mistake lets a second holder in. An error does not keep the lock: the
-//! DEL stands in a `finally`, and `setnx-no-finally` shows why. Source: tutorials 003 and 004. Tutorial 004 tells a buyer
-//! busy at once when the lock is taken; here a purchase waits, or a crowd would show little more than busy.
+//! DEL stands in a `finally`, and `setnx-no-finally` shows why. Source: tutorials 003 and 004. Tutorial 004 tells a
+//! buyer busy at once when the lock is taken; here a purchase waits, or a crowd would show little more than busy.
 //! Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A crash between the two commands leaves a lock that never ends. DEL does not check the owner. Source: tutorials 003
-//! and 004, with the shop's lease in place of their ten seconds. Tutorial 004 tells a buyer busy at once when the lock is
-//! taken; here a purchase waits.
+//! and 004, with the shop's lease in place of their ten seconds. Tutorial 004 tells a buyer busy at once when the lock
+//! is taken; here a purchase waits.
 //! Cost: three round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! GET comes first for a SET whose reply was lost: the next try finds its own id and enters. The release checks the
-//! owner in one command, deletes in another, and takes a lock that is gone for released. Source: tutorial 000, its second
-//! lock, with the shop's lease in place of its seconds. The id is new for each delivery of a purchase, as there.
+//! owner in one command, deletes in another, and takes a lock that is gone for released. Source: tutorial 000, its
+//! second lock, with the shop's lease in place of its seconds. The id is new for each delivery of a purchase, as
+//! there.
 //! Cost: four round trips, and one or two for each try while waiting.
 
 use std::sync::Arc;

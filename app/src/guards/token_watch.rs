@@ -9,8 +9,9 @@
 //! ```
 //!
 //! A waiter tries again without a pause, and sets a lease on a lock that has none. It does not survive a holder that
-//! outlives its lease. WATCH needs a dedicated connection. Source: tutorial 003, with the shop's lease and wait in place
-//! of its ten seconds. Its benchmark does not ask whether it got the lock and buys without; here such a buyer is told busy.
+//! outlives its lease. WATCH needs a dedicated connection. Source: tutorial 003, with the shop's lease and wait in
+//! place of its ten seconds. Its benchmark does not ask whether it got the lock and buys without; here such a buyer is
+//! told busy.
 //! Cost: three round trips, and two for each attempt while waiting.
 
 use std::sync::Arc;

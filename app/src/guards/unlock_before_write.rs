@@ -10,8 +10,8 @@
 //!                     B: compare-and-delete; write 0, order    -- oversold
 //! ```
 //!
-//! A lock protects the steps that run while it is held, and this one is held for the read alone. Source: tutorial 003, in
-//! its second test; its lock is `token-watch`.
+//! A lock protects the steps that run while it is held, and this one is held for the read alone. Source: tutorial 003,
+//! in its second test; its lock is `token-watch`.
 //! Cost: two round trips, and one for each attempt while waiting.
 
 use async_trait::async_trait;

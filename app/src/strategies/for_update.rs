@@ -8,10 +8,10 @@
 //! ```
 //!
 //! A locked number cannot become stale. The lock ends with its transaction, also when the holder dies. The holder and
-//! each waiter occupy a connection for that time. Source: tutorial 000, which warns of two deadlocks. A missing row cannot
-//! be locked: several transactions lock its gap at once, and two that then insert the row wait for each other. So do
-//! two that lock several rows in different orders. MariaDB aborts one of them. Here a purchase has one row, and it is
-//! there. Cost: five round trips, the row locked for four.
+//! each waiter occupy a connection for that time. Source: tutorial 000, which warns of two deadlocks. A missing row
+//! cannot be locked: several transactions lock its gap at once, and two that then insert the row wait for each other.
+//! So do two that lock several rows in different orders. MariaDB aborts one of them. Here a purchase has one row, and
+//! it is there. Cost: five round trips, the row locked for four.
 
 use std::sync::Arc;
 

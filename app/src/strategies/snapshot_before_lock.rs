@@ -10,8 +10,9 @@
 //! ```
 //!
 //! The lock is held from the read to after the commit, and does not help: in REPEATABLE READ every plain read sees the
-//! snapshot of the first one. This happens when a framework opens the transaction and something is looked up before the
-//! lock. The cure is to lock first, or to read with FOR UPDATE. No tutorial has it: it is ours. Cost: eight round trips.
+//! snapshot of the first one. This happens when a framework opens the transaction and something is looked up before
+//! the lock. The cure is to lock first, or to read with FOR UPDATE. No tutorial has it: it is ours. Cost: eight round
+//! trips.
 
 use std::sync::Arc;
 

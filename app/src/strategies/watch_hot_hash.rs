@@ -7,11 +7,11 @@
 //!                     B: WATCH stocks, HGET 0; MULTI, HSET -1, EXEC -> OK: no write since the WATCH
 //! ```
 //!
-//! WATCH is on a key, not a field: a sale of any other item makes EXEC return nil. Source: tutorial 003, its second test.
-//! It checks nothing, as its stock never ends. The check before the WATCH is ours: without it one buyer alone oversells.
-//! It protects nothing, since WATCH protects only later reads; `watch-hot-hash-checked` checks what it watches. After a
-//! nil the source's buyer goes on with its next item; here a purchase has one, and tries it again. `stock:{item}` is set
-//! beside the field, which starts with its value. Cost: three round trips.
+//! WATCH is on a key, not a field: a sale of any other item makes EXEC return nil. Source: tutorial 003, its second
+//! test. It checks nothing, as its stock never ends. The check before the WATCH is ours: without it one buyer alone
+//! oversells. It protects nothing, since WATCH protects only later reads; `watch-hot-hash-checked` checks what it
+//! watches. After a nil the source's buyer goes on with its next item; here a purchase has one, and tries it again.
+//! `stock:{item}` is set beside the field, which starts with its value. Cost: three round trips.
 
 use std::sync::Arc;
 
