@@ -16,7 +16,7 @@
 
 use super::expiry_value::{ExpiryValue, STEPS};
 use super::{GuardEntry, opened};
-use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
+use crate::mechanism::{AS_NO_LOCK, Claims, Family, Mechanism};
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -24,7 +24,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         family: Family::LeaseLock,
         lesson: 4,
         summary: "expiry-value, with seconds added to milliseconds: the lease is a thousandth",
-        claims: AS_NO_LOCK,
+        claims: Claims {
+            sometimes_broken_by: &["slow-network"],
+            ..AS_NO_LOCK
+        },
         weak_at: "del",
         needs: &["redis"],
         source: include_str!("expiry_value_mixed_units.rs"),
