@@ -30,6 +30,7 @@ mod outbox;
 mod two_phase;
 mod three_phase;
 mod at;
+mod at_for_update;
 
 use std::sync::Arc;
 

@@ -17,6 +17,7 @@ mod fences;
 mod flaws;
 mod folder;
 mod forgotten;
+mod global_lock;
 mod guards;
 mod harness;
 mod held;
