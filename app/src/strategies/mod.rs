@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod guarded;
+mod messages;
 
 // In the order of the lessons.
 mod lost_update;
@@ -27,6 +28,7 @@ mod dual_write;
 mod tcc;
 mod saga;
 mod outbox;
+mod half_message;
 mod two_phase;
 mod three_phase;
 mod at;

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Without news a participant rolls back before its pre-commit, as MariaDB does when the connection ends, and commits
-//! after it. Ours: it asks nobody. By Skeen's termination protocol the participants compare what they have heard, and
-//! all commit if one has the pre-commit: that survives this crash, and only a partition breaks it. A branch that is not
-//! prepared ends with its connection, so nobody could ask MariaDB for its vote. Cost: eleven round trips.
+//! after it. Ours: it asks nobody. By Skeen's termination protocol the participants compare what they have heard, which
+//! survives this crash, and a coordinator that is cut off from one of them (`lost-reply`). Only a partition between the
+//! participants breaks that. It is not shown: two databases do not ask each other. Cost: eleven round trips.
 
 use std::sync::Arc;
 

@@ -19,6 +19,7 @@ mod folder;
 mod forgotten;
 mod global_lock;
 mod guards;
+mod half_message;
 mod harness;
 mod held;
 mod interval;
