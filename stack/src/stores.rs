@@ -166,6 +166,15 @@ impl Stores {
         services.filter(|(_, locations)| !locations.is_empty())
     }
 
+    /// Returns the first URL of a service that was started here, or of a store.
+    pub fn url(&self, kind: ServiceKind) -> Option<&str> {
+        match kind {
+            ServiceKind::Redis => Some(&self.redis_url),
+            ServiceKind::Sql => Some(&self.sql_url),
+            _ => self.further.get(&kind)?.urls.first().map(String::as_str),
+        }
+    }
+
     /// Returns the URL of Redis: `redis+unix:///path`, or the given one.
     pub fn redis_url(&self) -> &str {
         &self.redis_url

@@ -174,9 +174,10 @@ async fn a_waiter_that_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() 
 #[tokio::test]
 async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_next_one_is_let_in_when_it_is_back() {
     let stores = services_of_its_own();
-    let Some(zookeeper) = stores.processes(ServiceKind::ZooKeeper).first() else {
+    let ensemble = stores.processes(ServiceKind::ZooKeeper);
+    if ensemble.is_empty() {
         return;
-    };
+    }
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let hasty = Timeouts {
         wait: LONG,
@@ -186,15 +187,15 @@ async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_ne
     let guard = guard(&instance, "zookeeper", hasty).await;
     let mut held = guard.take(&item, &probe()).await;
     assert!(held.may_write().await);
-    zookeeper.kill().unwrap();
+    ensemble.iter().for_each(|server| server.kill().unwrap());
     let told = async {
         while held.may_write().await {
             tokio::task::yield_now().await;
         }
     };
     timeout(LONG, told).await.expect("it is never told");
-    zookeeper.restart().unwrap();
-    zookeeper.wait_ready(LONG).unwrap();
+    ensemble.iter().for_each(|server| server.restart().unwrap());
+    ensemble.iter().for_each(|server| server.wait_ready(LONG).unwrap());
     drop(held);
     until("the next one is let in", async || {
         matches!(guard.try_lock(&item, &probe()).await, Ok(Some(_)))

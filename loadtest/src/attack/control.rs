@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use stack::ServiceKind;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -68,6 +69,13 @@ impl<'a> AttackControl<'a> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(proofs);
+    }
+
+    /// Returns whether there is a proof for the service, or for one of its processes.
+    pub fn is_proven(&self, kind: ServiceKind) -> bool {
+        let struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        let service = |proof: &Proof| proof.service.split('/').next() == Some(kind.name());
+        struck.iter().any(service)
     }
 
     pub(super) fn into_seen(self) -> (Vec<Incident>, Vec<Proof>) {

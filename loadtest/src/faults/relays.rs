@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 use crate::attack::AttackControl;
 use crate::deployment::LocalProcesses;
 use crate::deployment::requirement::servers;
+use crate::text::counted;
 
 /// The pause between two checks of the relays.
 const CHECK_EVERY: Duration = Duration::from_millis(5);
@@ -57,22 +58,23 @@ impl Relays<'_> {
         self.all().any(|relay| relay.affected() > 0)
     }
 
-    /// Proves what happened to messages between the instances and each process, and returns whether it happened at each
-    /// service. A client of an ensemble talks with one process of it, so a single process may see no message.
-    pub(crate) fn prove_all_affected(&self, control: &AttackControl<'_>, what: &str) -> bool {
-        let mut all = true;
+    /// Proves what happened to messages between the instances and each process. Returns whether it happened to any.
+    pub(crate) fn prove_affected(&self, control: &AttackControl<'_>, what: &str) -> bool {
         for kind in &self.kinds {
             let affected = self.affected_by_process(*kind);
-            all &= affected.iter().any(|affected| *affected > 0);
             for (nth, messages) in (1..).zip(&affected).filter(|(_, messages)| **messages > 0) {
-                let process = kind.process(nth, affected.len());
-                control.prove(
-                    &process,
-                    format!("{messages} messages between it and the instances were {what}"),
-                );
+                let messages = counted(*messages as usize, ["message was", "messages were"]);
+                let proof = format!("{messages} {what} between it and the instances");
+                control.prove(&kind.process(nth, affected.len()), proof);
             }
         }
-        all
+        self.any_affected()
+    }
+
+    /// Returns whether something was proven of each service behind the relays. A client of an ensemble talks with one
+    /// process of it, so a single process may see no message.
+    pub(crate) fn each_is_proven(&self, control: &AttackControl<'_>) -> bool {
+        self.kinds.iter().all(|kind| control.is_proven(*kind))
     }
 
     /// Returns how many messages were affected at each process of the service, by all instances together.

@@ -49,9 +49,18 @@ pub(crate) async fn act_during_purchase<T: Send + 'static>(
     control: &AttackControl<'_>,
     act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
 ) -> Result<T> {
+    act_during_purchase_of(control, WORK, act).await
+}
+
+/// Does the same with a purchase that works for that long.
+pub(crate) async fn act_during_purchase_of<T: Send + 'static>(
+    control: &AttackControl<'_>,
+    work: Duration,
+    act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
+) -> Result<T> {
     let mut outcome = None;
     let at_work = SendOptions {
-        work: Some(WORK),
+        work: Some(work),
         ..SendOptions::default()
     };
     let action = async {

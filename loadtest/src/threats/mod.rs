@@ -19,6 +19,7 @@ mod lost_reply;
 mod slow_network;
 mod clock_jump;
 mod session_expiry;
+mod lock_service_restart;
 mod second_click;
 mod retrying_proxy;
 mod buyer_gone;

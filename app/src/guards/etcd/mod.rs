@@ -63,9 +63,9 @@ struct Etcd {
 
 impl Etcd {
     fn open(world: &World) -> Result<Self, Error> {
-        let url = world.services.url(SERVICE)?;
+        let urls = world.services.urls(SERVICE)?;
         Ok(Self {
-            protocol: Arc::new(Protocol::new(url)?),
+            protocol: Arc::new(Protocol::new(urls)?),
             timeouts: world.timeouts,
         })
     }

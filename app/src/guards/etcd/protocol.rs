@@ -41,8 +41,8 @@ pub(super) struct Before {
 }
 
 impl Protocol {
-    pub(super) fn new(url: &str) -> Result<Self, Error> {
-        Ok(Self(Gateway::new(url)?))
+    pub(super) fn new(urls: &[String]) -> Result<Self, Error> {
+        Ok(Self(Gateway::new(urls)?))
     }
 
     /// Grants a lease of `length`, rounded up to whole seconds.

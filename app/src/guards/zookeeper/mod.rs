@@ -58,9 +58,9 @@ struct ZooKeeper {
 
 impl ZooKeeper {
     async fn open(world: &World) -> Result<Self, Error> {
-        let url = world.services.url(SERVICE)?;
+        let urls = world.services.urls(SERVICE)?;
         Ok(Self {
-            sessions: Sessions::open(url, world.timeouts.lease).await?,
+            sessions: Sessions::open(urls, world.timeouts.lease).await?,
             timeouts: world.timeouts,
         })
     }
