@@ -29,7 +29,7 @@ use self::transaction::{DECIDE, END, GLOBAL_LOCK, MARK_DIRTY, OVERDUE};
 use self::undo_log::{DELETE_IMAGES, LOG_IMAGES, READ_IMAGES, RESTORE_ORDERS, RESTORE_STOCK};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
-use crate::mechanism::{AS_FAMILY, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::{self, Pending, Reconciled};
 use crate::stores::Sql;
@@ -48,7 +48,11 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         family: Family::DistributedTransaction,
         lesson: 11,
         summary: "Seata's AT: each database commits at once under a global lock; an undo log for a rollback",
-        claims: AS_FAMILY,
+        claims: Claims {
+            // A unit that is sold out and comes back: the fault leaves transactions that are rolled back later.
+            sometimes_broken_by: &["sql-restart", "sql-gone", "lost-reply", "store-silent"],
+            ..AS_FAMILY
+        },
         weak_at: "record",
         needs: &[],
         source: include_str!("mod.rs"),
