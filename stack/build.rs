@@ -1,27 +1,34 @@
-//! Builds the library that makes the clock of a process run ahead, see `src/clock`.
+//! Builds the libraries that are preloaded into servers, see `src/clock` and `src/unsynced`.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-const SOURCE: &str = "src/clock/clock.c";
+/// Each source, and the width of pointers that it is for, in bits; one of them splits no number of 64 bits for the kernel.
+const SOURCES: [(&str, Option<&str>); 2] = [("src/clock/clock.c", None), ("src/unsynced/unsynced.c", Some("64"))];
 
 fn main() {
-    println!("cargo::rerun-if-changed={SOURCE}");
+    println!("cargo::rerun-if-changed=src/clock/clock.c");
+    println!("cargo::rerun-if-changed=src/unsynced");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
-    let library = folder.join("clock.so");
-    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
-        compile(&library);
-    } else {
-        // Other systems preload in other ways; no clock runs ahead there.
-        std::fs::write(&library, []).expect("cargo's folder can be written");
+    let target = |name| env::var(name).unwrap_or_default();
+    for (source, width) in SOURCES {
+        let source = Path::new(source);
+        let library = folder.join(source.with_extension("so").file_name().expect("each is a file"));
+        let fits = width.is_none_or(|width| target("CARGO_CFG_TARGET_POINTER_WIDTH") == width);
+        if target("CARGO_CFG_TARGET_OS") == "linux" && fits {
+            compile(source, &library);
+        } else {
+            // Other systems preload in other ways.
+            std::fs::write(&library, []).expect("cargo's folder can be written");
+        }
     }
 }
 
-fn compile(library: &Path) {
+fn compile(source: &Path, library: &Path) {
     let compiler = cc::Build::new().opt_level(2).get_compiler();
     let mut command = compiler.to_command();
     command.args(["-shared", "-fPIC", "-o"]);
-    let status = command.arg(library).arg(SOURCE).args(["-ldl", "-pthread"]).status();
+    let status = command.arg(library).arg(source).args(["-ldl", "-pthread"]).status();
     let status = status.unwrap_or_else(|why| panic!("{} cannot be run: {why}", compiler.path().display()));
-    assert!(status.success(), "{SOURCE} does not compile");
+    assert!(status.success(), "{} does not compile", source.display());
 }

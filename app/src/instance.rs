@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::complete_on_drop::CompleteOnDrop;
 use crate::domain::{Error, Name, Outcome, Purchase};
-use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer};
+use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer, WorkerFault};
 use crate::reconciler::Pending;
 use crate::services::Services;
 use crate::stores::{SECOND_SQL, Stock};
@@ -96,6 +96,8 @@ pub struct Shop {
     pub item: Name,
     /// The faults that are armed for the process.
     pub faults: Arc<ArmedFaults>,
+    /// The fault that waits for a background worker.
+    pub worker_fault: Arc<WorkerFault>,
     /// The traces of sales, where a folder for them is configured.
     pub tracer: Option<Arc<Tracer>>,
     pub(crate) admin_token: String,
@@ -110,9 +112,9 @@ impl Shop {
     /// [`CannotOpen`] when a store does not answer, the folder for traces cannot be used, or the default strategy is
     /// unknown.
     pub async fn open(settings: Settings) -> Result<Self, CannotOpen> {
-        let faults = Arc::<ArmedFaults>::default();
+        let (faults, worker_fault) = (Arc::<ArmedFaults>::default(), Arc::<WorkerFault>::default());
         let tracer = settings.traces.map(Tracer::open).transpose()?.map(Arc::new);
-        let mut observers: Vec<Arc<dyn Observer>> = vec![faults.clone(), Arc::new(Log)];
+        let mut observers: Vec<Arc<dyn Observer>> = vec![faults.clone(), worker_fault.clone(), Arc::new(Log)];
         // The tracer is the last: a step that a fault prevented is not traced, and a step that a fault followed is.
         observers.extend(tracer.clone().map(|tracer| tracer as Arc<dyn Observer>));
         let world = World::open(
@@ -140,6 +142,7 @@ impl Shop {
             strategy,
             item: settings.item,
             faults,
+            worker_fault,
             tracer,
             admin_token: settings.admin_token,
             purchases: TaskTracker::new(),

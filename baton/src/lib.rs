@@ -55,7 +55,8 @@
 //! The example `stock` has both statements, and a test runs this order of events on MariaDB.
 //!
 //! The fences rise also after Redis has lost its data, because the count begins with the time of Redis. If Redis loses
-//! its data while its clock is behind the last fence, the store refuses everybody until the clock is past it.
+//! its data while its clock is behind the last fence, the count begins below it and rises by one. The store then refuses
+//! everybody, also when the clock is right again, until the count is deleted.
 //!
 //! # Requirements
 //!

@@ -15,8 +15,8 @@
 //! - [`experiment`], [`demo`]: play a whole plan, or the smallest possible crowd
 //! - [`check`]: compares a shop with the contract, point by point
 //!
-//! From the bottom up: [`text`], [`http`], [`facts`], [`shop`] (the client of the contract), [`responses`], [`audit`],
-//! [`trace`], [`sale`], [`deployment`], [`attack`], [`faults`], [`threats`], [`plan`], [`workers`], [`follow_up`],
+//! From the bottom up: [`text`], [`http`], [`facts`], [`shop`] (the client of the contract), [`phase`], [`responses`],
+//! [`audit`], [`trace`], [`sale`], [`deployment`], [`attack`], [`faults`], [`threats`], [`plan`], [`workers`], [`follow_up`],
 //! [`result`], [`experiment`], [`report`], [`demo`], [`check`].
 
 pub mod attack;
@@ -29,6 +29,7 @@ pub mod facts;
 pub mod faults;
 pub mod follow_up;
 pub mod http;
+pub mod phase;
 pub mod plan;
 pub mod report;
 pub mod responses;

@@ -187,7 +187,7 @@ fn losing(candidates: &[Candidate]) -> String {
     } else {
         names.join(", ")
     };
-    format!("Redis loses data under {threats}: that breaks {names}.\n")
+    format!("A store loses data under {threats}: that breaks {names}.\n")
 }
 
 /// How much faster the first one is.

@@ -60,8 +60,8 @@ fn start(stack: &StackOptions, needs: &[&str]) -> Result<Local> {
             Err(error) => console::note(format_args!("without {need}: {error:#}")),
         }
     }
-    let kept = stores.services().filter(|(name, _)| STORES.contains(name));
-    urls.extend(kept.filter_map(|(name, at)| Some((name, at.first()?.clone()))));
+    let kept = stores.services().filter(|(kind, _)| STORES.contains(&kind.name()));
+    urls.extend(kept.filter_map(|(kind, at)| Some((kind.name(), at.first()?.clone()))));
     urls.insert("redis", stores.redis_url().to_owned());
     urls.insert("sql", stores.sql_url().to_owned());
     let options = ShopOptions {

@@ -50,6 +50,7 @@ async fn deliver_oddly(control: &AttackControl<'_>) -> Result<bool> {
     control.release_buyers();
     let (at_two, hang_up) = tokio::try_join!(control.send(2, at_two), control.send(5, hang_up))?;
     let kinds = [at_two, hang_up].map(|pair| pair.map(|pair| pair.response.kind));
+    control.prove("app", format!("the responses were {kinds:?}"));
     Ok(kinds == [Some(ResponseKind::Sold), Some(ResponseKind::Unknown)])
 }
 
@@ -74,6 +75,7 @@ async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
         relay.delay(Direction::FromStore, Duration::from_millis(10));
     }
     let affected = control.release_until_sales(1).await && relays().all(|relay| relay.affected() > 0);
+    control.prove("the stores", "replies were delayed");
     Ok(affected && relays().count() == control.shop.count)
 }
 
@@ -144,6 +146,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
             publics: shop.publics(),
             one_at_a_time: false,
             injection: Some(&ODD_DELIVERIES),
+            phase: None,
         };
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
         let orders = sale.observe_at_rest(false).await.unwrap().facts.orders;
@@ -192,7 +195,7 @@ async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stan
     }
     let run = played(local(Some(redis)), &strategies).await;
     let skipped: Vec<_> = run.rounds.iter().map(|round| round.skipped.as_deref()).collect();
-    let why = "it needs a Redis that is started here: leave out --host and --redis";
+    let why = "it needs Redis, started here: leave out --host and --redis";
     assert_eq!(skipped, [Some(why), None]);
 }
 

@@ -4,16 +4,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::mariadb;
-use crate::server_kind::ServerKind;
+use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 
-/// Returns the URL of a server of that kind; none for a kind that clients do not reach there.
-pub(crate) fn of(kind: ServerKind, at: &ServiceLocation) -> Option<String> {
+/// Returns the URL of a process of that service; none for a kind that clients do not reach there.
+pub(crate) fn of(kind: ServiceKind, at: &ServiceLocation) -> Option<String> {
     match (kind, at) {
-        (ServerKind::Redis, ServiceLocation::Socket(socket)) => Some(redis(socket)),
-        (ServerKind::MariaDb, ServiceLocation::Socket(socket)) => Some(mysql(socket, mariadb::DATABASE)),
-        (ServerKind::ZooKeeper, ServiceLocation::Port(port)) => Some(format!("zookeeper://{port}")),
-        (ServerKind::Etcd, ServiceLocation::Port(port)) => Some(format!("http://{port}")),
+        (ServiceKind::Redis | ServiceKind::RedisNodes, ServiceLocation::Socket(socket)) => Some(redis(socket)),
+        (ServiceKind::Sql | ServiceKind::SecondSql, ServiceLocation::Socket(socket)) => {
+            Some(mysql(socket, mariadb::DATABASE))
+        }
+        (ServiceKind::ZooKeeper, ServiceLocation::Port(port)) => Some(format!("zookeeper://{port}")),
+        (ServiceKind::Etcd, ServiceLocation::Port(port)) => Some(format!("http://{port}")),
         _ => None,
     }
 }

@@ -8,8 +8,8 @@ use anyhow::Result;
 use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::ready::Ready;
-use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 use crate::shop_options::ShopOptions;
 
 /// The two addresses of an instance, which it keeps over a restart.
@@ -29,24 +29,13 @@ impl Ports {
     }
 }
 
-/// Returns the variable in which an instance looks for the URL of a server; none for a server that it does not use.
-fn variable(kind: ServerKind) -> Option<&'static str> {
-    match kind {
-        ServerKind::Redis => Some("OVERSELL_REDIS_URL"),
-        ServerKind::MariaDb => Some("OVERSELL_SQL_URL"),
-        ServerKind::ZooKeeper => Some("OVERSELL_ZOOKEEPER_URL"),
-        ServerKind::Etcd => Some("OVERSELL_ETCD_URL"),
-        ServerKind::Nginx => None,
-    }
-}
-
 /// Starts instance `number`, counted from 1. URLs and secrets go by the environment, which other users cannot read. Its
 /// traces go to a folder of its own, which survives a restart.
 pub(crate) fn start(
     options: &ShopOptions,
     number: usize,
     ports: Ports,
-    urls: impl Iterator<Item = (ServerKind, String)>,
+    urls: impl Iterator<Item = (ServiceKind, String)>,
     folder: &Path,
 ) -> Result<Service> {
     let name = format!("app-{number}");
@@ -58,11 +47,9 @@ pub(crate) fn start(
     for (variable, value) in &options.env {
         launch = launch.env(variable, value);
     }
-    // Last, because the URL of a relay replaces that of its server.
+    // Last, because the URLs of relays replace those of their service.
     for (kind, url) in urls {
-        if let Some(variable) = variable(kind) {
-            launch = launch.env(variable, url);
-        }
+        launch = launch.env(kind.variable(), url);
     }
     let launch = launch
         .env("OVERSELL_TRACES", folder.join(format!("{name}.traces")))

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::clock::Clock;
 use crate::program::Program;
+use crate::unsynced::Unsynced;
 
 /// A command line that can be run any number of times. It has no `Debug`: the environment may hold secrets.
 #[derive(Clone)]
@@ -16,6 +17,7 @@ pub struct Launch {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     clock: Option<Clock>,
+    unsynced: Option<Unsynced>,
 }
 
 impl Launch {
@@ -26,6 +28,7 @@ impl Launch {
             arguments: Vec::new(),
             environment: Vec::new(),
             clock: None,
+            unsynced: None,
         }
     }
 
@@ -56,6 +59,29 @@ impl Launch {
         self
     }
 
+    /// Lets the process keep this journal of what it does not sync, where one is begun before it starts.
+    pub(crate) fn unsynced(mut self, unsynced: Option<Unsynced>) -> Launch {
+        let Some(unsynced) = unsynced else { return self };
+        for (name, value) in unsynced.environment() {
+            let known = self.environment.iter_mut().find(|(known, _)| known == name);
+            match known {
+                // Libraries are separated by colons.
+                Some((_, libraries)) => {
+                    libraries.push(":");
+                    libraries.push(value);
+                }
+                None => self = self.env(name, value),
+            }
+        }
+        self.unsynced = Some(unsynced);
+        self
+    }
+
+    /// Returns the journal of what the process does not sync, if it can keep one.
+    pub(crate) fn own_unsynced(&self) -> Option<&Unsynced> {
+        self.unsynced.as_ref()
+    }
+
     /// Returns the clock of the process, if it is a [`Clock`].
     pub(crate) fn own_clock(&self) -> Option<&Clock> {
         self.clock.as_ref()
@@ -84,6 +110,7 @@ impl From<&Program> for Launch {
             arguments: program.arguments(),
             environment: program.environment(),
             clock: None,
+            unsynced: None,
         }
     }
 }

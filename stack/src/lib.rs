@@ -4,14 +4,17 @@
 //!
 //! From the outside in; each module uses only those below it.
 //!
-//! - `stores`: [`Stores`], the two stores of every shop (`redis` with its replica, `mariadb`: one program each)
+//! - `stores`: [`Stores`], the two stores of every shop (`redis` and `mariadb`, one program each, with their replicas; `link`: from
+//!   a replica to its primary)
 //! - `services`: servers that only some strategies need, one file each
 //! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
 //! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
 //! - `service`: [`Service`], one child process, which can be paused, resumed, killed and restarted
-//! - `clock`: [`Clock`], the clock of a process, which can run ahead
+//! - `clock`: [`Clock`], the clock of a process, which can step ahead or back
+//! - `unsynced`: [`Unsynced`], what a process wrote and did not sync, which a loss of power undoes
 //! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
 //! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
+//! - `service_kind`: [`ServiceKind`], the services that a strategy can name
 //! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private folder of one run, and the sweep of folders whose owner was killed
@@ -25,6 +28,7 @@ mod folder;
 mod http;
 mod instance;
 mod launch;
+mod link;
 mod local_shop;
 mod locate;
 mod log;
@@ -38,11 +42,13 @@ mod redis;
 mod relay;
 mod server_kind;
 mod service;
+mod service_kind;
 mod service_location;
 mod services;
 mod shop_options;
 mod spawner;
 mod stores;
+mod unsynced;
 
 pub use clock::Clock;
 pub use folder::{Folder, owned};
@@ -50,12 +56,15 @@ pub use launch::Launch;
 pub use local_shop::Shop;
 pub use locate::{fetched_to, find, locate};
 pub use log::Log;
+pub use mariadb::{MariaDbFailover, MariaDbReplica};
 pub use program::{Origin, Program};
 pub use ready::Ready;
-pub use redis::{Failover, RedisReplica};
+pub use redis::{AtLimit, Failover, Lease, MemoryLimit, RedisReplica};
 pub use relay::{Direction, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;
+pub use service_kind::ServiceKind;
 pub use service_location::ServiceLocation;
 pub use shop_options::ShopOptions;
 pub use stores::{Parts, Stores, running};
+pub use unsynced::{Loss, Unsynced};

@@ -18,6 +18,7 @@ use crate::program::Program;
 use crate::relay::{InstanceRelays, Relay};
 use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 use crate::shop_options::ShopOptions;
 
@@ -27,9 +28,9 @@ const ATTEMPTS: usize = 3;
 
 /// How the instances reach their stores. It has no `Debug`: a URL may hold a password.
 pub(crate) struct StoreAccess {
-    pub(crate) urls: [(ServerKind, String); 2],
-    /// Where the servers listen that were started here.
-    pub(crate) locations: Vec<(ServerKind, ServiceLocation)>,
+    pub(crate) urls: [(ServiceKind, String); 2],
+    /// Where the processes listen of each service that was started here.
+    pub(crate) locations: Vec<(ServiceKind, Vec<ServiceLocation>)>,
 }
 
 /// A shop whose instances and nginx serve. All stop on drop.
@@ -136,9 +137,15 @@ impl Shop {
         &self.instances
     }
 
-    /// Returns the relays before that store, in the order of [`Shop::instances`].
-    pub fn relays(&self, before: ServerKind) -> impl Iterator<Item = &Relay> {
-        self.relays.iter().filter_map(move |relays| relays.before(before))
+    /// Returns the relays before the processes of that service, those of the first instance first.
+    pub fn relays(&self, before: ServiceKind) -> impl Iterator<Item = &Relay> {
+        self.relays.iter().flat_map(move |relays| relays.before(before))
+    }
+
+    /// Returns the relays between one instance, counted from 0 in the order of [`Shop::instances`], and the processes of that
+    /// service, in the order of [`Stores::processes`](crate::Stores::processes).
+    pub fn relays_of(&self, instance: usize, before: ServiceKind) -> &[Relay] {
+        self.relays.get(instance).map_or(&[], |relays| relays.before(before))
     }
 
     /// The relays between a retrying proxy and each instance, in the order of [`Shop::instances`].

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::http;
+use crate::service_location::ServiceLocation;
 
 /// A paused program accepts connections but does not answer; a program that is busy with a crowd answers late.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
@@ -36,6 +37,17 @@ pub enum Ready {
 }
 
 impl Ready {
+    /// Returns where the program listens; none for one that serves nobody.
+    pub(crate) fn location(&self) -> Option<ServiceLocation> {
+        match self {
+            Ready::Redis(socket) | Ready::MariaDb { socket, .. } => Some(ServiceLocation::Socket(socket.clone())),
+            Ready::Http(address) | Ready::ZooKeeper(address) | Ready::Etcd(address) => {
+                Some(ServiceLocation::Port(*address))
+            }
+            Ready::Ended => None,
+        }
+    }
+
     /// Asks once.
     ///
     /// # Errors

@@ -15,12 +15,14 @@ use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::log::Log;
 use crate::ready::Ready;
+use crate::service_location::ServiceLocation;
 use crate::spawner;
+use crate::unsynced::{Loss, Unsynced};
 
 /// Between two checks; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
-/// How long a clean end and a pause may take.
-const STOP_LIMIT: Duration = Duration::from_secs(2);
+/// How long a pause may take.
+const PAUSE_LIMIT: Duration = Duration::from_secs(2);
 
 /// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
 /// process however that ends. Every method may be called from any thread.
@@ -56,9 +58,47 @@ impl Service {
         &self.name
     }
 
+    /// Returns where it listens; none for a program that serves nobody.
+    pub(crate) fn location(&self) -> Option<ServiceLocation> {
+        self.ready.location()
+    }
+
     /// Returns its clock; none where it reads that of the machine.
     pub fn clock(&self) -> Option<&Clock> {
         self.launch.own_clock()
+    }
+
+    /// Returns the journal of what it does not sync; none where it can keep none.
+    pub fn unsynced(&self) -> Option<&Unsynced> {
+        self.launch.own_unsynced()
+    }
+
+    /// Kills it and runs it again with an empty journal of what it does not sync. Follow it with [`Service::wait_ready`].
+    ///
+    /// # Errors
+    ///
+    /// When it can keep no journal, or cannot be killed or run.
+    pub fn restart_with_journal(&self) -> Result<()> {
+        self.kill()?;
+        self.own_unsynced()?.begin()?;
+        self.restart()
+    }
+
+    /// Kills it and undoes what it did not sync, as a loss of power would. It has to keep a journal, and keeps none after a
+    /// restart.
+    ///
+    /// # Errors
+    ///
+    /// When it kept no journal, or a file cannot be put back.
+    pub fn lose_power(&self) -> Result<Loss> {
+        self.kill()?;
+        let lost = self.own_unsynced()?.lose();
+        lost.with_context(|| format!("could not lose what {} did not sync", self.name))
+    }
+
+    fn own_unsynced(&self) -> Result<&Unsynced> {
+        let unsynced = self.unsynced();
+        unsynced.with_context(|| format!("{} cannot keep a journal of what it does not sync", self.name))
     }
 
     /// Waits until the program serves.
@@ -143,12 +183,13 @@ impl Service {
         Ok(())
     }
 
-    /// Asks it to end (SIGTERM) and kills it if it has not ended after two seconds.
+    /// Asks it to end (SIGTERM) and kills it if it has not ended within the limit. Returns whether it ended by itself, without an
+    /// error.
     ///
     /// # Errors
     ///
     /// When the system refuses.
-    pub fn stop(&self) -> Result<()> {
+    pub fn stop(&self, limit: Duration) -> Result<bool> {
         let mut child = self.child();
         let begun = Instant::now();
         if ended(&mut child).is_none() {
@@ -156,10 +197,12 @@ impl Service {
             // A paused program handles SIGTERM only after SIGCONT.
             send(&child, Signal::CONT).with_context(|| format!("could not stop {}", self.name))?;
         }
-        while ended(&mut child).is_none() && begun.elapsed() < STOP_LIMIT {
+        while ended(&mut child).is_none() && begun.elapsed() < limit {
             thread::sleep(POLL);
         }
-        kill(&mut child).with_context(|| format!("could not kill {}", self.name))
+        let has_ended_well = ended(&mut child) == Some(true);
+        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
+        Ok(has_ended_well)
     }
 
     /// Whether it has ended.
@@ -240,7 +283,7 @@ fn send(child: &Child, signal: Signal) -> io::Result<()> {
 fn wait_until_stopped(child: &Child) -> io::Result<()> {
     let watched = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let begun = Instant::now();
-    while begun.elapsed() < STOP_LIMIT {
+    while begun.elapsed() < PAUSE_LIMIT {
         if waitid(WaitId::Pid(Pid::from_child(child)), watched)?.is_some() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server_kind::ServerKind;
+use crate::service_kind::ServiceKind;
 
 /// How a shop is started. It has no `Debug`: the environment holds secrets.
 #[derive(Clone)]
@@ -20,8 +20,8 @@ pub struct ShopOptions {
     pub fetch: bool,
     /// The public port; a free one if none is given, or 0.
     pub port: Option<u16>,
-    /// The servers that each instance reaches through a relay of its own; they have to be started here.
-    pub relays: Vec<ServerKind>,
+    /// The services of which each instance reaches every process through a relay of its own; they have to be started here.
+    pub relays: Vec<ServiceKind>,
     /// Whether the proxy resends a request that one instance did not answer well to the next one. A purchase may then be carried
     /// out twice. The proxy reaches each instance through a relay.
     pub retrying: bool,

@@ -14,10 +14,12 @@ use crate::folder::Folder;
 use crate::local_shop::{Shop, StoreAccess};
 use crate::locate::locate;
 use crate::mariadb;
+use crate::mariadb::{MariaDbFailover, MariaDbReplica};
 use crate::redis;
-use crate::redis::{Failover, RedisReplica};
+use crate::redis::{AtLimit, Failover, MemoryLimit, RedisReplica};
 use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 use crate::services::{self, Running};
 use crate::shop_options::ShopOptions;
@@ -56,7 +58,7 @@ pub struct Stores {
     mariadb: Option<Service>,
     redis_url: String,
     sql_url: String,
-    further: BTreeMap<&'static str, Running>,
+    further: BTreeMap<ServiceKind, Running>,
     // Dropped last: the servers above still write there.
     folder: Arc<Folder>,
 }
@@ -113,7 +115,7 @@ impl Stores {
     /// When no service of that name can be started here, its program is missing (see [`locate()`]), or it does not start.
     pub fn start_service(&mut self, name: &str, fetch: bool) -> Result<&[String]> {
         let kind = services::find(name)?;
-        let entry = match self.further.entry(kind.name) {
+        let entry = match self.further.entry(kind.of) {
             Entry::Occupied(running) => return Ok(&running.into_mut().urls),
             Entry::Vacant(entry) => entry,
         };
@@ -126,14 +128,18 @@ impl Stores {
         Ok(&entry.insert(running).urls)
     }
 
-    /// Returns the URLs of the services that [`Stores::start_service`] started, by name.
-    pub fn services(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        self.further.iter().map(|(name, running)| (*name, &*running.urls))
+    /// Returns the services that [`Stores::start_service`] started, with their URLs.
+    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &[String])> {
+        self.further.iter().map(|(kind, running)| (*kind, &*running.urls))
     }
 
-    /// Returns the processes of such a service; none when it was not started.
-    pub fn processes(&self, name: &str) -> &[Service] {
-        self.further.get(name).map_or(&[], |running| &running.services)
+    /// Returns every process of a service; none when it was not started here.
+    pub fn processes(&self, kind: ServiceKind) -> &[Service] {
+        match kind {
+            ServiceKind::Redis => self.redis.as_slice(),
+            ServiceKind::Sql => self.mariadb.as_slice(),
+            _ => self.further.get(&kind).map_or(&[], |running| &running.services),
+        }
     }
 
     /// Starts a shop on these stores and waits until it serves. Several shops may share them.
@@ -144,32 +150,30 @@ impl Stores {
     pub fn shop(&self, options: &ShopOptions) -> Result<Shop> {
         let stores = StoreAccess {
             urls: [
-                (ServerKind::Redis, self.redis_url.clone()),
-                (ServerKind::MariaDb, self.sql_url.clone()),
+                (ServiceKind::Redis, self.redis_url.clone()),
+                (ServiceKind::Sql, self.sql_url.clone()),
             ],
-            locations: ServerKind::ALL
-                .into_iter()
-                .filter_map(|kind| Some((kind, self.location(kind)?)))
-                .collect(),
+            locations: self.locations().collect(),
         };
         Shop::start(options, &stores, &self.folder)
     }
 
-    /// Returns where a server listens, if it was started here.
-    fn location(&self, kind: ServerKind) -> Option<ServiceLocation> {
-        let own = |service: &Option<Service>, socket| service.is_some().then_some(ServiceLocation::Socket(socket));
-        match kind {
-            ServerKind::Redis => own(&self.redis, redis::socket(self.folder.path(), redis::NAME)),
-            ServerKind::MariaDb => own(&self.mariadb, mariadb::socket(self.folder.path(), mariadb::NAME)),
-            ServerKind::ZooKeeper => self.port("zookeeper"),
-            ServerKind::Etcd => self.port("etcd"),
-            ServerKind::Nginx => None,
-        }
+    /// Returns where the processes listen of each service that was started here.
+    fn locations(&self) -> impl Iterator<Item = (ServiceKind, Vec<ServiceLocation>)> {
+        let services = ServiceKind::ALL.into_iter().map(|kind| {
+            let processes = self.processes(kind).iter();
+            (kind, processes.filter_map(Service::location).collect::<Vec<_>>())
+        });
+        services.filter(|(_, locations)| !locations.is_empty())
     }
 
-    fn port(&self, service: &str) -> Option<ServiceLocation> {
-        let (_, address) = self.further.get(service)?.urls.first()?.split_once("://")?;
-        address.parse().ok().map(ServiceLocation::Port)
+    /// Returns the first URL of a service that was started here, or of a store.
+    pub fn url(&self, kind: ServiceKind) -> Option<&str> {
+        match kind {
+            ServiceKind::Redis => Some(&self.redis_url),
+            ServiceKind::Sql => Some(&self.sql_url),
+            _ => self.further.get(&kind)?.urls.first().map(String::as_str),
+        }
     }
 
     /// Returns the URL of Redis: `redis+unix:///path`, or the given one.
@@ -198,6 +202,17 @@ impl Stores {
         redis::keep_on_disk(self.folder.path(), keeps)
     }
 
+    /// Lets Redis sync its append-only file once in a second, as it does by default, until it starts again. Without this it syncs
+    /// before each answer.
+    ///
+    /// # Errors
+    ///
+    /// When it was not started here, or does not answer.
+    pub fn sync_redis_every_second(&self) -> Result<()> {
+        self.own_redis()?;
+        redis::sync_every_second(self.folder.path())
+    }
+
     /// Starts a replica of Redis and waits until it has caught up. There can be one at a time.
     ///
     /// # Errors
@@ -218,6 +233,15 @@ impl Stores {
         failover.complete(self.own_redis()?)
     }
 
+    /// Sets a limit on the memory of a Redis, until the result is dropped.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub fn limit_memory(&self, redis: &Service, at_limit: AtLimit) -> Result<MemoryLimit> {
+        MemoryLimit::set(self.folder.path(), redis.name(), at_limit)
+    }
+
     fn own_redis(&self) -> Result<&Service> {
         self.redis().context("Redis was not started here")
     }
@@ -225,5 +249,29 @@ impl Stores {
     /// MariaDB, if it was started here.
     pub fn mariadb(&self) -> Option<&Service> {
         self.mariadb.as_ref()
+    }
+
+    /// Restarts MariaDB so that it writes a binary log, starts a replica of it and waits until that has caught up. There can be
+    /// one at a time.
+    ///
+    /// # Errors
+    ///
+    /// When MariaDB was not started here, or one of them does not start or catch up within some seconds.
+    pub fn replicate_mariadb(&self) -> Result<MariaDbReplica> {
+        MariaDbReplica::start(self.own_mariadb()?, self.folder.path())
+    }
+
+    /// Kills MariaDB and lets the promoted replica serve at its address as [`Stores::mariadb`], without a binary log. Returns how
+    /// many transactions that loses.
+    ///
+    /// # Errors
+    ///
+    /// When one of them does not answer, or the promoted one cannot take the place of the other.
+    pub fn fail_over_mariadb(&self, failover: MariaDbFailover) -> Result<u64> {
+        failover.complete(self.own_mariadb()?)
+    }
+
+    fn own_mariadb(&self) -> Result<&Service> {
+        self.mariadb().context("MariaDB was not started here")
     }
 }

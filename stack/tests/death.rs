@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stack::Folder;
+use stack::{Folder, Launch, Ready, Service};
 use world::Helper;
 
 mod world;
@@ -50,6 +50,20 @@ fn no_child_outlives_a_parent_that_is_killed() {
         );
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[test]
+fn a_program_that_does_not_end_when_asked_is_killed_and_did_not_end_by_itself() {
+    let folder = Folder::new().unwrap();
+    let deaf = Launch::new("/bin/sh").args(["-c", "trap '' TERM; echo deaf; while :; do sleep 1; done"]);
+    let service = Service::start("deaf", deaf, Ready::Ended, folder.path()).unwrap();
+    let begun = Instant::now();
+    while !service.log().tail.contains("deaf") {
+        assert!(begun.elapsed() < world::LIMIT, "the program does not run");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!service.stop(Duration::from_millis(50)).unwrap());
+    assert!(service.has_exited());
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn a_mariadb_killed_right_after_its_start_comes_back_on_the_same_data() {
 fn mariadb_ends_cleanly_when_it_is_stopped() {
     let stores = world::stores();
     let mariadb = stores.mariadb().unwrap();
-    mariadb.stop().unwrap();
+    assert!(mariadb.stop(world::LIMIT).unwrap());
     assert!(
         mariadb.log().tail.contains("Shutdown complete"),
         "{}",

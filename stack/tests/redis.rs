@@ -162,7 +162,7 @@ fn a_stopped_redis_ends_by_its_own_will_even_while_paused() {
     let stores = world::stores();
     let redis = stores.redis().unwrap();
     redis.pause().unwrap();
-    redis.stop().unwrap();
+    assert!(redis.stop(world::LIMIT).unwrap());
     assert!(redis.log().tail.contains("bye bye"), "{}", redis.log().tail);
 }
 

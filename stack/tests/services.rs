@@ -3,8 +3,10 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::thread;
+use std::time::Instant;
 
-use stack::Ready;
+use stack::{Ready, ServiceKind};
 
 mod world;
 
@@ -69,4 +71,56 @@ fn an_unknown_service_is_refused_with_the_names_of_those_there_are() {
         said,
         "kafka cannot be started here, only redis-nodes, sql-2, zookeeper, etcd"
     );
+}
+
+#[test]
+fn an_ensemble_serves_without_one_of_three_servers_and_not_without_two() {
+    for kind in [ServiceKind::ZooKeeper, ServiceKind::Etcd] {
+        let mut stores = world::no_stores();
+        let urls = stores.start_service(kind.name(), true).unwrap().to_vec();
+        let [first, second, third] = stores.processes(kind) else {
+            panic!("{kind} is not an ensemble of three: {urls:?}")
+        };
+        let at = urls[2].split_once("://").unwrap().1.parse().unwrap();
+        let ready = match kind {
+            ServiceKind::ZooKeeper => Ready::ZooKeeper(at),
+            _ => Ready::Etcd(at),
+        };
+        first.kill().unwrap();
+        second.wait_ready(world::LIMIT).unwrap();
+        third.wait_ready(world::LIMIT).unwrap();
+        second.kill().unwrap();
+        let begun = Instant::now();
+        while ready.check().is_ok() {
+            assert!(begun.elapsed() < world::LIMIT, "one of three servers serves on: {kind}");
+            thread::yield_now();
+        }
+        [first, second].iter().for_each(|server| server.restart().unwrap());
+        for server in [first, second, third] {
+            server.wait_ready(world::LIMIT).unwrap();
+        }
+    }
+}
+
+#[test]
+fn each_instance_reaches_each_server_of_an_ensemble_by_a_relay_of_its_own() {
+    let mut stores = world::no_stores();
+    let direct = stores.start_service("etcd", true).unwrap().to_vec();
+    let mut options = world::options(2);
+    options.relays = vec![ServiceKind::Etcd];
+    let shop = stores.shop(&options).unwrap();
+    let mut all = direct;
+    for instance in 0..2 {
+        let relays = shop.relays_of(instance, ServiceKind::Etcd);
+        assert_eq!(relays.len(), 3);
+        for relay in relays {
+            let at = relay.at().port().unwrap();
+            Ready::Etcd(at).check().unwrap();
+            all.push(format!("http://{at}"));
+        }
+    }
+    assert_eq!(shop.relays(ServiceKind::Etcd).count(), 6);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 9, "three servers and a relay before each, for each instance");
 }

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use stack::{Ready, Relay, ServerKind};
+use stack::{Ready, Relay, ServiceKind};
 
 mod world;
 
@@ -41,14 +41,14 @@ fn a_retrying_proxy_asks_the_next_instance_for_an_answer_that_was_lost() {
 fn each_instance_reaches_the_stores_by_relays_of_its_own() {
     let stores = world::stores();
     let mut options = world::options(2);
-    options.relays = vec![ServerKind::Redis, ServerKind::MariaDb];
+    options.relays = vec![ServiceKind::Redis, ServiceKind::Sql];
     let shop = stores.shop(&options).unwrap();
     let told: Vec<String> = shop
         .publics()
         .iter()
         .map(|public| world::ask(public, "GET", "/environment"))
         .collect();
-    let ways: Vec<&Relay> = shop.relays(ServerKind::Redis).collect();
+    let ways: Vec<&Relay> = shop.relays(ServiceKind::Redis).collect();
     assert_eq!(ways.len(), 2);
     for (told, way) in told.iter().zip(&ways) {
         let url = format!("redis+unix://{}", way.at().socket().unwrap().display());
@@ -61,13 +61,13 @@ fn each_instance_reaches_the_stores_by_relays_of_its_own() {
     Ready::Redis(ways[1].at().socket().unwrap().to_owned()).check().unwrap();
     shop.pass_all();
     Ready::Redis(ways[0].at().socket().unwrap().to_owned()).check().unwrap();
-    assert_eq!(shop.relays(ServerKind::MariaDb).count(), 2);
+    assert_eq!(shop.relays(ServiceKind::Sql).count(), 2);
 }
 
 #[test]
 fn no_relay_is_put_before_a_store_that_runs_elsewhere() {
     let mut options = world::options(1);
-    options.relays = vec![ServerKind::Redis];
+    options.relays = vec![ServiceKind::Redis];
     let said = world::no_stores().shop(&options).err().unwrap().to_string();
-    assert!(said.contains("Redis that was not started here"), "{said}");
+    assert!(said.contains("before Redis: it was not started here"), "{said}");
 }

@@ -52,7 +52,9 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "redis-restart",
                 "redis-failover",
                 "store-silent",
+                "instance-cut-off",
             ],
+            broken_by: &["redis-restart-clock-back"],
             ..AS_FAMILY
         },
         weak_at: "write",

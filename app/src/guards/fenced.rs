@@ -10,8 +10,8 @@
 //!
 //! The order of the fences decides, in the statement that writes. That order alone would let A write between B's read
 //! and B's write. So the write also requires that the last writer's fence is still the one that was read. The clocks of
-//! the instances do no harm. The count begins with the time of Redis: if Redis loses it while its clock is behind the
-//! last fence, the store refuses everybody until the clock is past it: nothing is sold, and nothing oversold.
+//! the instances do no harm. The count begins with the time of Redis: if Redis loses it while its clock is behind, it
+//! begins below the last fence and rises by one. The store then refuses everybody: nothing is sold, nor oversold.
 //! Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
@@ -61,7 +61,9 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "redis-restart",
                 "redis-failover",
                 "store-silent",
+                "instance-cut-off",
             ],
+            broken_by: &["redis-restart-clock-back"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -7,9 +7,10 @@
 //!                     C: SET -> nil, GET -> 1000, GETSET lock 1000 -> the same: taken, as by all waiters
 //! ```
 //!
-//! The code is the article's. GETSET writes the length of the lease and not the time of its end, so the next waiter
-//! finds the lock expired. Losers overwrite the winner's value. GETSET also removes the time to live. A clock that is
-//! ahead takes the lock from a live holder in the same way. The article shows no release: here it is a bare DEL.
+//! GETSET writes the length of the lease and not the time of its end, so the next waiter finds the lock expired. Losers
+//! overwrite the winner's value. GETSET also removes the time to live. A clock that is ahead takes the lock from a live
+//! holder in the same way. Source: tutorial 000, its wrong lock, which is tried once and shows no release: here a
+//! purchase tries it again, and the release is a bare DEL.
 //! Cost: two round trips, two for each attempt while waiting, and one more for a take-over.
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 4,
         summary: "expiry time as the value, taken over by GETSET, on the instance's own clock",
         claims: Claims {
+            broken_by: &["clock-back"],
             sometimes_broken_by: &["crashed-holder", "crashed-between", "lost-reply"],
             ..AS_FAMILY
         },
@@ -63,30 +65,29 @@ struct GetsetTime {
     timeouts: Timeouts,
 }
 
-/// Returns the microseconds since 1970, by the local clock.
-fn now_us() -> u64 {
+/// Returns the milliseconds since 1970, by the local clock.
+fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.unwrap_or_default().as_micros() as u64
+    since.unwrap_or_default().as_millis() as u64
 }
 
 impl GetsetTime {
     async fn attempt(&self, key: &str, probe: &Probe) -> Result<bool, Error> {
-        let lease = self.timeouts.lease;
-        let (lease_us, lease_ms) = (lease.as_micros() as u64, lease.as_millis() as u64);
+        let lease_ms = self.timeouts.lease.as_millis() as u64;
         let mut set = cmd("SET");
-        set.arg(key).arg(now_us() + lease_us).arg("NX").arg("PX").arg(lease_ms);
+        set.arg(key).arg(now_ms() + lease_ms).arg("NX").arg("PX").arg(lease_ms);
         if probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await? {
             return Ok(true);
         }
-        let words = |found: &Option<u64>| found.map_or("nil".to_owned(), |time_us| time_us.to_string());
+        let words = |found: &Option<u64>| found.map_or("nil".to_owned(), |time_ms| time_ms.to_string());
         let found: Option<u64> = probe
             .step(&GET, &key, self.redis.send(cmd("GET").arg(key)), words)
             .await?;
-        if found.is_none_or(|over_at_us| over_at_us >= now_us()) {
+        if found.is_none_or(|over_at_ms| over_at_ms >= now_ms()) {
             return Ok(false);
         }
         let mut getset = cmd("GETSET");
-        getset.arg(key).arg(lease_us);
+        getset.arg(key).arg(lease_ms);
         let before: Option<u64> = probe.step(&GETSET, &key, self.redis.send(&getset), words).await?;
         Ok(before == found)
     }

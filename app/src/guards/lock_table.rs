@@ -8,8 +8,9 @@
 //! ```
 //!
 //! A duplicate does not block, so a waiter has to retry. Of many waiters that find the row expired one takes it over:
-//! for the others it is no longer expired. Each statement is its own transaction, and no connection is kept in between.
-//! Like every lease it does not survive a holder that outlives it.
+//! for the others it is no longer expired. Each statement is its own transaction, and no connection is kept in
+//! between. Like every lease it does not survive a holder that outlives it. Owner and expiry are ours: the tutorials
+//! have the row without them (`lock-table-bare`).
 //! Cost: two round trips, and two for each attempt while waiting.
 
 use std::sync::Arc;

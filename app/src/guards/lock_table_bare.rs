@@ -6,8 +6,9 @@
 //!                     B: insert -> duplicate, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! The unique key lets only one insert succeed. A duplicate does not block, so a waiter has to retry. The row outlives
-//! its holder and every restart. Cost: two round trips, and one for each attempt while waiting.
+//! The unique key lets only one insert succeed. A duplicate does not block: tutorial 000, the source, leaves it at
+//! that, and here a waiter tries again. Its key is the name of a method, ours is the item. The row outlives its holder
+//! and every restart. Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

@@ -7,28 +7,38 @@ mod redis_lock;
 mod none;
 mod mutex;
 mod setnx;
+mod setnx_no_finally;
 mod lock_table_bare;
 mod token;
 mod setnx_expire;
 mod set_px;
+mod version_lock;
 mod getset_time;
 mod expiry_value;
+mod expiry_value_mixed_units;
 mod token_get_del;
 mod token_watch;
 mod token_count;
 mod lease_no_watchdog;
 mod spin;
 mod unlock_before_write;
+mod semaphore;
+mod read_lock;
 mod lock_table;
 mod interval;
+mod once_per_buyer;
 mod watchdog;
+mod watchdog_checked;
 mod fair;
 mod redlock;
 mod fenced;
 mod baton;
 mod named_lock;
 mod zookeeper;
+mod zookeeper_checked;
+mod etcd_same_session;
 mod etcd;
+mod etcd_checked;
 
 use std::sync::Arc;
 
@@ -104,6 +114,11 @@ pub trait Held: Send + Sync {
     /// When the guard needs the lock's store for this and cannot reach it.
     async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
         Ok(true)
+    }
+
+    /// Whether the lock is also released when the purchase ends with an error.
+    fn is_released_after_error(&self) -> bool {
+        true
     }
 
     /// Releases the lock.

@@ -10,7 +10,8 @@
 //!                            B: write 0, order        -- oversold
 //! ```
 //!
-//! Exact on one instance. Cost: no round trip.
+//! Exact on one instance. Source: tutorial 004, whose one lock is for all items and waits without end; here an item has
+//! one of 256 mutexes, and a purchase waits as long as the shop lets it. Cost: no round trip.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

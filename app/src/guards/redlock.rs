@@ -7,8 +7,10 @@
 //! A: compare-and-delete at 1, 2, 3, 4, 5 -> deleted at three
 //! ```
 //!
-//! It survives the failure of any two servers. Like every lease it does not survive a holder that outlives it: the
-//! holder checks its own clock before the write, but a pause may fall between the check and the write.
+//! Any two servers may fail, restart empty or have a wrong clock. With three of them, a majority is free for another
+//! holder. The algorithm names a time for which the lock is valid, and has its client stop when that is over: so the
+//! holder looks at its own clock before the write. A pause between that and the write is not noticed. Faults of the
+//! store's own Redis do not reach the five.
 //! Cost: ten round trips, one after the other.
 
 use std::sync::Arc;
@@ -46,7 +48,14 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
         claims: Claims {
-            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "redis-restart",
+                "redis-failover",
+                "instance-cut-off",
+            ],
+            broken_by: &["majority-restart", "majority-clock-jump", "lock-service-restart"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -9,8 +9,10 @@
 //! ```
 //!
 //! A crash costs one lease. But the value names no owner: a holder that outlives its lease deletes the lock of the next
-//! one. A buyer that takes the lock and loses the reply is locked out by its own lock. The shop's lease replaces the
-//! article's seconds. Cost: two round trips, and one for each try while waiting.
+//! one. A SET whose reply is lost counts as a failed try: all further ones fail too, at the buyer's own lock. Source:
+//! tutorial 000, its first lock, whose loop never counts its tries: here they are ten, as its comment says. It stands
+//! also for tutorial 004's lock with an expiry and a bare delete, which is tried once. The lease is the shop's. Cost:
+//! two round trips, and one for each try while waiting.
 
 use std::sync::Arc;
 
@@ -73,8 +75,9 @@ impl Guard for SetPx {
             if again > 0 {
                 probe.local(&PAUSE, item, sleep(TRY_AGAIN_AFTER), |()| "again").await;
             }
-            let locked: bool = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await?;
-            if locked {
+            let locked: Result<bool, Error> = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await;
+            // To the program a SET without a reply has failed like any other.
+            if locked.unwrap_or(false) {
                 let redis = self.redis.clone();
                 return Ok(Some(Box::new(HeldLock { redis, key })));
             }

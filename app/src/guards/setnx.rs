@@ -6,8 +6,11 @@
 //!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! DEL does not check the owner either: a DEL by mistake lets a second holder in.
-//! Cost: two round trips, and one for each attempt while waiting.
+//! DEL does not check the owner either: a DEL by mistake lets a second holder in. An error does not keep the lock: the
+//! DEL stands in a `finally`, and `setnx-no-finally` shows why. Source: tutorials 003 and 004. When the lock is taken,
+//! 003 tries again without a pause or an end; 004 tells the buyer busy at once, so that a crowd would show little more
+//! than busy. Here a purchase pauses, and waits as long as the shop lets it. Cost: two round trips, and one for each
+//! attempt while waiting.
 
 use std::sync::Arc;
 
@@ -23,8 +26,9 @@ use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
+use crate::world::World;
 
-const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
+pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -43,19 +47,21 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    open: |world| {
-        Box::pin(async {
-            opened(Setnx {
-                redis: world.store()?,
-                timeouts: world.timeouts,
-            })
-        })
-    },
+    open: |world| Box::pin(async { opened(Setnx::open(world)?) }),
 };
 
-struct Setnx {
+pub(super) struct Setnx {
     redis: Arc<Redis>,
     timeouts: Timeouts,
+}
+
+impl Setnx {
+    pub(super) fn open(world: &World) -> Result<Self, Error> {
+        Ok(Self {
+            redis: world.store()?,
+            timeouts: world.timeouts,
+        })
+    }
 }
 
 #[async_trait]

@@ -6,8 +6,9 @@
 //!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
 //! ```
 //!
-//! A crash between the two commands leaves a lock that never ends. DEL does not check the owner. The code is that of
-//! the tutorials, with the shop's lease in place of their ten seconds.
+//! A crash between the two commands leaves a lock that never ends. DEL does not check the owner. Source: tutorials 002,
+//! 003 and 004, with the shop's lease in place of their ten seconds. 002 compares an owner before it deletes, as
+//! `token-get-del` does. 004 tells a buyer busy at once when the lock is taken; here a purchase waits.
 //! Cost: three round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;

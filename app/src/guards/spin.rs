@@ -9,7 +9,8 @@
 //! ```
 //!
 //! As exact as `token`, and a handoff takes no longer than one round trip. But the waiters keep Redis busy. Like every
-//! lease it does not survive a holder that outlives it. Cost: two round trips, and one for each attempt while waiting.
+//! lease it does not survive a holder that outlives it. Source: the waiter of tutorial 003 (`token-watch`).
+//! Cost: two round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

@@ -9,9 +9,9 @@
 //!                     C: SET lock c NX PX 1000 -> OK      -- B and C are inside
 //! ```
 //!
-//! A crash costs one lease. Between GET and DEL the lock may change hands, and DEL deletes any lock that it finds. The
-//! code is that of the tutorials, with the shop's lease in place of their seconds.
-//! Cost: three round trips, and one for each attempt while waiting.
+//! A crash costs one lease. Between GET and DEL the lock may change hands, and DEL deletes any lock that it finds.
+//! Source: tutorials 001 and 004, with the shop's lease in place of their seconds; 002 releases so, too. 001 and 004
+//! answer a taken lock at once; here a purchase waits. Cost: three round trips, and one for each attempt while waiting.
 
 use std::sync::Arc;
 

@@ -8,9 +8,11 @@
 //! A: MULTI, DEL lock, EXEC -> nil; WATCH lock, GET -> b, not mine: UNWATCH    -- B keeps its lock
 //! ```
 //!
-//! A waiter tries again without a pause, and sets a lease on a lock that has none. The lock does not survive a holder
-//! that outlives its lease and still writes. WATCH needs a dedicated connection. The shop's lease and wait replace the
-//! benchmark's ten seconds. Cost: three round trips, and two for each attempt while waiting.
+//! A waiter tries again without a pause, and sets a lease on a lock that has none. A holder that outlives its lease is
+//! not protected. WATCH needs a dedicated connection. Source: tutorial 003, with the shop's lease and wait in place of
+//! its ten seconds. Its EXPIRE gets a C++ object for `%s`, which is undefined; here it gets the name. Its benchmark
+//! does not ask whether it got the lock and buys without; here such a buyer is told busy. Cost: three round trips, and
+//! two for each attempt while waiting.
 
 use std::sync::Arc;
 

@@ -10,8 +10,9 @@
 //!                     B: compare-and-delete; write 0, order    -- oversold
 //! ```
 //!
-//! A lock protects the steps that run while it is held, and this one is held for the read alone.
-//! Cost: two round trips, and one for each attempt while waiting.
+//! A lock protects the steps that run while it is held, and this one is held for the read alone. Source: tutorial 003,
+//! in its second test. Its lock is `token-watch`, and its items are the fields of one hash; here the lock is that of
+//! `token`, and each item has a key. Cost: two round trips, and one for each attempt while waiting.
 
 use async_trait::async_trait;
 

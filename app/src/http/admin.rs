@@ -2,6 +2,7 @@
 //! token.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, Request, State};
@@ -27,7 +28,7 @@ pub(super) fn router(app: App) -> Router {
             "/sales/{item}/trace",
             get(traces::read).put(traces::start).delete(traces::delete),
         )
-        .route("/faults", post(fault))
+        .route("/faults", post(fault).delete(disarm))
         .route("/metrics", get(metrics));
     with_manners(routes)
         .layer(from_fn_with_state(app.clone(), guard))
@@ -141,9 +142,11 @@ async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejec
 #[serde(deny_unknown_fields)]
 struct Asked {
     fault: String,
+    worker_step: Option<NonZeroU32>,
 }
 
-/// `POST /faults`: the fault strikes at once, or is armed for the first purchase that reaches the named step.
+/// `POST /faults`: the fault strikes at once, or is armed for the first actor that reaches the named step, or for the
+/// background worker that takes the `worker_step`th step for an item from now on.
 async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>) -> Result<StatusCode, Problem> {
     if !app.shop.lab {
         return Err(Problem::NotInLab("a fault"));
@@ -153,6 +156,14 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
         .shop
         .fault(&asked.fault)
         .map_err(|error| bad_value("fault", &error))?;
+    if let Some(nth) = asked.worker_step {
+        if fault.at.is_some() {
+            let why = "a fault of a worker names no step: the worker_step is its moment".to_owned();
+            return Err(Problem::BadValue { field: "fault", why });
+        }
+        app.shop.worker_fault.arm(fault.action, nth);
+        return Ok(StatusCode::ACCEPTED);
+    }
     if fault.at.is_some() {
         return match app.shop.faults.arm(fault) {
             true => Ok(StatusCode::ACCEPTED),
@@ -165,6 +176,13 @@ async fn fault(State(app): State<App>, asked: Result<Json<Asked>, JsonRejection>
         fault.action.inject().await;
     });
     Ok(StatusCode::ACCEPTED)
+}
+
+/// `DELETE /faults`: forgets the armed faults.
+async fn disarm(State(app): State<App>) -> StatusCode {
+    app.shop.faults.disarm();
+    app.shop.worker_fault.disarm();
+    StatusCode::NO_CONTENT
 }
 
 async fn metrics(State(app): State<App>) -> impl IntoResponse {

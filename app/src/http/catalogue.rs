@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::mechanism::Family;
+use crate::probe::Step;
 use crate::strategies::Entry;
 use crate::world::World;
 
@@ -31,6 +32,8 @@ struct Described<'a> {
     lease_ms: Option<u64>,
     /// The reason why it cannot be used here, if there is one.
     missing: Option<String>,
+    /// The steps by which a background worker looks for what purchases have left; none where there is no worker.
+    worker_steps: Vec<&'a str>,
     /// The steps that a fault can name.
     steps: Vec<&'a str>,
 }
@@ -38,8 +41,7 @@ struct Described<'a> {
 impl<'a> Described<'a> {
     fn new(entry: &'a Entry, world: &World) -> Self {
         let (mechanism, services) = (entry.mechanism, &world.services);
-        // etcd grants whole seconds, and no fewer than its elections take.
-        let has_our_lease = mechanism.family == Family::LeaseLock && !entry.needs.contains(&"etcd");
+        let has_our_lease = mechanism.family == Family::LeaseLock;
         Self {
             name: &entry.name,
             family: mechanism.family,
@@ -55,9 +57,14 @@ impl<'a> Described<'a> {
             needs: &entry.needs,
             lease_ms: has_our_lease.then_some(world.timeouts.lease.as_millis() as u64),
             missing: entry.missing(services).map(|missing| missing.to_string()),
-            steps: entry.steps.iter().map(|step| step.name).collect(),
+            worker_steps: named(entry.steps.iter().filter(|step| step.looks_for_work)),
+            steps: named(entry.steps.iter()),
         }
     }
+}
+
+fn named<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<&'a str> {
+    steps.map(|step| step.name).collect()
 }
 
 pub(super) async fn strategies(State(app): State<App>) -> Response {

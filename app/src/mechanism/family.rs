@@ -34,16 +34,23 @@ type Threats = &'static [&'static str];
 
 // The threats by their names in the load test, in groups that most families treat alike.
 const CROWD: Threats = &["crowd"];
-/// More instances, and slow or repeated requests. They do not concern a lock that all instances see.
+/// More instances, instances that are replaced, and slow or repeated requests. They do not concern a lock that all
+/// instances see.
 const TRAFFIC: Threats = &[
     "second-instance",
+    "rolling-replacement",
     "slow-network",
     "second-click",
     "retrying-proxy",
     "buyer-gone",
 ];
-/// A service that restarts with all of its data, or a session that ends.
-const RECONNECT: Threats = &["redis-restart-aof", "session-expiry"];
+/// A service that restarts with all of its data.
+const RECONNECT: Threats = &["redis-restart-aof"];
+/// A session that ends while its holder is at work.
+const SESSION_END: Threats = &["session-expiry"];
+/// The loss of as many lock nodes as may fail, of a leader among them, or of the right time: no lock ends early by a
+/// clock that steps back.
+const TOLERATED: Threats = &["minority-restart", "minority-clock-jump", "leader-change", "clock-back"];
 /// A holder that never releases its lock, or a purchase that stops halfway.
 const CRASH: Threats = &["crashed-holder", "crashed-between", "lost-reply"];
 /// A holder that works for longer than its lease lasts.
@@ -53,9 +60,22 @@ const FREEZE: Threats = &["paused-holder", "blocked-runtime"];
 const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
 const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
 const SILENCE: Threats = &["store-silent"];
+/// A holder that cannot reach the service of its lock for longer than a lease, and can still write.
+const CUT_OFF: Threats = &["instance-cut-off"];
 
 const EVERYTHING: &[Threats] = &[
-    CROWD, TRAFFIC, RECONNECT, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+    CROWD,
+    TRAFFIC,
+    RECONNECT,
+    SESSION_END,
+    TOLERATED,
+    CRASH,
+    LONG_HOLD,
+    FREEZE,
+    REDIS_LOSS,
+    SQL_OUTAGE,
+    SILENCE,
+    CUT_OFF,
 ];
 
 impl Family {
@@ -66,17 +86,40 @@ impl Family {
             Self::ProcessLock => (
                 &[CROWD],
                 &[
-                    TRAFFIC, RECONNECT, CRASH, LONG_HOLD, FREEZE, REDIS_LOSS, SQL_OUTAGE, SILENCE,
+                    TRAFFIC,
+                    RECONNECT,
+                    SESSION_END,
+                    TOLERATED,
+                    CRASH,
+                    LONG_HOLD,
+                    FREEZE,
+                    REDIS_LOSS,
+                    SQL_OUTAGE,
+                    SILENCE,
                 ],
             ),
-            Self::LockWithoutLease => (&[CROWD, TRAFFIC, RECONNECT, LONG_HOLD, FREEZE], &[CRASH, SILENCE]),
+            Self::LockWithoutLease => (
+                &[
+                    CROWD,
+                    TRAFFIC,
+                    RECONNECT,
+                    SESSION_END,
+                    TOLERATED,
+                    LONG_HOLD,
+                    FREEZE,
+                    CUT_OFF,
+                ],
+                &[CRASH, SILENCE],
+            ),
             Self::LeaseLock => (
-                &[CROWD, TRAFFIC, RECONNECT, CRASH, SQL_OUTAGE],
-                &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE],
+                &[CROWD, TRAFFIC, RECONNECT, SESSION_END, TOLERATED, CRASH, SQL_OUTAGE],
+                &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE, CUT_OFF],
             ),
             Self::SessionLock => (
-                &[CROWD, TRAFFIC, RECONNECT, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE],
-                &[FREEZE, SILENCE],
+                &[
+                    CROWD, TRAFFIC, RECONNECT, TOLERATED, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE,
+                ],
+                &[SESSION_END, FREEZE, SILENCE],
             ),
             Self::Optimistic | Self::RowLock | Self::Atomic | Self::TwoStores | Self::DistributedTransaction => {
                 (EVERYTHING, &[])

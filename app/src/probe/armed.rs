@@ -30,6 +30,13 @@ impl ArmedFaults {
         true
     }
 
+    /// Forgets all armed faults.
+    pub fn disarm(&self) {
+        let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        armed.clear();
+        self.any.store(false, Ordering::Relaxed);
+    }
+
     fn take(&self, context: &StepContext<'_>, when: When) -> Option<Fault> {
         let mut armed = self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let at = armed.iter().position(|fault| fault.is_for(context.step, when))?;

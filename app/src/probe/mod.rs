@@ -12,6 +12,7 @@ mod log;
 mod observer;
 mod step;
 mod trace;
+mod worker_fault;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -24,6 +25,7 @@ pub use log::Log;
 pub use observer::{Observer, Observers, StepContext};
 pub use step::{Role, Step};
 pub use trace::{Event, Trace, Tracer};
+pub use worker_fault::WorkerFault;
 
 use self::carried::CarriedFault;
 use crate::domain::{Error, Name, Purchase};

@@ -56,6 +56,8 @@ pub struct Step {
     pub sends: &'static [&'static str],
     /// Whether it locks the rows of all items, so that it and the purchases of other items wait for each other.
     pub locks_all_items: bool,
+    /// Whether only a background worker takes it, to look for work that a purchase has left.
+    pub looks_for_work: bool,
 }
 
 impl Step {
@@ -66,6 +68,7 @@ impl Step {
             role: None,
             sends,
             locks_all_items: false,
+            looks_for_work: false,
         }
     }
 
@@ -86,6 +89,14 @@ impl Step {
     pub const fn locking_all_items(self) -> Self {
         Self {
             locks_all_items: true,
+            ..self
+        }
+    }
+
+    /// Returns the same step, marked as the look of a background worker for work.
+    pub const fn looking_for_work(self) -> Self {
+        Self {
+            looks_for_work: true,
             ..self
         }
     }

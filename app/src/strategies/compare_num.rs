@@ -8,8 +8,8 @@
 //! ```
 //!
 //! No purchase waits for a lock, but under a crowd most attempts fail: n buyers need about n rounds. A number that
-//! returns to its old value would go unnoticed (ABA). A counter that only falls never does.
-//! Cost: five round trips per attempt.
+//! returns to its old value would go unnoticed (ABA). A counter that only falls never does. Source: tutorial 000, which
+//! leaves open what a buyer of 0 rows does: to read again is ours. Cost: five round trips per attempt.
 
 use std::sync::Arc;
 

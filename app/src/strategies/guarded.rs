@@ -74,6 +74,9 @@ impl Strategy for Guarded {
             }
         };
         let outcome = self.sell(purchase, held.as_mut(), probe).await;
+        if outcome.is_err() && !held.is_released_after_error() {
+            return outcome;
+        }
         // The outcome stands, even if the release fails: the buyer must hear of a sale.
         match held.release(probe).await {
             Ok(Released::InTime) => {}

@@ -9,7 +9,7 @@
 //!
 //! REPEATABLE READ promises that a transaction's reads do not change, not that other transactions do not write. A
 //! setting decides whether B's update succeeds: here `innodb_snapshot_isolation` is off, the default up to MariaDB
-//! 11.5. Cost: five round trips.
+//! 11.5. Source: tutorial 000, whose a and b are transactions; the order in them is ours. Cost: five round trips.
 
 use std::sync::Arc;
 

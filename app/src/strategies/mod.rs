@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod guarded;
+mod messages;
 
 // In the order of the lessons.
 mod lost_update;
@@ -16,8 +17,10 @@ mod serializable;
 mod ignored_result;
 mod unlock_before_commit;
 mod unlock_before_commit_snapshot;
+mod snapshot_before_lock;
 mod retry_in_snapshot;
 mod watch_hot_hash;
+mod watch_hot_hash_checked;
 mod conditional;
 mod lua;
 mod decr_undo;
@@ -27,9 +30,11 @@ mod dual_write;
 mod tcc;
 mod saga;
 mod outbox;
+mod half_message;
 mod two_phase;
 mod three_phase;
 mod at;
+mod at_for_update;
 
 use std::sync::Arc;
 

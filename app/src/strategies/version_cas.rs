@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The store raises the version with each put, so no writer can forget to. No purchase waits for a lock, but under a
-//! crowd most attempts fail. Redis has no such command; a short script is one. Cost: two round trips per attempt.
+//! crowd most attempts fail. To compare the version of the stock is ours: tutorial 000 has the put as a lock, which is
+//! `version-lock`. Redis has no such command; a short script stands for it. Cost: two round trips per attempt.
 
 use std::sync::Arc;
 

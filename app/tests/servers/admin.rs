@@ -26,6 +26,7 @@ async fn every_admin_route_wants_the_token_even_where_there_is_no_route() {
         ("GET", &trace, ""),
         ("DELETE", &trace, ""),
         ("POST", "/faults", r#"{"fault":"pause=1@renew"}"#),
+        ("DELETE", "/faults", ""),
         ("GET", "/metrics", ""),
     ];
     let long = "x".repeat(4_096);
@@ -97,12 +98,21 @@ async fn a_fault_that_is_none_is_refused_and_one_outside_the_lab_too() {
     for bad in ["", "crash@lunch", "pause=0", "pause=60001", "explode"] {
         fault(bad, (422, "bad-value")).check(&instance.admin).await;
     }
-    let number = Case::new("POST", "/faults", r#"{"fault":1}"#, (422, "bad-request"));
-    number.header("authorization", bearer()).check(&instance.admin).await;
+    let worker = |step: &str| format!(r#"{{"fault":"crash","worker_step":{step}}}"#);
+    for (body, expected) in [
+        (r#"{"fault":1}"#.to_owned(), "bad-request"),
+        (worker("0"), "bad-request"),
+        (worker("-1"), "bad-request"),
+        (worker("\"1\""), "bad-request"),
+        (r#"{"fault":"crash@write","worker_step":1}"#.to_owned(), "bad-value"),
+    ] {
+        let case = Case::new("POST", "/faults", body, (422, expected));
+        case.header("authorization", bearer()).check(&instance.admin).await;
+    }
 }
 
 #[tokio::test]
-async fn no_more_faults_lie_armed_than_there_is_room_for() {
+async fn no_more_faults_lie_armed_than_there_is_room_for_until_they_are_withdrawn() {
     let instance = Instance::lab().await;
     let body = r#"{"fault":"pause=1@renew"}"#;
     for _ in 0..64 {
@@ -110,6 +120,8 @@ async fn no_more_faults_lie_armed_than_there_is_room_for() {
     }
     let case = Case::new("POST", "/faults", body, (409, "too-many-faults"));
     case.header("authorization", bearer()).check(&instance.admin).await;
+    assert_eq!(operator(&instance, "DELETE", "/faults", "").await.status, 204);
+    assert_eq!(operator(&instance, "POST", "/faults", body).await.status, 202);
 }
 
 #[tokio::test]

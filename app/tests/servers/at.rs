@@ -3,11 +3,13 @@
 use app::domain::Error;
 use sqlx::{MySqlPool, Row, query};
 
-use crate::harness::{Instance, LONG, PurchaseRequest, SHORT, stores_of_its_own, until};
+use crate::harness::{Instance, LONG, until};
 use crate::reconciled::{LEASE, alone, ended, pending, reconciling, settled};
 use crate::stopped::{At, Elsewhere, crash};
 
-const AT: &str = "at@sql+sql";
+pub const AT: &str = "at@sql+sql";
+pub const AT_FOR_UPDATE: &str = "at-for-update@sql+sql";
+const BOTH: [&str; 2] = [AT, AT_FOR_UPDATE];
 
 /// How many rows of the undo log hold images of an item.
 async fn images(sql: &MySqlPool, item: &str) -> i64 {
@@ -16,7 +18,7 @@ async fn images(sql: &MySqlPool, item: &str) -> i64 {
 }
 
 /// Ends the lease of a transaction that a crash left.
-async fn expire(instance: &Instance, item: &str) {
+pub async fn expire(instance: &Instance, item: &str) {
     let update = query("update at_transactions set deadline = now(6) - interval 1 second where item = ?");
     update.bind(item).execute(&instance.sql).await.unwrap();
 }
@@ -72,59 +74,66 @@ async fn a_row_that_was_written_without_the_global_lock_is_left_as_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_comes_after_its_transaction_was_rolled_back_is_refused() {
     let instance = alone().await;
-    for place in ["begin", "log-images", "record", "decide"] {
+    for (strategy, place) in BOTH.into_iter().flat_map(|at| [(at, "record"), (at, "decide")]) {
         let item = instance.quiet_sale(1).await;
-        let elsewhere = Elsewhere::open(instance.stores(), AT, LEASE, At::Named(place)).await;
+        let elsewhere = Elsewhere::open(instance.stores(), strategy, LEASE, At::Named(place)).await;
         let undone = async {
             elsewhere.stopped().await;
             settled(&reconciling(&instance).await, &item).await;
             elsewhere.release();
         };
         let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), undone);
-        assert!(matches!(late, Err(Error::GivenUp { .. })), "{place}: {late:?}");
+        assert!(
+            matches!(late, Err(Error::GivenUp { .. })),
+            "{strategy} {place}: {late:?}"
+        );
         settled(&reconciling(&instance).await, &item).await;
         let ledger = instance.ledger("sql+sql", &item).await;
-        assert_eq!(ledger.left_and_sold(), (1, 0), "{place}");
+        assert_eq!(ledger.left_and_sold(), (1, 0), "{strategy} {place}");
     }
 }
 
-/// The stopped purchase finds an order, or no unit, of another transaction that may still be rolled back.
+/// It has the global lock, and its local transaction is open: the rollback waits for that.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_purchase_that_lost_the_global_lock_says_neither_that_it_was_sold_before_nor_that_all_is_sold() {
+async fn a_branch_that_commits_after_its_transaction_was_decided_is_undone() {
     let instance = alone().await;
-    for (place, others_key) in [("begin", "other"), ("record", "k")] {
+    for strategy in BOTH {
         let item = instance.quiet_sale(1).await;
-        let elsewhere = Elsewhere::open(instance.stores(), AT, LEASE, At::Named(place)).await;
+        let elsewhere = Elsewhere::open(instance.stores(), strategy, LEASE, At::Named("commit")).await;
+        let decided = async {
+            elsewhere.stopped().await;
+            let reconciling = reconciling(&instance).await;
+            assert_eq!(pending(&reconciling, &item).await["open"], 1, "{strategy}");
+            until("it was decided", async || {
+                let state = query("select cast(state as char) from at_transactions where item = ?").bind(&item);
+                let row = state.fetch_one(&instance.sql).await.unwrap();
+                row.get::<String, _>(0) == "rolling back"
+            })
+            .await;
+            elsewhere.release();
+            settled(&reconciling, &item).await;
+        };
+        let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), decided);
+        assert!(matches!(late, Err(Error::GivenUp { .. })), "{strategy}: {late:?}");
+        let ledger = instance.ledger("sql+sql", &item).await;
+        assert_eq!(ledger.left_and_sold(), (1, 0), "{strategy}");
+    }
+}
+
+/// The stopped purchase finds an order of another transaction that may still be rolled back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_that_lost_the_global_lock_does_not_say_that_it_was_sold_before() {
+    let instance = alone().await;
+    for strategy in BOTH {
+        let item = instance.quiet_sale(1).await;
+        let elsewhere = Elsewhere::open(instance.stores(), strategy, LEASE, At::Named("record")).await;
         let overtaken = async {
             elsewhere.stopped().await;
             settled(&reconciling(&instance).await, &item).await;
-            crash(instance.stores(), AT, LONG, (&item, others_key), At::Named("decide")).await;
+            crash(instance.stores(), strategy, LONG, (&item, "k"), At::Named("decide")).await;
             elsewhere.release();
         };
         let (late, ()) = tokio::join!(elsewhere.buy(&item, "k"), overtaken);
-        assert!(matches!(late, Err(Error::GivenUp { .. })), "{place}: {late:?}");
+        assert!(matches!(late, Err(Error::GivenUp { .. })), "{strategy}: {late:?}");
     }
-}
-
-/// Without the global lock an order is seen that was entered and may be taken back, and one that stays.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_repeat_is_answered_with_an_order_that_stays_and_not_with_one_that_may_be_taken_back() {
-    let instance = Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = SHORT).await;
-    let item = instance.sale(1).await;
-    crash(instance.stores(), AT, LONG, (&item, "k"), At::Named("decide")).await;
-    let again = PurchaseRequest::of(&item).by(AT).key("k");
-    let (status, _) = instance.buy_until_served(&again).await.problem();
-    assert_eq!(status, 500, "whether the first delivery stays sold is not known yet");
-    expire(&instance, &item).await;
-    settled(&instance, &item).await;
-    assert_eq!(instance.buy_until_served(&again).await.status, 201);
-    assert_eq!(instance.ledger("sql+sql", &item).await.left_and_sold(), (0, 1));
-    let lock =
-        query("insert into at_transactions (item, id, deadline) values (?, 'another', now(6) + interval 1 hour)");
-    lock.bind(&item).execute(&instance.sql).await.unwrap();
-    assert_eq!(
-        instance.buy_until_served(&again).await.status,
-        201,
-        "the ledger says so without the lock"
-    );
 }

@@ -8,20 +8,22 @@ use app::services::Services;
 
 /// Counters, read from where the last reading ended.
 pub struct Counters {
-    zookeeper: Option<String>,
-    etcd: Option<String>,
+    /// The addresses of every server.
+    zookeeper: Vec<String>,
+    etcd: Vec<String>,
     last: BTreeMap<String, u64>,
 }
 
 impl Counters {
     pub fn start(services: &Services) -> Self {
-        let address = |service: &str| {
-            let (_, address) = services.url(service).ok()?.split_once("://")?;
-            Some(address.to_owned())
+        let addresses = |service: &str| {
+            let urls = services.urls(service).unwrap_or_default().iter();
+            urls.filter_map(|url| Some(url.split_once("://")?.1.to_owned()))
+                .collect()
         };
         let mut counters = Self {
-            zookeeper: address("zookeeper"),
-            etcd: address("etcd"),
+            zookeeper: addresses("zookeeper"),
+            etcd: addresses("etcd"),
             last: BTreeMap::new(),
         };
         counters.since();
@@ -31,14 +33,15 @@ impl Counters {
     /// The commands since the last call, in no order. Reads of ZooKeeper are left out: heartbeats count as such.
     pub fn since(&mut self) -> Vec<String> {
         let mut now = BTreeMap::new();
-        if let Some(address) = &self.zookeeper {
+        for address in &self.zookeeper {
             let said = ask(address, "mntr");
             let updates = said
                 .lines()
                 .find_map(|line| line.strip_prefix("zk_cnt_updatelatency\t"));
-            now.insert("zookeeper/update".to_owned(), updates.unwrap().parse().unwrap());
+            let updates: u64 = updates.unwrap().parse().unwrap();
+            *now.entry("zookeeper/update".to_owned()).or_default() += updates;
         }
-        if let Some(address) = &self.etcd {
+        for address in &self.etcd {
             let said = ask(address, "GET /metrics HTTP/1.0\r\n\r\n");
             // Two of its services have a method of one name.
             for (name, count) in said.lines().filter_map(call) {

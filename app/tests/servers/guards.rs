@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use app::guards::{GuardEntry, Released};
-use app::instance::Settings;
 use app::mechanism::Family;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use app::world::World;
 use redis::AsyncCommands;
 
-use crate::harness::{Instance, LONG, PurchaseRequest, fresh, name, until};
+use crate::harness::{Instance, LONG, fresh, name};
 use crate::locks::{LASTING, Tested, guard, probe, usable, world};
 
 /// Whether strategies with this guard claim to survive `threat`.
@@ -129,16 +128,21 @@ async fn setnx_never_lets_a_purchase_in_after_a_crashed_holder() {
 }
 
 #[tokio::test]
-async fn watchdog_keeps_a_lock_for_longer_than_its_lease_while_its_holder_lives() {
+async fn watchdog_and_etcd_keep_a_lock_for_longer_than_its_lease_while_their_holder_lives() {
     let instance = Instance::lab().await;
     let lease = Duration::from_secs(2);
     // The other purchase waits for longer than a lease runs without renewal.
     let timeouts = Timeouts { wait: 2 * lease, lease };
-    let item = name(&fresh("sku"));
-    let held = guard(&instance, "watchdog", timeouts).await.take(&item, &probe()).await;
-    let elsewhere = guard(&instance, "watchdog", timeouts).await;
-    elsewhere.assert_held(&item, "the holder renews its lease").await;
-    held.release(&probe(), Released::InTime).await;
+    for mechanism in ["watchdog", "etcd"] {
+        if mechanism == "etcd" && instance.shop.world.services.url("etcd").is_err() {
+            continue;
+        }
+        let item = name(&fresh("sku"));
+        let held = guard(&instance, mechanism, timeouts).await.take(&item, &probe()).await;
+        let elsewhere = guard(&instance, mechanism, timeouts).await;
+        elsewhere.assert_held(&item, "the holder renews its lease").await;
+        held.release(&probe(), Released::InTime).await;
+    }
 }
 
 #[tokio::test]
@@ -196,31 +200,5 @@ async fn a_guard_that_forgets_an_item_lets_the_next_one_in() {
         guard.forget(&item).await;
         guard.assert_free(&item, "the item is forgotten").await;
         guard.forget(&item).await;
-    }
-}
-
-#[tokio::test]
-async fn a_watchdog_whose_lock_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut Settings| settings.timeouts.lease = Duration::from_secs(2);
-    let instance = Instance::open(hasty).await;
-    for (strategy, store) in [("watchdog@redis", "redis"), ("watchdog@sql", "sql")] {
-        let item = instance.quiet_sale(1).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(4_000);
-        let robbed = async {
-            let mut redis = instance.redis.clone();
-            until("the lock is gone", async || {
-                let deleted: u64 = redis.clone().del(format!("lock:{{{item}}}")).await.unwrap();
-                deleted == 1
-            })
-            .await;
-            let _: bool = redis.hset(format!("lock:{{{item}}}"), "another", 1).await.unwrap();
-        };
-        let (answer, ()) = tokio::join!(instance.buy(&request), robbed);
-        assert_eq!(answer.problem(), (503, "busy".to_owned()), "{strategy}");
-        assert_eq!(
-            instance.ledger(store, &item).await.left_and_sold(),
-            (1, 0),
-            "{strategy}"
-        );
     }
 }

@@ -86,7 +86,7 @@ fn started(further: &[&str]) -> Arc<Stores> {
 
 /// Shows the state of each server and the end of its log, of one that has ended more than of one that runs.
 fn show_logs(stores: &Stores) {
-    let further = stores.services().flat_map(|(name, _)| stores.processes(name));
+    let further = stores.services().flat_map(|(kind, _)| stores.processes(kind));
     for server in stores.redis().into_iter().chain(stores.mariadb()).chain(further) {
         let (state, most) = if server.has_exited() {
             ("has ended", 20)
@@ -120,8 +120,8 @@ pub fn services(stores: &Stores) -> Services {
         .with("redis", [stores.redis_url()])
         .with("sql", [stores.sql_url()]);
     let further = stores.services();
-    further.fold(services, |services, (name, urls)| {
-        services.with(name, urls.iter().map(String::as_str))
+    further.fold(services, |services, (kind, urls)| {
+        services.with(kind.name(), urls.iter().map(String::as_str))
     })
 }
 

@@ -1,54 +1,49 @@
-//! One purchase per buyer and sale: the second one is refused, the first one may be sent again.
+//! One purchase per interval: the time of the last one is stored beside the lock, before anything is sold.
 
-use crate::harness::{Instance, PurchaseRequest};
+use std::time::{Duration, SystemTime};
 
-const STRATEGIES: [(&str, &str); 2] = [("interval@redis", "redis"), ("interval@sql", "sql")];
+use app::guards::Released;
+use redis::AsyncCommands;
 
-fn busy() -> (u16, String) {
-    (503, "busy".to_owned())
+use crate::harness::{Instance, fresh, name};
+use crate::locks::{LASTING, guard, probe};
+
+/// A time of Redis' clock, far from now, in milliseconds.
+fn far(ahead: bool) -> i64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let (now_ms, far_ms) = (now.as_millis() as i64, Duration::from_secs(100_000).as_millis() as i64);
+    if ahead { now_ms + far_ms } else { now_ms - far_ms }
 }
 
 #[tokio::test]
-async fn interval_refuses_the_second_purchase_of_a_buyer_and_not_that_of_another() {
-    // The wait is longer than any test may take: the refusal has to come at once.
+async fn interval_lets_a_purchase_in_that_comes_an_interval_after_the_last_one_and_stores_its_time() {
     let instance = Instance::lab().await;
-    for (strategy, store) in STRATEGIES {
-        let (item, other) = (instance.sale(3).await, instance.sale(1).await);
-        let of = |item: &str, buyer: &str| PurchaseRequest::of(item).by(strategy).buyer(buyer);
-        assert_eq!(instance.buy(&of(&item, "b-1")).await.status, 201, "{strategy}");
-        assert_eq!(instance.buy(&of(&item, "b-1")).await.problem(), busy(), "{strategy}");
-        assert_eq!(instance.buy(&of(&item, "b-2")).await.status, 201, "{strategy}");
-        assert_eq!(
-            instance.buy(&of(&other, "b-1")).await.status,
-            201,
-            "another sale: {strategy}"
-        );
-        assert_eq!(
-            instance.ledger(store, &item).await.left_and_sold(),
-            (1, 2),
-            "{strategy}"
-        );
-    }
+    let guard = guard(&instance, "interval", LASTING).await;
+    let item = name(&fresh("sku"));
+    let (key, mut redis) = (format!("lock:{{{item}}}"), instance.redis.clone());
+    let _: () = redis.set(format!("{key}t"), far(false)).await.unwrap();
+    let held = guard.take(&item, &probe()).await;
+    let value: String = redis.get(&key).await.unwrap();
+    let previous: String = redis.get(format!("{key}t")).await.unwrap();
+    assert_eq!(value.split_once(',').unwrap().1, previous, "the end of its lease");
+    guard.assert_held(&item, "the first purchase is inside").await;
+    held.release(&probe(), Released::InTime).await;
+    guard.assert_free(&item, "the interval is over soon").await;
 }
 
 #[tokio::test]
-async fn interval_lets_the_same_purchase_in_again_also_under_another_name_which_then_may_still_buy() {
+async fn interval_releases_the_lock_of_a_purchase_that_comes_too_early_also_after_a_clock_that_stepped_back() {
     let instance = Instance::lab().await;
-    for (strategy, store) in STRATEGIES {
-        let item = instance.sale(3).await;
-        let request = PurchaseRequest::of(&item).by(strategy).key("k-1").buyer("b-1");
-        let first = instance.buy(&request).await;
-        assert_eq!(first.status, 201, "{strategy}");
-        let repeat = instance.buy(&request).await;
-        assert_eq!((repeat.status, repeat.order()), (201, first.order()), "{strategy}");
-        let stranger = instance.buy(&request.clone().buyer("b-2")).await;
-        assert_eq!(stranger.problem(), (422, "key-reused".to_owned()), "{strategy}");
-        let own = PurchaseRequest::of(&item).by(strategy).key("k-2").buyer("b-2");
-        assert_eq!(instance.buy(&own).await.status, 201, "{strategy}");
-        assert_eq!(
-            instance.ledger(store, &item).await.left_and_sold(),
-            (1, 2),
-            "{strategy}"
-        );
-    }
+    let guard = guard(&instance, "interval", LASTING).await;
+    let item = name(&fresh("sku"));
+    let (key, mut redis) = (format!("lock:{{{item}}}"), instance.redis.clone());
+    let ahead = far(true);
+    let _: () = redis.set(format!("{key}t"), ahead).await.unwrap();
+    guard.assert_held(&item, "the last time is to come").await;
+    let previous: i64 = redis.get(format!("{key}t")).await.unwrap();
+    assert_eq!(previous, ahead, "a refused purchase stores no time");
+    let exists: bool = redis.exists(&key).await.unwrap();
+    assert!(!exists, "a refused purchase keeps no lock");
+    guard.forget(&item).await;
+    guard.assert_free(&item, "the item is forgotten").await;
 }

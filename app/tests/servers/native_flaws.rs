@@ -45,6 +45,7 @@ async fn an_update_of_no_rows_is_taken_for_a_sale_where_the_rows_are_not_counted
         ("compare-num@sql", "compare-set", "sql"),
         ("compare-version@sql", "compare-version", "sql"),
         ("version-cas@redis", "put", "redis"),
+        ("watch-hot-hash-checked@redis", "exec", "redis"),
     ] {
         let looked_at = overtaken(strategy, step, store).await;
         assert_eq!(looked_at, (Outcome::SoldOut, (0, 1)), "{strategy}");
@@ -73,6 +74,15 @@ async fn a_lock_that_is_released_before_the_commit_lets_the_next_purchase_read_t
         let ledger = instance.ledger("sql", &item).await.left_and_sold();
         assert_eq!((outcome, ledger), second, "{strategy}");
     }
+}
+
+/// Both wait for the same lock. One has read before that, and the other one has only begun.
+#[tokio::test]
+async fn a_snapshot_that_is_older_than_the_lock_shows_the_old_stock_under_it() {
+    let stale = overtaken("snapshot-before-lock@sql", "get-lock", "sql").await;
+    assert_eq!(stale, (sold(0), (0, 2)));
+    let fresh = overtaken("unlock-before-commit@sql", "get-lock", "sql").await;
+    assert_eq!(fresh, (Outcome::SoldOut, (0, 1)));
 }
 
 #[tokio::test]
@@ -118,14 +128,20 @@ async fn a_row_that_is_found_without_an_index_is_locked_together_with_its_neighb
 async fn a_check_that_is_older_than_the_watch_sells_below_zero() {
     let hot = overtaken("watch-hot-hash@redis", "watch", "redis").await;
     assert_eq!(hot, (sold(-1), (-1, 2)));
-    let checked = overtaken("watch-multi@redis", "watch", "redis").await;
-    assert_eq!(checked, (Outcome::SoldOut, (0, 1)));
+    for strategy in ["watch-hot-hash-checked@redis", "watch-multi@redis"] {
+        let checked = overtaken(strategy, "watch", "redis").await;
+        assert_eq!(checked, (Outcome::SoldOut, (0, 1)), "{strategy}");
+    }
 }
 
 /// B buys another item than A, which is about to write.
 #[tokio::test]
 async fn a_sale_of_one_item_spoils_the_sale_of_another_where_all_items_are_one_key() {
-    for (strategy, is_spoilt) in [("watch-hot-hash@redis", true), ("watch-multi@redis", false)] {
+    for (strategy, is_spoilt) in [
+        ("watch-hot-hash@redis", true),
+        ("watch-hot-hash-checked@redis", true),
+        ("watch-multi@redis", false),
+    ] {
         let instance = Instance::lab().await;
         let items = [instance.sale(1).await, instance.sale(1).await];
         let a = Hold::before("exec", "a");

@@ -7,15 +7,13 @@ use std::time::Duration;
 use app::domain::Purchase;
 use app::guards::Released;
 use app::probe::{Actor, Observer, Observers, Probe, StepContext};
-use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
-use tokio::time::timeout;
 use zookeeper_client::Client;
 
-use crate::harness::{Instance, LONG, PATIENT, PurchaseRequest, fresh, name, services_of_its_own, until};
-use crate::locks::{guard, probe};
+use crate::harness::{Instance, PATIENT, fresh, name, services_of_its_own, until};
+use crate::locks::{LASTING, guard, probe};
 
 /// Counts the waits that began and those that ended.
 #[derive(Default)]
@@ -111,12 +109,13 @@ impl Etcd {
 }
 
 #[tokio::test]
-async fn a_waiter_that_lost_its_lease_is_not_let_in_by_etcd() {
+async fn a_waiter_that_lost_its_session_is_not_let_in_by_etcd_and_the_next_one_begins_another() {
     let instance = Instance::on(services_of_its_own(), |_| {}).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = name(&fresh("sku"));
-    let guard = guard(&instance, "etcd", PATIENT).await;
-    let held = guard.take(&item, &probe()).await;
+    let holder = guard(&instance, "etcd", PATIENT).await;
+    let waiter = guard(&instance, "etcd", PATIENT).await;
+    let held = holder.take(&item, &probe()).await;
     let waits = Arc::<Waits>::default();
     let waiting = waits.probe();
     let robbed = async {
@@ -124,24 +123,44 @@ async fn a_waiter_that_lost_its_lease_is_not_let_in_by_etcd() {
         etcd.revoke(&etcd.leases().await[1]).await;
         held.release(&probe(), Released::InTime).await;
     };
-    let (second, ()) = tokio::join!(guard.lock(&item, &waiting), robbed);
+    let (second, ()) = tokio::join!(waiter.lock(&item, &waiting), robbed);
     assert!(second.is_none(), "etcd let a purchase in whose key is gone");
+    waiter.assert_free(&item, "a new session has begun").await;
+}
+
+/// The session lives on, so that a key without a purchase would stop the sale of its item.
+#[tokio::test]
+async fn a_purchase_that_gives_up_or_ends_without_a_release_leaves_no_key_in_etcd() {
+    let instance = Instance::on(services_of_its_own(), |_| {}).await;
+    let Some(etcd) = Etcd::of(&instance) else { return };
+    let item = name(&fresh("sku"));
+    let guard = guard(&instance, "etcd", LASTING).await;
+    let held = guard.take(&item, &probe()).await;
+    guard.assert_held(&item, "the first purchase holds it").await;
+    assert_eq!(etcd.leases().await.len(), 1, "the key of the one that gave up");
+    drop(held);
+    until("its key is gone", async || etcd.leases().await.is_empty()).await;
 }
 
 #[tokio::test]
-async fn an_etcd_holder_whose_lease_is_gone_before_the_write_writes_nothing_and_says_busy() {
-    let hasty = |settings: &mut app::instance::Settings| settings.timeouts.lease = Duration::from_secs(3);
-    let instance = Instance::on(services_of_its_own(), hasty).await;
-    let Some(etcd) = Etcd::of(&instance) else { return };
-    let item = instance.sale(1).await;
-    let request = PurchaseRequest::of(&item).by("etcd@redis").work_ms(4_500);
-    let robbed = async {
-        until("the lease is there", async || !etcd.leases().await.is_empty()).await;
-        etcd.revoke(&etcd.leases().await[0]).await;
-    };
-    let (answer, ()) = tokio::join!(instance.buy(&request), robbed);
-    assert_eq!(answer.problem(), (503, "busy".to_owned()));
-    assert_eq!(instance.ledger("redis", &item).await.left_and_sold(), (1, 0));
+async fn two_purchases_of_one_session_both_hold_the_mutex_of_etcd_and_another_session_waits() {
+    let instance = Instance::lab().await;
+    if instance.shop.world.services.url("etcd").is_err() {
+        return;
+    }
+    let item = name(&fresh("sku"));
+    let one = guard(&instance, "etcd-same-session", LASTING).await;
+    let elsewhere = guard(&instance, "etcd-same-session", LASTING).await;
+    let first = one.take(&item, &probe()).await;
+    let second = one.take_when(&item, &probe(), "its session holds the lock").await;
+    elsewhere.assert_held(&item, "another session holds it").await;
+    first.release(&probe(), Released::InTime).await;
+    // The second one is still inside.
+    let third = elsewhere
+        .take_when(&item, &probe(), "the key of the session is gone")
+        .await;
+    second.release(&probe(), Released::InTime).await;
+    third.release(&probe(), Released::InTime).await;
 }
 
 #[tokio::test]
@@ -168,35 +187,4 @@ async fn a_waiter_that_lost_its_place_in_the_queue_is_not_let_in_by_zookeeper() 
     };
     let (second, ()) = tokio::join!(guard.lock(&item, &waiting), robbed);
     assert!(second.is_none(), "zookeeper let a purchase in whose node is gone");
-}
-
-#[tokio::test]
-async fn a_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_the_next_one_is_let_in_when_it_is_back() {
-    let stores = services_of_its_own();
-    let Some(zookeeper) = stores.processes("zookeeper").first() else {
-        return;
-    };
-    let instance = Instance::on(stores.clone(), |_| {}).await;
-    let hasty = Timeouts {
-        wait: LONG,
-        lease: Duration::from_secs(4),
-    };
-    let item = name(&fresh("sku"));
-    let guard = guard(&instance, "zookeeper", hasty).await;
-    let mut held = guard.take(&item, &probe()).await;
-    assert!(held.may_write().await);
-    zookeeper.kill().unwrap();
-    let told = async {
-        while held.may_write().await {
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(LONG, told).await.expect("it is never told");
-    zookeeper.restart().unwrap();
-    zookeeper.wait_ready(LONG).unwrap();
-    drop(held);
-    until("the next one is let in", async || {
-        matches!(guard.try_lock(&item, &probe()).await, Ok(Some(_)))
-    })
-    .await;
 }

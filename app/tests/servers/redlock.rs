@@ -8,12 +8,11 @@ use app::guards::Released;
 use app::probe::{Actor, Observer, Observers, StepContext};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
+use stack::ServiceKind;
 use tokio::time::sleep;
 
 use crate::harness::{Instance, LONG, fresh, name, services_of_its_own};
 use crate::locks::{LASTING, guard, probe, probe_under};
-
-const NODES: &str = "redis-nodes";
 
 #[tokio::test]
 async fn redlock_locks_while_two_of_five_servers_are_dead_and_not_without_a_third() {
@@ -21,7 +20,7 @@ async fn redlock_locks_while_two_of_five_servers_are_dead_and_not_without_a_thir
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let (item, other) = (name(&fresh("sku")), name(&fresh("sku")));
     let guard = guard(&instance, "redlock", LASTING).await;
-    let nodes = stores.processes(NODES);
+    let nodes = stores.processes(ServiceKind::RedisNodes);
     assert_eq!(nodes.len(), 5);
     nodes[..2].iter().for_each(|node| node.kill().unwrap());
     let held = guard.take_when(&item, &probe(), "three of five servers live").await;

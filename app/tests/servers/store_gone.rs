@@ -9,7 +9,7 @@ use app::timeouts::Timeouts;
 use futures_util::future::join_all;
 use redis::AsyncCommands;
 use sqlx::{AssertSqlSafe, Row, query, raw_sql};
-use stack::{Folder, Relay};
+use stack::{Folder, Relay, ServiceKind};
 use tokio::time::timeout;
 
 use crate::harness::{Answer, Instance, LONG, PurchaseRequest, SHORT, ask, stores, stores_of_its_own, until};
@@ -126,7 +126,7 @@ async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
 #[tokio::test]
 async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_need_it() {
     let stores = stores_of_its_own();
-    let [second] = stores.processes(SECOND_SQL) else {
+    let [second] = stores.processes(ServiceKind::SecondSql) else {
         panic!("{SECOND_SQL} is one server")
     };
     let needs_it = "two-phase@sql+sql";
@@ -187,7 +187,7 @@ pub fn socket(url: &str) -> PathBuf {
 }
 
 /// An instance whose way to both stores can go silent.
-async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance, Relay) {
+pub async fn relayed(folder: &Folder, redis: bool, timeouts: Timeouts) -> (Instance, Relay) {
     let stores = stores();
     let direct = if redis { stores.redis_url() } else { stores.sql_url() }.to_owned();
     let socket = socket(&direct);

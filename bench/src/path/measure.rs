@@ -115,8 +115,11 @@ impl Shop {
         let servers = servers
             .into_iter()
             .filter_map(|(name, server)| Some((name, server?.pid())));
-        let further = stores.services().map(|(name, _)| name);
-        let further = further.flat_map(|name| stores.processes(name).iter().map(move |process| (name, process.pid())));
+        let further = stores.services().map(|(kind, _)| kind);
+        let further = further.flat_map(|kind| {
+            let processes = stores.processes(kind).iter();
+            processes.map(move |process| (kind.name(), process.pid()))
+        });
         let direct = shop.publics().into_iter().next().context("the shop has no instances")?;
         Ok(Self {
             client: running.client.clone(),

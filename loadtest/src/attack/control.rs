@@ -1,16 +1,17 @@
 //! The interface of an injection to the attack that goes on.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use stack::ServiceKind;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use super::Attack;
 use super::running::Running;
 use super::send_order::{ResponsePair, SendOptions, SendOrder};
+use super::{Attack, Proof};
 use crate::deployment::RunningShop;
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::{Incident, IncidentKind};
@@ -21,6 +22,9 @@ const FAULT_TRIES: usize = 5;
 /// The pause before a buyer sends the next purchase with a fault.
 const NEXT_TRY_AFTER: Duration = Duration::from_millis(100);
 
+/// The most proofs of a round, as `docs/result.schema.json` has it.
+const MOST_PROOFS: usize = 200;
+
 /// An attack, as an injection sees it.
 pub struct AttackControl<'a> {
     /// The shop under attack, with its local processes.
@@ -30,6 +34,8 @@ pub struct AttackControl<'a> {
     running: &'a Running,
     orders: HashMap<usize, mpsc::Sender<SendOrder>>,
     incidents: Mutex<Vec<Incident>>,
+    mistimed: OnceLock<&'static str>,
+    struck: Mutex<Vec<Proof>>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -40,6 +46,8 @@ impl<'a> AttackControl<'a> {
             running,
             orders: running.take_order_senders(),
             incidents: Mutex::default(),
+            mistimed: OnceLock::new(),
+            struck: Mutex::default(),
         }
     }
 
@@ -54,8 +62,42 @@ impl<'a> AttackControl<'a> {
         });
     }
 
-    pub(super) fn into_incidents(self) -> Vec<Incident> {
-        self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// Notes why the round proves nothing although the fault struck: it came at another moment than the one that is
+    /// tried. The first reason counts.
+    pub fn mistime(&self, why: &'static str) {
+        self.mistimed.get_or_init(|| why);
+    }
+
+    pub(super) fn mistimed(&self) -> Option<&'static str> {
+        self.mistimed.get().copied()
+    }
+
+    /// Keeps the proof that the fault struck this service: one short sentence with the figures that were seen. An
+    /// injection that proves nothing has not struck.
+    pub fn prove(&self, service: &str, proof: impl Into<String>) {
+        self.keep_proofs([Proof::new(service, proof)]);
+    }
+
+    /// Keeps several proofs, as long as there is room for them.
+    pub fn keep_proofs(&self, proofs: impl IntoIterator<Item = Proof>) {
+        let mut struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MOST_PROOFS.saturating_sub(struck.len());
+        struck.extend(proofs.into_iter().take(room));
+    }
+
+    /// Returns whether there is a proof for the service, or for one of its processes.
+    pub fn is_proven(&self, kind: ServiceKind) -> bool {
+        let struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        let service = |proof: &Proof| proof.service.split('/').next() == Some(kind.name());
+        struck.iter().any(service)
+    }
+
+    pub(super) fn into_seen(self) -> (Vec<Incident>, Vec<Proof>) {
+        let incidents = self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (
+            incidents,
+            self.struck.into_inner().unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Releases the buyers. Before that the shop gets only the purchases of [`AttackControl::send`].

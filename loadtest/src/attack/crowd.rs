@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::running::Running;
-use super::{Attack, AttackControl};
+use super::{Attack, AttackControl, Proof};
 use crate::audit::FaultSeen;
 use crate::deployment::RunningShop;
 use crate::facts::Observation;
@@ -59,6 +59,16 @@ pub struct AttackResult {
     pub fault: Option<FaultSeen>,
     /// The incidents of the attack, for the story of the round.
     pub incidents: Vec<Incident>,
+    /// The proofs that the fault struck.
+    pub struck: Vec<Proof>,
+}
+
+/// The result of an injection.
+#[derive(Default)]
+struct Injected {
+    fault: Option<FaultSeen>,
+    incidents: Vec<Incident>,
+    struck: Vec<Proof>,
 }
 
 impl Crowd {
@@ -94,17 +104,18 @@ impl Crowd {
         let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
         let attacked = async {
-            let fault = inject_and_heal(&running, shop).await;
+            let injected = inject_and_heal(&running, shop).await;
             // This is the only place that sets it.
-            let _ = running.healed.set(fault.is_ok());
-            let (fault, incidents) = fault?;
+            let _ = running.healed.set(injected.is_ok());
+            let injected = injected?;
             running.over.wait().await;
             let (responses, observations) = running.take_results();
             Ok(AttackResult {
                 responses,
                 observations,
-                fault,
-                incidents,
+                fault: injected.fault,
+                incidents: injected.incidents,
+                struck: injected.struck,
             })
         };
         tokio::select! {
@@ -128,30 +139,35 @@ impl Crowd {
     }
 }
 
-/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. Also returns the
-/// events of the fault.
-async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<(Option<FaultSeen>, Vec<Incident>)> {
+/// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. A fault that left no
+/// proof counts as one that may have missed, whatever its injection returns.
+async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Injected> {
     let Some(injection) = running.attack.injection else {
-        return Ok((None, Vec::new()));
+        return Ok(Injected::default());
     };
     let shop = shop.context("a fault cannot be injected into a shop of which only the public address is known")?;
     // The control is dropped before the shop is healed, so that the injection's buyers go on.
-    let (struck, incidents) = {
+    let (has_struck, mistimed, (incidents, struck)) = {
         let control = AttackControl::new(shop, running);
-        let struck = (injection.run)(&control).await?;
+        let has_struck = (injection.run)(&control).await?;
         control.release_buyers();
-        (struck, control.into_incidents())
+        (has_struck, control.mistimed(), control.into_seen())
     };
     shop.heal().await?;
-    let fault = if struck {
-        FaultSeen::Struck {
+    let fault = match (has_struck, struck.is_empty()) {
+        (false, _) => FaultSeen::Missed,
+        (true, true) => FaultSeen::Unproven,
+        (true, false) => FaultSeen::Struck {
             healed: Instant::now(),
             explains: injection.explains,
-        }
-    } else {
-        FaultSeen::Missed
+            mistimed,
+        },
     };
-    Ok((Some(fault), incidents))
+    Ok(Injected {
+        fault: Some(fault),
+        incidents,
+        struck,
+    })
 }
 
 /// Returns when no response came for `limit`.

@@ -7,6 +7,7 @@ mod control;
 mod crowd;
 mod delivery;
 mod injection;
+mod proof;
 mod running;
 mod send_order;
 mod repeats;
@@ -15,9 +16,11 @@ pub use control::AttackControl;
 pub use crowd::{AttackResult, Crowd};
 pub use delivery::Delivery;
 pub use injection::Injection;
+pub use proof::Proof;
 pub use running::most_purchases;
 pub use send_order::{ResponsePair, SendOptions};
 
+use crate::phase::Phase;
 use crate::sale::sale_set::SaleSet;
 
 /// The plan of one attack.
@@ -30,6 +33,8 @@ pub struct Attack {
     pub one_at_a_time: bool,
     /// The fault of the attack, if there is one.
     pub injection: Option<&'static Injection>,
+    /// The phase in which the fault comes, where the threat is played in several.
+    pub phase: Option<Phase>,
 }
 
 impl Attack {

@@ -61,6 +61,11 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
     let (of_chance, of_shop) = (InconclusiveReason::of_chance, InconclusiveReason::of_shop);
     let nothing_sold = responses.count(ResponseKind::Sold) == 0;
     let missed = expected.fault == Some(FaultSeen::Missed);
+    let unproven = expected.fault == Some(FaultSeen::Unproven);
+    let mistimed = match expected.fault {
+        Some(FaultSeen::Struck { mistimed, .. }) => mistimed,
+        Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
+    };
     let rejected = responses.count(ResponseKind::Rejected);
     let instances = instances(expected, responses);
     let late = responses
@@ -71,6 +76,8 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
     let reasons = [
         nothing_sold.then(|| of_shop("nothing was sold".to_owned())),
         missed.then(|| of_chance("the fault never struck".to_owned())),
+        unproven.then(|| of_shop("nothing proves that the fault struck".to_owned())),
+        mistimed.map(|why| of_chance(why.to_owned())),
         unanswered(expected, responses).map(of_shop),
         (rejected > 0).then(|| {
             let rejected = counted(rejected, ["valid purchase was", "valid purchases were"]);
@@ -98,7 +105,7 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
 /// A fault explains only deliveries that were sent before everything was back.
 fn must_be_answered(expected: &Expectation, response: &Response) -> bool {
     let is_explained = match expected.fault {
-        Some(FaultSeen::Struck { healed, explains }) if response.sent < healed => match explains {
+        Some(FaultSeen::Struck { healed, explains, .. }) if response.sent < healed => match explains {
             ExplainedUnknowns::Nothing => false,
             ExplainedUnknowns::FromDeadInstance => response.instance.is_none(),
             ExplainedUnknowns::All => true,
@@ -206,7 +213,7 @@ fn is_last(responses: &Responses, response: &Response) -> bool {
 fn instances(expected: &Expectation, responses: &Responses) -> usize {
     let healed = match expected.fault {
         Some(FaultSeen::Struck { healed, .. }) => Some(healed),
-        Some(FaultSeen::Missed) | None => None,
+        Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
     };
     let counts = |response: &&Response| healed.is_none_or(|healed| response.sent >= healed);
     let is_decision = |response: &&Response| matches!(response.kind, ResponseKind::Sold | ResponseKind::SoldOut);

@@ -52,9 +52,13 @@ pub enum FaultSeen {
         healed: Instant,
         /// The missing responses that it explains, of purchases that were sent before.
         explains: ExplainedUnknowns,
+        /// Why the round proves nothing all the same: the fault came at another moment than the one that is tried.
+        mistimed: Option<&'static str>,
     },
     /// It did not strike: the round proves nothing.
     Missed,
+    /// Its injection says that it struck, and left no proof: the round proves nothing.
+    Unproven,
 }
 
 /// Which deliveries without a response a fault explains.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use stack::ServerKind;
+use stack::{Service, ServiceKind};
 
 use super::RunningShop;
 use crate::deployment::requirement::Requirement;
@@ -23,9 +23,9 @@ pub struct Local {
     pub urls: Urls,
     /// The admin token of the instances.
     pub admin_token: String,
-    /// The shops that run already, by number of instances, by the servers with a relay, and by whether the proxy
+    /// The shops that run already, by number of instances, by the services with relays, and by whether the proxy
     /// retries.
-    pub running: HashMap<(usize, Vec<ServerKind>, bool), RunningShop>,
+    pub running: HashMap<(usize, Vec<ServiceKind>, bool), RunningShop>,
 }
 
 /// The processes of a shop that were started here.
@@ -41,7 +41,11 @@ impl Local {
     pub(super) fn has(&self, requirement: Requirement) -> bool {
         match requirement {
             Requirement::Instances | Requirement::RetryingProxy => true,
-            Requirement::Service(kind) | Requirement::Relay(kind) => service(&self.stores, kind).is_some(),
+            Requirement::Service(kind) | Requirement::Relay(kind) => !self.stores.processes(kind).is_empty(),
+            Requirement::Journal(kind) => {
+                let first = self.stores.processes(kind).first();
+                first.is_some_and(|process| process.unsynced().is_some())
+            }
             Requirement::Clocks => {
                 let stores = [self.stores.redis(), self.stores.mariadb()];
                 stores
@@ -54,13 +58,10 @@ impl Local {
     pub(super) fn running(&mut self, count: usize, requirements: &[Requirement]) -> Result<RunningShop> {
         let mut options = self.options.clone();
         options.instances = count;
-        // In a fixed order without repeats: the shop is looked up by them.
-        let is_relayed = |kind: &ServerKind| {
-            requirements
-                .iter()
-                .any(|requirement| requirement.relay() == Some(*kind))
-        };
-        options.relays = ServerKind::ALL.into_iter().filter(is_relayed).collect();
+        // One shop with relays before all services serves every threat that needs one.
+        let has_relays = requirements.iter().any(|requirement| requirement.is_relay());
+        let here = |kind: &ServiceKind| has_relays && !self.stores.processes(*kind).is_empty();
+        options.relays = ServiceKind::ALL.into_iter().filter(here).collect();
         options.retrying = requirements.contains(&Requirement::RetryingProxy);
         let key = (count, options.relays.clone(), options.retrying);
         if let Some(running) = self.running.get(&key) {
@@ -86,28 +87,28 @@ impl Local {
 impl LocalProcesses {
     pub(super) fn heal(&self) -> Result<()> {
         self.shop.pass_all();
-        // The clocks of the stores keep their time: a store's clock that went back would be another threat.
-        for clock in self.shop.instances().iter().filter_map(stack::Service::clock) {
+        for clock in self.shop.instances().iter().filter_map(Service::clock) {
             clock.set_right()?;
         }
-        let stores = ServerKind::ALL
+        // A store's clock that is ahead keeps its time: setting it right would be another threat.
+        let stores = ServiceKind::ALL
             .into_iter()
-            .filter_map(|kind| service(&self.stores, kind));
-        for store in stores.filter(|store| store.has_exited()) {
-            store.restart()?;
-            store.wait_ready(BACK_WITHIN)?;
+            .flat_map(|kind| self.stores.processes(kind));
+        for clock in stores.filter_map(Service::clock) {
+            clock.catch_up()?;
+        }
+        let services = ServiceKind::ALL.into_iter();
+        let gone: Vec<&Service> = services
+            .flat_map(|kind| self.stores.processes(kind))
+            .filter(|process| process.has_exited())
+            .collect();
+        // All first: the last process of an ensemble does not serve before most others run.
+        for process in &gone {
+            process.restart()?;
+        }
+        for process in gone {
+            process.wait_ready(BACK_WITHIN)?;
         }
         self.shop.revive().map(drop)
-    }
-}
-
-/// Returns the process of a store or of a lock service, if it was started here.
-fn service(stores: &stack::Stores, kind: ServerKind) -> Option<&stack::Service> {
-    match kind {
-        ServerKind::Redis => stores.redis(),
-        ServerKind::MariaDb => stores.mariadb(),
-        ServerKind::ZooKeeper => stores.processes("zookeeper").first(),
-        ServerKind::Etcd => stores.processes("etcd").first(),
-        ServerKind::Nginx => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use crate::shop::catalogue::Strategy;
 
@@ -11,10 +11,12 @@ use crate::shop::catalogue::Strategy;
 pub enum Requirement {
     /// The processes of the instances.
     Instances,
-    /// The process of a store.
-    Service(ServerKind),
-    /// A relay before a server, for each instance.
-    Relay(ServerKind),
+    /// The processes of a service.
+    Service(ServiceKind),
+    /// The first process of a service, with a journal of what it does not sync.
+    Journal(ServiceKind),
+    /// A relay before each process of a service, for each instance.
+    Relay(ServiceKind),
     /// A proxy that retries at the next instance after any failure.
     RetryingProxy,
     /// The clocks of the instances and of the stores.
@@ -22,12 +24,9 @@ pub enum Requirement {
 }
 
 impl Requirement {
-    /// Returns the server of a relay, if it is one.
-    pub(crate) fn relay(self) -> Option<ServerKind> {
-        match self {
-            Self::Relay(kind) => Some(kind),
-            Self::Instances | Self::Service(_) | Self::RetryingProxy | Self::Clocks => None,
-        }
+    /// Returns whether it is a relay.
+    pub(crate) fn is_relay(self) -> bool {
+        matches!(self, Self::Relay(_))
     }
 }
 
@@ -39,35 +38,41 @@ impl fmt::Display for Requirement {
             Self::Clocks => {
                 f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")
             }
+            Self::Journal(kind) => write!(f, "{kind}, started here on Linux: leave out --host and its URL"),
             Self::Service(kind) | Self::Relay(kind) => {
                 let url = match kind {
-                    ServerKind::Redis => "--redis",
-                    ServerKind::MariaDb => "--sql",
-                    ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => "its URL",
+                    ServiceKind::Redis => "--redis",
+                    ServiceKind::Sql => "--sql",
+                    ServiceKind::SecondSql => "--sql-2",
+                    ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => "its URL",
                 };
-                write!(f, "a {kind} that is started here: leave out --host and {url}")
+                write!(f, "{kind}, started here: leave out --host and {url}")
             }
         }
     }
 }
 
-/// Returns the servers that hold a strategy's stock, orders or locks, each once.
-pub fn servers(strategy: &Strategy) -> Vec<ServerKind> {
-    used(|server| holds_sales(strategy, server) || strategy.needs.iter().any(|need| need == server))
+/// Returns the services that hold a strategy's stock, orders or locks, each once.
+pub fn servers(strategy: &Strategy) -> Vec<ServiceKind> {
+    used(|kind| holds_sales(strategy, kind) || is_needed(strategy, kind))
 }
 
-/// Returns the servers that hold only its locks.
-pub fn lock_servers(strategy: &Strategy) -> Vec<ServerKind> {
-    used(|server| !holds_sales(strategy, server) && strategy.needs.iter().any(|need| need == server))
+/// Returns the services that hold only its locks. A strategy over two stores has none: a further service of it holds
+/// orders or messages.
+pub fn lock_servers(strategy: &Strategy) -> Vec<ServiceKind> {
+    let has_two_stores = ["two-stores", "distributed-transaction"].contains(&strategy.family());
+    used(|kind| !has_two_stores && !holds_sales(strategy, kind) && is_needed(strategy, kind))
 }
 
 /// Returns whether stock or orders are there.
-fn holds_sales(strategy: &Strategy, server: &str) -> bool {
-    [strategy.store.stock, strategy.store.orders].contains(&server)
+fn holds_sales(strategy: &Strategy, kind: ServiceKind) -> bool {
+    [strategy.store.stock, strategy.store.orders].contains(&kind.name())
 }
 
-fn used(is_used: impl Fn(&str) -> bool) -> Vec<ServerKind> {
-    let kinds = [(ServerKind::Redis, "redis"), (ServerKind::MariaDb, "sql")];
-    let used = kinds.into_iter().filter(|(_, server)| is_used(server));
-    used.map(|(kind, _)| kind).collect()
+fn is_needed(strategy: &Strategy, kind: ServiceKind) -> bool {
+    strategy.needs.iter().any(|need| need == kind.name())
+}
+
+fn used(is_used: impl Fn(ServiceKind) -> bool) -> Vec<ServiceKind> {
+    ServiceKind::ALL.into_iter().filter(|kind| is_used(*kind)).collect()
 }

@@ -80,6 +80,12 @@ impl RunningShop {
         SaleTrace::begin(self.client.clone(), admins, self.count, item).await
     }
 
+    /// Returns the trace of a sale that every instance writes already.
+    pub async fn begun_trace(&self, item: &str) -> SaleTrace {
+        let admins = self.instances.admins().await.into_iter().collect();
+        SaleTrace::begun(self.client.clone(), admins, self.count, item)
+    }
+
     /// Returns the pending purchases of these sales, to be asked for at every instance.
     pub async fn pending(&self, items: &[&str]) -> Vec<PendingSale> {
         let admins: Vec<String> = self.instances.admins().await.into_iter().collect();

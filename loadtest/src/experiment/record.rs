@@ -53,7 +53,7 @@ impl<'a> Record<'a> {
         true
     }
 
-    /// Returns the outcome of earlier repeats of this round.
+    /// Returns the outcome of earlier repeats of this round, in the same phase.
     pub(super) fn earlier(&self, round: &Round) -> Earlier {
         let kept = self.kept();
         Earlier {
@@ -85,6 +85,7 @@ impl Kept {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
                 && result.threat == round.threat.name
+                && result.phase == round.phase
                 && result.instances == round.instances
         })
     }
@@ -92,5 +93,88 @@ impl Kept {
     fn failures(&self, round: &Round) -> usize {
         let violated = |result: &&RoundResult| result.verdict == Verdict::Violated;
         self.repeats(round).filter(violated).count()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::phase::Phase::{self, AtWork, BeforeWrite};
+    use crate::plan::{Wanted, rounds};
+    use crate::sale::Load;
+    use crate::threats;
+
+    struct Nobody;
+
+    impl RunObserver for Nobody {
+        fn begins(&self, _: &Round, _: usize, _: usize) {}
+
+        fn begins_final_checks(&self, _: usize) {}
+
+        fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
+            Ok(())
+        }
+
+        fn keeps_run(&self, _: &RunResult) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Returns the rounds of a lock that claims nothing, in two phases.
+    fn planned(repeats: u32) -> Vec<Round> {
+        let strategy = json!({
+            "name": "x@sql", "store": "sql", "claims": [], "broken_by": ["redis-restart"],
+            "family": "lease-lock", "needs": ["redis"], "steps": ["lock"],
+        });
+        let wanted = Wanted {
+            threats: vec![threats::find("redis-restart").unwrap()],
+            instances: vec![2],
+            load: Load {
+                buyers: 16,
+                requests: 32,
+                stock: 20,
+                items: 1,
+                quantity: 1,
+                work_ms: 1,
+            },
+            repeats,
+        };
+        rounds(&[serde_json::from_value(strategy).unwrap()], &wanted)
+    }
+
+    #[test]
+    fn a_phase_is_played_until_it_has_failed_for_sure_whatever_the_other_phases_did() {
+        let run = RunResult::parse(include_bytes!("../../tests/judging/expected/result.json")).unwrap();
+        let record = Record::new(
+            RunResult {
+                rounds: Vec::new(),
+                ..run
+            },
+            8,
+            &Nobody,
+        );
+        let mut played: Vec<(u32, Phase)> = Vec::new();
+        for (place, round) in planned(4).iter().enumerate() {
+            if record.begins(round) {
+                let phase = round.phase.unwrap();
+                let mut result = RoundResult::waiting(round);
+                if phase == BeforeWrite {
+                    result.verdict = Verdict::Violated;
+                }
+                assert_eq!(
+                    record.earlier(round).is_violated,
+                    phase == BeforeWrite && round.repeat > 1
+                );
+                record.keep(place, result).unwrap();
+                played.push((round.repeat, phase));
+            }
+        }
+        let before_write = [(1, BeforeWrite), (2, BeforeWrite)];
+        let (broken, kept): (Vec<_>, Vec<_>) = played.into_iter().partition(|(_, phase)| *phase == BeforeWrite);
+        assert_eq!(broken, before_write);
+        assert_eq!(kept, [1, 2, 3, 4].map(|repeat| (repeat, AtWork)));
     }
 }

@@ -138,6 +138,7 @@ impl<'a> Session<'a> {
             publics: shop.publics(),
             one_at_a_time: is_control,
             injection: round.threat.injection.as_ref(),
+            phase: round.phase,
         };
         let attacked = match self.plan.coordinator.filter(|_| attack.can_be_shared()) {
             Some(coordinator) => coordinator.attack(&attack).await?,
@@ -176,7 +177,10 @@ impl<'a> Session<'a> {
             shown: Shown::default(),
             since: Instant::now(),
         });
-        Ok(SaleSetFollowUp { items: items.collect() })
+        Ok(SaleSetFollowUp {
+            items: items.collect(),
+            struck: attacked.struck,
+        })
     }
 }
 

@@ -54,11 +54,15 @@ pub(crate) async fn crash_at(control: &AttackControl<'_>, step: &str) -> Result<
         }
         let death = deaths.died(response.sent, DIES_WITHIN).await;
         if let Some(Death { instance, at }) = &death {
-            control.note(
-                IncidentKind::Killed,
-                instance.as_deref().unwrap_or("an instance"),
-                *at,
-                None,
+            let instance = instance.as_deref().unwrap_or("an instance");
+            control.note(IncidentKind::Killed, instance, *at, None);
+            let after = at.saturating_duration_since(response.sent).as_millis();
+            control.prove(
+                instance,
+                format!(
+                    "its process ended {after} ms after it was sent purchase {}",
+                    response.number
+                ),
             );
         }
         death.is_some()

@@ -2,8 +2,8 @@
 //! a disturbance meets them.
 //!
 //! Several items are sold for each moment: on one of them other buyers come while a purchase is delayed, on the others
-//! they come after its response. Only one purchase at a time is delayed for each moment: an instance has only so many
-//! connections, and a purchase that finds none reaches no step.
+//! they come after its response. An instance has only so many connections, and a purchase that finds none reaches no
+//! step: of each moment only one purchase is delayed at a time, and the moments of a long strategy come in batches.
 
 use std::time::Duration;
 
@@ -16,8 +16,45 @@ use crate::faults::successors;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 
-/// The most steps at which purchases are delayed: each of them needs several sales.
-const MOST_STEPS: usize = 16;
+/// The most steps at which purchases are delayed, of those that a shop lists: each of them needs several sales.
+const MOST_STEPS: usize = 32;
+
+/// The most moments of a batch.
+const AT_ONCE: usize = 17;
+
+/// Moments of a strategy at which purchases are delayed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Batch {
+    first: usize,
+    count: usize,
+}
+
+/// One item for each moment of a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Items {
+    batch: Batch,
+    nth: usize,
+}
+
+impl Batch {
+    /// Returns the `nth` item of each of its moments.
+    pub(crate) fn nth(self, nth: usize) -> Items {
+        Items { batch: self, nth }
+    }
+}
+
+/// Returns all moments of the strategy in batches of about the same size.
+pub(crate) fn batches(strategy: &Strategy) -> Vec<Batch> {
+    let all = moments(strategy).count();
+    let size = all.div_ceil(all.div_ceil(AT_ONCE));
+    let firsts = (0..all).step_by(size);
+    firsts
+        .map(|first| Batch {
+            first,
+            count: size.min(all - first),
+        })
+        .collect()
+}
 
 /// Purchases of each item in the second wave: so many that a proxy sends some to every instance.
 const SECOND_WAVE: usize = 15;
@@ -76,12 +113,12 @@ pub(crate) fn delay_for_others(strategy: &Strategy, lagged: Duration) -> Duratio
     }
 }
 
-/// Delays a purchase of one item at each moment and causes `disturbance` when all of them are delayed: after
+/// Delays a purchase of each of these items and causes `disturbance` when all of them are delayed: after
 /// [`ALL_DELAYED_AFTER`], or after a quarter of the delay if that is more. Returns the result of the disturbance when
 /// all responses have come.
 pub(crate) async fn disturb_delayed<T>(
     control: &AttackControl<'_>,
-    nth: usize,
+    items: Items,
     delay: Duration,
     disturbance: impl Future<Output = Result<T>>,
 ) -> Result<T> {
@@ -89,13 +126,13 @@ pub(crate) async fn disturb_delayed<T>(
         sleep(ALL_DELAYED_AFTER.max(delay / 4)).await;
         disturbance.await
     };
-    let (result, ()) = tokio::try_join!(disturbance, delay_purchases(control, nth, delay))?;
+    let (result, ()) = tokio::try_join!(disturbance, delay_purchases(control, items, delay))?;
     Ok(result)
 }
 
-/// Sends a purchase of one item at each moment, with that delay, and waits for the responses.
-pub(crate) async fn delay_purchases(control: &AttackControl<'_>, nth: usize, delay: Duration) -> Result<()> {
-    let sent = items(control, nth).map(async |(item, moment)| {
+/// Sends a purchase of each of these items, with that delay at its moment, and waits for the responses.
+pub(crate) async fn delay_purchases(control: &AttackControl<'_>, items: Items, delay: Duration) -> Result<()> {
+    let sent = with_moments(control, items).map(async |(item, moment)| {
         let mut options = match moment {
             Moment::Before(step) => SendOptions::with_fault(&format!("delay={}@{step}", delay.as_millis())),
             Moment::AtWork => SendOptions {
@@ -111,8 +148,8 @@ pub(crate) async fn delay_purchases(control: &AttackControl<'_>, nth: usize, del
 }
 
 /// Sends other buyers for the same items, at another instance, with that business time, and waits for the responses.
-pub(crate) async fn send_others(control: &AttackControl<'_>, nth: usize, work: Duration) -> Result<()> {
-    let sent = items(control, nth).map(async |(item, _)| {
+pub(crate) async fn send_others(control: &AttackControl<'_>, items: Items, work: Duration) -> Result<()> {
+    let sent = with_moments(control, items).map(async |(item, _)| {
         let options = SendOptions {
             delivery: Delivery::At(DELAYING_INSTANCE + 1),
             work: Some(work),
@@ -125,8 +162,8 @@ pub(crate) async fn send_others(control: &AttackControl<'_>, nth: usize, work: D
 }
 
 /// Sends several buyers for locks that the delayed purchases may have left behind.
-pub(crate) async fn send_successors(control: &AttackControl<'_>, nth: usize) -> Result<()> {
-    let sent = items(control, nth).map(async |(item, _)| {
+pub(crate) async fn send_successors(control: &AttackControl<'_>, items: Items) -> Result<()> {
+    let sent = with_moments(control, items).map(async |(item, _)| {
         let places = [place(control, OTHERS_ROW, item)?, place(control, SUCCESSORS_ROW, item)?];
         successors::send_staggered(control, &places, Delivery::At(DELAYING_INSTANCE + 1)).await
     });
@@ -134,11 +171,12 @@ pub(crate) async fn send_successors(control: &AttackControl<'_>, nth: usize) -> 
     Ok(())
 }
 
-/// Returns the `nth` item of each moment, with the moment.
-fn items<'a>(control: &AttackControl<'a>, nth: usize) -> impl Iterator<Item = (usize, Moment<'a>)> {
-    let strategy = &control.attack.sale.strategy;
-    let moments = moments(strategy);
-    (nth * moments.clone().count()..).zip(moments)
+/// Returns the place of each of these items, with its moment.
+fn with_moments<'a>(control: &AttackControl<'a>, items: Items) -> impl Iterator<Item = (usize, Moment<'a>)> {
+    let moments = moments(&control.attack.sale.strategy);
+    let Items { batch, nth } = items;
+    let first = nth * moments.clone().count();
+    (first..).zip(moments).skip(batch.first).take(batch.count)
 }
 
 /// Returns the place of the purchase in that row for this item.
@@ -162,4 +200,31 @@ enum Moment<'a> {
 fn moments(strategy: &Strategy) -> impl Iterator<Item = Moment<'_>> + Clone {
     let steps = strategy.steps.iter().take(MOST_STEPS);
     steps.map(|step| Moment::Before(step)).chain([Moment::AtWork])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn with_steps(count: usize) -> Strategy {
+        let steps: Vec<_> = (0..count).map(|_| "step").collect();
+        let strategy = json!({ "name": "long@sql", "store": "sql", "claims": [], "steps": steps });
+        serde_json::from_value(strategy).expect("it is an entry of a catalogue")
+    }
+
+    #[test]
+    fn every_step_and_the_work_are_met_once_in_batches_that_an_instance_can_carry_out() {
+        for (steps, moments, most) in [(0, 1, 1), (16, 17, 17), (19, 20, 10), (32, 33, 17), (400, 33, 17)] {
+            let batches = batches(&with_steps(steps));
+            let met: Vec<usize> = batches
+                .iter()
+                .flat_map(|batch| batch.first..batch.first + batch.count)
+                .collect();
+            assert_eq!(met, (0..moments).collect::<Vec<_>>(), "{steps} steps");
+            let largest = batches.iter().map(|batch| batch.count).max();
+            assert_eq!(largest, Some(most), "{steps} steps");
+        }
+    }
 }

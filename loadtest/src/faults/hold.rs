@@ -1,11 +1,11 @@
 //! One purchase takes longer than any lease, while other buyers come.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use futures_util::future::try_join_all;
 use tokio::sync::SetOnce;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::attack::{AttackControl, Delivery, ResponsePair, SendOptions};
 use crate::sale::Load;
@@ -14,6 +14,12 @@ use crate::shop::response::{Response, ResponseKind};
 
 /// The duration of that purchase: three leases of the shop that is started here.
 pub(crate) const HELD_FOR: Duration = Duration::from_secs(3);
+
+/// The business time of a purchase whose lock must not end by itself: below a lease.
+pub(crate) const BELOW_A_LEASE: Duration = Duration::from_millis(800);
+
+/// The time after which a purchase has its lock, if it needs one, and is at work.
+pub(crate) const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 /// Buyers that retry meanwhile. Every second one passes the proxy by, because the proxy may send the others to an
 /// instance that stands still.
@@ -46,8 +52,19 @@ pub(crate) async fn with_competitors(
     options: SendOptions,
     is_held: impl Future,
 ) -> Result<Option<Response>> {
+    with_competitors_at(control, INSTANCES, options, is_held).await
+}
+
+/// Does the same with the purchase at the first of these two instances, and the buyers that pass the proxy by at the
+/// second one.
+pub(crate) async fn with_competitors_at(
+    control: &AttackControl<'_>,
+    instances: [usize; 2],
+    options: SendOptions,
+    is_held: impl Future,
+) -> Result<Option<Response>> {
     let is_over = SetOnce::new();
-    let [at, elsewhere] = INSTANCES.map(Delivery::At);
+    let [at, elsewhere] = instances.map(Delivery::At);
     let options = SendOptions {
         delivery: at,
         ..options
@@ -71,6 +88,30 @@ pub(crate) async fn with_competitors(
     let (pair, others) = tokio::join!(holder, others);
     others?;
     Ok(pair?.map(|pair| pair.response))
+}
+
+/// Sends one purchase with this business time, and lets `fault` strike when it is at work. Others buy after that. Returns
+/// the result of the fault, or `None` if the purchase was no longer at work when the fault had struck.
+pub(crate) async fn strike_at_work<T>(
+    control: &AttackControl<'_>,
+    work: Duration,
+    fault: impl Future<Output = Result<T>>,
+) -> Result<Option<T>> {
+    let at_work = SendOptions {
+        work: Some(work),
+        ..SendOptions::default()
+    };
+    let mut struck = None;
+    let strike = async {
+        sleep(AT_WORK_AFTER).await;
+        let result = fault.await;
+        struck = Some((result, Instant::now()));
+    };
+    let response = with_competitors(control, at_work, strike).await?;
+    let (result, at) = struck.context("the fault did not strike")?;
+    let result = result?;
+    let was_at_work = response.is_some_and(|response| response.ended > at);
+    Ok(was_at_work.then_some(result))
 }
 
 /// Buys until the response is not busy, or until the long purchase has its response.

@@ -3,19 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use stack::{ServerKind, Service};
-use tokio::time::sleep;
+use anyhow::{Context, Result, ensure};
+use stack::{Service, ServiceKind};
 
-use super::hold;
-use crate::attack::{AttackControl, SendOptions};
+use super::moment;
+use crate::attack::{AttackControl, Proof};
 use crate::http::BACK_WITHIN;
 use crate::trace::IncidentKind;
-
-/// The business time of that purchase: well below a lease, so that its lock does not expire by itself.
-const WORK: Duration = Duration::from_millis(600);
-
-const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// The time for which connections lie idle before their store goes. The shop that is started here tests a connection
 /// that lay idle this long. Without that test its dead connections would stop all sales when the store is back.
@@ -26,10 +20,11 @@ pub(crate) async fn restart_redis(control: &AttackControl<'_>, kind: IncidentKin
     let has_begun = play_first_wave(control).await;
     let killed = act_during_purchase(control, |stores| {
         let killed = Instant::now();
-        restart_store(stores, ServerKind::Redis)?;
-        Ok([killed, Instant::now()])
+        let proofs = restart_service(stores, ServiceKind::Redis)?;
+        Ok((killed, Instant::now(), proofs))
     });
-    let [killed, back] = killed.await?;
+    let (killed, back, proofs) = killed.await?;
+    control.keep_proofs(proofs);
     control.note(kind, "Redis", killed, Some(back));
     Ok(has_begun)
 }
@@ -42,23 +37,13 @@ pub(crate) async fn play_first_wave(control: &AttackControl<'_>) -> bool {
     has_begun
 }
 
-/// Sends one purchase that works for long, and applies `act` to the stores meanwhile. Others buy afterwards. Returns
-/// the result of `act`.
+/// Sends one purchase that holds its lock for long, and applies `act` to the stores meanwhile, in the phase of the
+/// round. Others buy afterwards. Returns the result of `act`.
 pub(crate) async fn act_during_purchase<T: Send + 'static>(
     control: &AttackControl<'_>,
     act: impl FnOnce(&stack::Stores) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let mut outcome = None;
-    let at_work = SendOptions {
-        work: Some(WORK),
-        ..SendOptions::default()
-    };
-    let action = async {
-        sleep(AT_WORK_AFTER).await;
-        outcome = Some(on_stores(control, act).await);
-    };
-    hold::with_competitors(control, at_work, action).await?;
-    outcome.context("the purchase ended before anything was done to the stores")?
+    moment::lose_lock(control, moment::UNTIL_WRITE, on_stores(control, act)).await
 }
 
 /// Applies `act` to the stores on a blocking thread: it takes a while.
@@ -75,14 +60,34 @@ pub(crate) async fn on_stores<T: Send + 'static>(
     tokio::task::spawn_blocking(move || act(&stores)).await?
 }
 
-/// Kills the store, starts it again and returns when it is ready.
-pub(crate) fn restart_store(stores: &stack::Stores, kind: ServerKind) -> Result<()> {
-    let store: Option<&Service> = match kind {
-        ServerKind::Redis => stores.redis(),
-        _ => stores.mariadb(),
-    };
-    let store = store.with_context(|| format!("{kind} was not started here"))?;
-    store.kill()?;
-    store.restart()?;
-    store.wait_ready(BACK_WITHIN)
+/// Kills every process of the service, starts all of them again and returns when all are ready, with the proofs.
+pub(crate) fn restart_service(stores: &stack::Stores, kind: ServiceKind) -> Result<Vec<Proof>> {
+    let processes = stores.processes(kind);
+    ensure!(!processes.is_empty(), "{kind} was not started here");
+    let named = (1..).zip(processes);
+    let named = named.map(|(nth, process)| (kind.process(nth, processes.len()), process));
+    kill_and_start(&named.collect::<Vec<_>>())
+}
+
+/// Kills these processes, starts them again and returns when all are ready, with the proofs.
+pub(crate) fn kill_and_start(processes: &[(String, &Service)]) -> Result<Vec<Proof>> {
+    let killed: Vec<u32> = processes.iter().map(|(_, process)| process.pid()).collect();
+    for (_, process) in processes {
+        process.kill()?;
+    }
+    // All first: the last process of an ensemble does not serve before most others run.
+    for (_, process) in processes {
+        process.restart()?;
+    }
+    for (_, process) in processes {
+        process.wait_ready(BACK_WITHIN)?;
+    }
+    let proofs = processes.iter().zip(killed).map(|((name, process), killed)| {
+        let serves = process.pid();
+        Proof::new(
+            name,
+            format!("process {killed} was killed, and process {serves} serves in its place"),
+        )
+    });
+    Ok(proofs.collect())
 }

@@ -50,11 +50,12 @@ pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> 
         StallBy::Pause => IncidentKind::Paused,
         StallBy::Block => IncidentKind::Blocked,
     };
-    control.note(
-        kind,
-        stall.instance.as_deref().unwrap_or("an instance"),
-        stall.from,
-        Some(stall.to),
+    let instance = stall.instance.as_deref().unwrap_or("an instance");
+    control.note(kind, instance, stall.from, Some(stall.to));
+    let lasted = (stall.to - stall.from).as_millis();
+    control.prove(
+        instance,
+        format!("it answered nothing for {lasted} ms, and then the same process answered"),
     );
     Ok(true)
 }

@@ -9,6 +9,7 @@ use futures_util::stream;
 use tokio::sync::Notify;
 
 use super::FollowUp;
+use crate::attack::Proof;
 use crate::audit::{Judgement, judge_sale_set};
 use crate::responses;
 use crate::responses::busy;
@@ -26,6 +27,8 @@ const WITHIN: Duration = Duration::from_secs(60);
 pub struct SaleSetFollowUp {
     /// The items, in their order.
     pub items: Vec<FollowUp>,
+    /// The proofs that the fault of the round struck.
+    pub struck: Vec<Proof>,
 }
 
 impl SaleSetFollowUp {

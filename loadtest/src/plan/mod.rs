@@ -3,6 +3,7 @@
 pub mod soak;
 
 use crate::deployment::Deployment;
+use crate::phase::Phase;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::threats::Threat;
@@ -18,6 +19,8 @@ pub struct Round {
     pub strategy: Strategy,
     /// The threat that it is tried under.
     pub threat: &'static Threat,
+    /// The phase in which the fault comes, where the threat is played in several.
+    pub phase: Option<Phase>,
     /// The number of instances.
     pub instances: usize,
     /// The load.
@@ -58,8 +61,12 @@ impl Round {
 
     /// Returns whether the round is traced. A violation may come in any repeat, so all repeats are traced until one has
     /// a story. But tracing costs time: a measured round of a strategy that promises to hold is traced only in the
-    /// first repeat, and after a violation. A soak has no traces: they would be longer than the limit.
+    /// first repeat, and after a violation. A round with a phase is always traced, also in a soak: only the trace shows
+    /// whether the fault came in that phase. Other rounds of a soak have no traces: they would be longer than the limit.
     pub fn is_traced(&self, earlier: Earlier) -> bool {
+        if self.phase.is_some() {
+            return true;
+        }
         let is_expected_to_hold = self.is_claimed() && !earlier.is_violated;
         let is_worth_it = self.repeat == 1 || !self.is_measured() || !is_expected_to_hold;
         !self.in_soak && !earlier.has_story && is_worth_it
@@ -88,27 +95,36 @@ pub struct Wanted {
     pub repeats: u32,
 }
 
-/// Returns the rounds. Strategies alternate within a repeat, so that a machine that gets slower during a run affects
-/// all of them alike.
+/// Returns the rounds: one for each phase where a threat is played in several. Strategies alternate within a repeat, so
+/// that a machine that gets slower during a run affects all of them alike.
 pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
     let mut rounds = Vec::new();
     for repeat in 1..=wanted.repeats.max(SEEN_WITHIN) {
         for threat in wanted.threats.iter().copied() {
             for instances in threat.instances_of(&wanted.instances) {
                 let concerned = strategies.iter().filter(|strategy| (threat.is_about)(strategy));
-                let once = concerned.map(|strategy| Round {
-                    strategy: strategy.clone(),
-                    threat,
-                    instances,
-                    load: (threat.load)(wanted.load, strategy),
-                    repeat,
-                    in_soak: false,
+                let once = concerned.flat_map(|strategy| {
+                    phases(threat, strategy).into_iter().map(move |phase| Round {
+                        strategy: strategy.clone(),
+                        threat,
+                        phase,
+                        instances,
+                        load: (threat.load)(wanted.load, strategy),
+                        repeat,
+                        in_soak: false,
+                    })
                 });
                 rounds.extend(once.filter(|round| repeat <= wanted.repeats || round.is_sometimes_broken()));
             }
         }
     }
     rounds
+}
+
+/// Returns the phases of a threat for this strategy, or the one round without a phase.
+fn phases(threat: &Threat, strategy: &Strategy) -> Vec<Option<Phase>> {
+    let phases: Vec<_> = (threat.phases)(strategy).into_iter().map(Some).collect();
+    if phases.is_empty() { vec![None] } else { phases }
 }
 
 /// Returns the first usable strategy of each family: enough for a quick comparison. Without families it returns one of

@@ -1,14 +1,15 @@
-//! The repeats of one strategy under one threat, taken together.
+//! The repeats of one strategy under one threat, taken together over all phases.
 
 use crate::audit::{Finding, Verdict};
+use crate::phase::Phase;
 use crate::result::{RoundResult, RunResult};
 
-/// The number of harmless rounds after which a failure that was expected counts as absent: an accident may stay away a
-/// few times.
+/// The number of harmless rounds of each phase after which a failure that was expected counts as absent: an accident may
+/// stay away a few times.
 pub const HARMLESS: usize = 5;
 
-/// The number of violated rounds after which such a threat is not tried any more: one failure may be an accident, and
-/// two are enough to know.
+/// The number of violated rounds after which such a threat is not tried any more in the same phase: one failure may be
+/// an accident, and two are enough to know.
 pub const FAILED_FOR_SURE: usize = 2;
 
 /// The threat under which the cost of a strategy is shown: the one that the project is about.
@@ -38,7 +39,7 @@ impl ClaimCheck {
     }
 }
 
-/// A cell of the matrix: the rounds of one strategy under one threat on one number of instances.
+/// A cell of the matrix: the rounds of one strategy under one threat on one number of instances, in every phase.
 pub struct Cell<'a> {
     /// `mechanism@store`
     pub strategy: &'a str,
@@ -119,6 +120,32 @@ impl<'a> Cell<'a> {
         overlaps.any(|overlap| overlap.pairs > 0)
     }
 
+    /// Returns the phases in which it was violated, for a sentence: `before the write`. `None` where it holds or was
+    /// played in no phase.
+    pub fn broken_in(&self) -> Option<String> {
+        let phases = |is: fn(&RoundResult) -> bool| -> Vec<Phase> {
+            let rounds = || self.rounds.iter().filter(|round| is(round));
+            let has = |phase: &Phase| rounds().any(|round| round.phase == Some(*phase));
+            Phase::ALL.into_iter().filter(has).collect()
+        };
+        let played = phases(|_| true);
+        let broken = phases(|round| round.verdict == Verdict::Violated);
+        match broken.as_slice() {
+            [] => None,
+            [_, _, ..] if broken.len() == played.len() => Some("in every phase".to_owned()),
+            broken => {
+                let words: Vec<_> = broken.iter().map(ToString::to_string).collect();
+                Some(words.join(" and "))
+            }
+        }
+    }
+
+    /// Returns the number of repeats: those of the phase that has the fewest.
+    pub fn repeats(&self) -> usize {
+        let repeats = |phase| self.rounds.iter().filter(|round| round.phase == phase).count();
+        self.rounds.iter().map(|round| repeats(round.phase)).min().unwrap_or(0)
+    }
+
     /// Compares the claim with the repeats.
     pub fn claim_check(&self) -> ClaimCheck {
         if self.rounds.is_empty() {
@@ -136,7 +163,7 @@ impl<'a> Cell<'a> {
             (false, 1.., _) => ClaimCheck::AsDesigned,
             (_, 0, 1..) => ClaimCheck::Inconclusive,
             (true, 0, 0) => ClaimCheck::AsDesigned,
-            (false, 0, 0) if self.rounds.len() < HARMLESS => ClaimCheck::Inconclusive,
+            (false, 0, 0) if self.repeats() < HARMLESS => ClaimCheck::Inconclusive,
             (false, 0, 0) => ClaimCheck::NotAsDesigned,
         }
     }

@@ -11,18 +11,34 @@ use crate::text::{MAX_NAME, nearest, one_line};
 use crate::threats;
 
 /// Plain words for threats. The name of each threat works as well.
-pub const WORDS: [(&str, &[&str]); 12] = [
-    ("crash", &["crashed-holder", "crashed-between"]),
+pub const WORDS: [(&str, &[&str]); 17] = [
+    ("crash", &["crashed-holder", "crashed-between", "reconciler-killed"]),
     ("pause", &["paused-holder", "blocked-runtime"]),
     ("slow", &["slow-holder"]),
-    ("restart", &["redis-restart", "redis-restart-aof", "sql-restart"]),
-    ("failover", &["redis-failover"]),
+    (
+        "restart",
+        &[
+            "redis-restart",
+            "redis-restart-aof",
+            "sql-restart",
+            "lock-service-restart",
+        ],
+    ),
+    ("failover", &["redis-failover", "sql-failover"]),
+    (
+        "power",
+        &["redis-power-loss", "redis-power-loss-synced", "sql-power-loss"],
+    ),
+    ("memory", &["redis-evicts", "redis-full"]),
     ("silence", &["store-silent"]),
+    ("cut-off", &["instance-cut-off"]),
     ("network", &["slow-network", "lost-reply"]),
-    ("clock", &["clock-jump"]),
+    ("clock", &["clock-jump", "clock-back"]),
     ("session", &["session-expiry"]),
+    ("nodes", &["minority-restart", "minority-clock-jump", "leader-change"]),
     ("click", &["second-click"]),
-    ("retry", &["retrying-proxy"]),
+    ("retry", &["retrying-proxy", "message-twice"]),
+    ("release", &["rolling-replacement"]),
     ("hang-up", &["buyer-gone", "sql-gone"]),
 ];
 

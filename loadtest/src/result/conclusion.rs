@@ -79,8 +79,8 @@ impl<'a> Conclusions<'a> {
     /// orders are in another store, their number does not show the loss. Then other strategies of the run show it.
     fn is_data_loss(&self, round: &RoundResult) -> bool {
         let stores = stores(&round.strategy);
-        // The store of the stock comes first. Where only the lock was lost, the mechanism fails by its own fault.
-        if emptied_store(&round.threat).is_none_or(|emptied| stores.split('+').next() != Some(emptied)) {
+        // Where only the lock was lost, the mechanism fails by its own fault.
+        if emptied_store(&round.threat).is_none_or(|emptied| stores.split('+').all(|store| store != emptied)) {
             return false;
         }
         let lost = if stores.contains('+') {

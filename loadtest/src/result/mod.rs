@@ -13,8 +13,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use crate::attack::Proof;
 use crate::audit::{Evidence, Findings, Verdict};
 use crate::follow_up::SaleSetFollowUp;
+use crate::phase::Phase;
 use crate::plan::Round;
 use crate::plan::soak::Soak;
 use crate::responses::latency::Latency;
@@ -79,6 +81,9 @@ pub struct RoundResult {
     pub family: Option<String>,
     /// Name of the threat or control.
     pub threat: String,
+    /// The phase in which the fault came, where the threat is played in several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub phase: Option<Phase>,
     /// Instances behind the proxy.
     pub instances: usize,
     /// Buyers at once.
@@ -137,6 +142,9 @@ pub struct RoundResult {
     /// The work of the shop's reconciler; `None` if no instance reports it.
     #[serde(default)]
     pub reconciled: Option<Reconciled>,
+    /// The proofs that the fault struck the services that it names; none in a round without a fault.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub struck: Vec<Proof>,
     /// The reason why the round was not played.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
@@ -180,7 +188,8 @@ impl RoundResult {
             .filter(|response| response.kind == ResponseKind::Sold)
             .count() as i64
             * quantity;
-        let seconds = follow_up.selling_time().map_or(0.0, |time| time.as_secs_f64());
+        let seconds = follow_up.selling_time().map(|time| time.as_secs_f64());
+        let seconds = seconds.filter(|seconds| *seconds > 0.0);
         Self {
             verdict: judgement.verdict,
             as_designed: match judgement.verdict {
@@ -200,11 +209,7 @@ impl RoundResult {
             findings: judgement.findings.with_overlap(shown.overlap),
             evidence: judgement.evidence,
             latency_us: follow_up.latency_us(),
-            sales_per_s: if seconds > 0.0 {
-                to_a_thousandth(sold as f64 / seconds)
-            } else {
-                0.0
-            },
+            sales_per_s: seconds.map_or(0.0, |seconds| to_a_thousandth(sold as f64 / seconds)),
             busy_s: follow_up.busy().map(|busy| to_a_thousandth(busy.as_secs_f64())),
             longest_wait_us: shown.waits.map(|waits| waits.longest_us),
             jain: shown
@@ -213,6 +218,7 @@ impl RoundResult {
                 .and_then(|waits| waits.jain),
             story: shown.story,
             reconciled: follow_up.reconciled(),
+            struck: follow_up.struck.clone(),
             inconclusive: judgement.inconclusive,
             ..Self::blank(round)
         }
@@ -240,6 +246,7 @@ impl RoundResult {
             strategy: round.strategy.name.clone(),
             family: round.strategy.family.clone(),
             threat: round.threat.name.to_owned(),
+            phase: round.phase,
             instances: round.instances,
             buyers: round.load.buyers,
             stock: round.load.stock,
@@ -264,6 +271,7 @@ impl RoundResult {
             jain: None,
             story: None,
             reconciled: None,
+            struck: Vec::new(),
             skipped: None,
             inconclusive: None,
             inconclusive_before: Vec::new(),

@@ -78,7 +78,7 @@ impl Row {
     }
 }
 
-/// Returns the gravest finding of a cell, with its threat.
+/// Returns the gravest finding of a cell, with its threat and the phases that broke it.
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
     let what = match finding {
@@ -86,7 +86,8 @@ fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
         Finding::Stuck => "stuck: nobody can buy".to_owned(),
         other => format!("{}: {}", other.name().replace('_', " "), size.abs()),
     };
-    format!("{what}, {}", under(cell))
+    let phase = cell.broken_in().map_or_else(String::new, |phase| format!(", {phase}"));
+    format!("{what}, {}{phase}", under(cell))
 }
 
 fn wrongly(cell: &Cell) -> String {
@@ -171,9 +172,10 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
 /// soak, which were drawn from one set.
 fn no_proof(run: &RunResult, cells: &[Cell]) -> Option<String> {
     let is_clean = |cell: &Cell| cell.count(Verdict::Violated) == 0;
+    let repeats = cells.iter().map(Cell::repeats);
     let played = cells.iter().map(|cell| cell.rounds.len());
     let (rounds, is_clean) = match run.soak {
-        None => (played.max().unwrap_or(0), cells.iter().any(is_clean)),
+        None => (repeats.max().unwrap_or(0), cells.iter().any(is_clean)),
         Some(_) => (played.sum(), cells.iter().all(is_clean)),
     };
     if rounds == 0 || !is_clean {

@@ -40,6 +40,9 @@ pub struct Strategy {
     /// The steps that it can take, if the shop lists them.
     #[serde(default, deserialize_with = "names")]
     pub steps: Vec<String>,
+    /// The steps by which a background worker looks for what purchases have left, if the shop names them.
+    #[serde(default, deserialize_with = "names")]
+    pub worker_steps: Vec<String>,
     /// The services that it uses, if the shop names them. Some shops may use this field for something else.
     #[serde(default, deserialize_with = "names")]
     pub needs: Vec<String>,

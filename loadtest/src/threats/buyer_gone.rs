@@ -41,5 +41,9 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let places = places(&control.attack.sale.load);
     control.release_buyers();
     let pairs = try_join_all(places.into_iter().map(|place| control.send(place, hang_up.clone()))).await?;
-    Ok(pairs.into_iter().flatten().any(|pair| pair.response.hung_up))
+    let gone = pairs.iter().flatten().filter(|pair| pair.response.hung_up).count();
+    if gone > 0 {
+        control.prove("app", format!("{gone} buyers had hung up before their responses came"));
+    }
+    Ok(gone > 0)
 }

@@ -1,31 +1,28 @@
 //! While a purchase is at work at the first instance, the clocks of the second instance and of both stores jump ahead
-//! by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. The round
-//! counts only if all three processes have read a time that is ahead.
+//! by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. A lease is ended
+//! in several phases: before a renewal, after a renewal and right before the write. The round counts only if all three
+//! processes have read a time that is ahead, and the trace shows that the purchase held its lock at the jump. A lock at
+//! several Redis nodes has threats of its own: `minority-clock-jump` and `majority-clock-jump`.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
-use stack::{Clock, Service};
-use tokio::time::sleep;
+use stack::ServiceKind;
 
 use super::Threat;
-use crate::attack::{AttackControl, Injection, SendOptions};
-use crate::deployment::requirement::Requirement;
-use crate::faults::hold;
+use crate::attack::{AttackControl, Injection};
+use crate::deployment::requirement::{Requirement, lock_servers};
+use crate::faults::clocks::Clocks;
+use crate::faults::{hold, moment};
+use crate::phase::Phase;
 use crate::trace::IncidentKind;
-
-/// The distance of the jump: three leases of the shop that is started here.
-const JUMP: Duration = Duration::from_secs(3);
-
-/// The business time of the purchase: well below a lease, so that a lock ends only by a clock.
-const WORK: Duration = Duration::from_millis(800);
-
-const AT_WORK_AFTER: Duration = Duration::from_millis(300);
 
 pub(super) const THREAT: Threat = Threat {
     name: "clock-jump",
     title: "clocks jump",
     mostly_waits: true,
+    is_about: |strategy| !lock_servers(strategy).contains(&ServiceKind::RedisNodes),
+    phases: Phase::of_lease,
     load: hold::load,
     requires: |_| vec![Requirement::Clocks],
     injection: Some(Injection {
@@ -36,35 +33,28 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
-/// Returns whether each process read a time that was ahead.
+/// Returns whether each process read its time after the jump.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let local_processes = control
         .shop
         .local_processes()
         .context("the shop was not started here")?;
     let second = local_processes.shop.instances().get(1);
-    let all: Vec<&Clock> = [second, local_processes.stores.redis(), local_processes.stores.mariadb()]
+    let second = second.map(|instance| (instance.name().to_owned(), instance));
+    let stores = &local_processes.stores;
+    let stores = [
+        (ServiceKind::Redis, stores.redis()),
+        (ServiceKind::Sql, stores.mariadb()),
+    ];
+    let stores = stores
         .into_iter()
-        .flatten()
-        .filter_map(Service::clock)
-        .collect();
-    let holder = SendOptions {
-        work: Some(WORK),
-        ..SendOptions::default()
-    };
-    let mut jumped = Ok(());
+        .filter_map(|(kind, process)| Some((kind.name().to_owned(), process?)));
+    let clocks = Clocks::of(second.into_iter().chain(stores));
     let jump = async {
-        sleep(AT_WORK_AFTER).await;
-        control.note(
-            IncidentKind::ClockAhead,
-            "the second instance, Redis and MariaDB",
-            Instant::now(),
-            None,
-        );
-        jumped = all.iter().try_for_each(|clock| clock.run_ahead(JUMP));
+        let subject = "the second instance, Redis and MariaDB";
+        control.note(IncidentKind::ClockAhead, subject, Instant::now(), None);
+        clocks.jump_ahead()
     };
-    hold::with_competitors(control, holder, jump).await?;
-    jumped?;
-    let readings = all.iter().map(|clock| clock.told()).collect::<Result<Vec<_>>>()?;
-    Ok(readings.len() == 3 && readings.iter().all(|reading| *reading > 0))
+    moment::lose_lock(control, moment::UNTIL_WRITE, jump).await?;
+    clocks.prove(control, "jumped ahead")
 }

@@ -1,6 +1,6 @@
-//! The stores carry out every command, and their replies are lost. This begins when a purchase is about to take each of
-//! the steps of its strategy. Then the connections are closed, and others buy. The round counts only if replies were
-//! lost both times.
+//! The stores and lock services carry out every command, and their replies are lost. This begins when a purchase is about
+//! to take each of the steps of its strategy. Then the connections are closed, and others buy. The round counts only if
+//! replies were lost each time, and replies of each of them at least once.
 
 use std::time::{Duration, Instant};
 
@@ -51,18 +51,23 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         let from = Instant::now();
         relays.all().for_each(Relay::lose_replies);
         sleep(LOST_FOR).await;
-        let was_lost = relays.any_affected();
+        let was_lost = relays.prove_affected(control, "lost");
         control.note(IncidentKind::RepliesLost, &relays.names(), from, Some(Instant::now()));
         relays.all().for_each(Relay::pass);
         was_lost
     };
-    let after = every_step::disturb_delayed(control, BOUGHT_AFTER, DELAY, async { Ok(losing().await) }).await?;
-    every_step::send_successors(control, BOUGHT_AFTER).await?;
-    let meanwhile = async {
-        let was_lost = losing().await;
-        every_step::send_others(control, BOUGHT_MEANWHILE, WORK).await?;
-        Ok(was_lost)
-    };
-    let meanwhile = every_step::disturb_delayed(control, BOUGHT_MEANWHILE, DELAY, meanwhile).await?;
-    Ok(has_begun && after && meanwhile)
+    let mut has_struck = has_begun;
+    for batch in every_step::batches(&control.attack.sale.strategy) {
+        let items = batch.nth(BOUGHT_AFTER);
+        has_struck &= every_step::disturb_delayed(control, items, DELAY, async { Ok(losing().await) }).await?;
+        every_step::send_successors(control, items).await?;
+        let items = batch.nth(BOUGHT_MEANWHILE);
+        let meanwhile = async {
+            let was_lost = losing().await;
+            every_step::send_others(control, items, WORK).await?;
+            Ok(was_lost)
+        };
+        has_struck &= every_step::disturb_delayed(control, items, DELAY, meanwhile).await?;
+    }
+    Ok(has_struck && relays.each_is_proven(control))
 }

@@ -9,16 +9,36 @@ mod slow_holder;
 mod paused_holder;
 mod blocked_runtime;
 mod crashed_between;
+mod reconciler_killed;
+mod message_twice;
 mod redis_restart;
 mod redis_restart_aof;
+mod redis_power_loss;
+mod redis_power_loss_synced;
 mod redis_failover;
+mod redis_evicts;
+mod redis_evicts_all;
+mod redis_full;
 mod sql_restart;
+mod sql_power_loss;
+mod sql_power_loss_unsynced;
 mod sql_gone;
+mod sql_failover;
 mod store_silent;
 mod lost_reply;
 mod slow_network;
+mod instance_cut_off;
 mod clock_jump;
+mod clock_back;
+mod redis_restart_clock_back;
 mod session_expiry;
+mod lock_service_restart;
+mod minority_restart;
+mod majority_restart;
+mod minority_clock_jump;
+mod majority_clock_jump;
+mod leader_change;
+mod rolling_replacement;
 mod second_click;
 mod retrying_proxy;
 mod buyer_gone;
@@ -27,6 +47,7 @@ use anyhow::{Result, bail};
 
 use crate::attack::Injection;
 use crate::deployment::requirement::Requirement;
+use crate::phase::Phase;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::text::{MAX_NAME, nearest, one_line};
@@ -45,6 +66,9 @@ pub struct Threat {
     /// Whether the threat can break anything in this strategy, by its family, its stores and its steps. If not, nothing
     /// is played.
     pub is_about: fn(&Strategy) -> bool,
+    /// The phases in which its fault comes to this strategy, each in a round of its own. Without any, there is one round,
+    /// and the threat chooses the moment.
+    pub phases: fn(&Strategy) -> Vec<Phase>,
     /// The instance counts on which it is played, of those that the user asked for.
     pub instances: InstanceCounts,
     /// The load of a round, made from the load that the user asked for.
@@ -82,6 +106,7 @@ impl Threat {
         title: "",
         is_control: false,
         is_about: |_| true,
+        phases: |_| Vec::new(),
         instances: InstanceCounts::SmallestOfSeveral,
         load: |asked, _| asked,
         mostly_waits: false,

@@ -1,24 +1,29 @@
 //! Redis is killed (SIGKILL) while a purchase is at work, and started again with all its data. For this round it writes
-//! every change to disk before it answers (`appendonly yes`, `appendfsync always`), so stock, orders and locks are
-//! there. The round counts only if something was sold before the kill and Redis wrote to disk.
+//! every change to its file before it answers (`appendonly yes`, `appendfsync always`), so stock, orders and locks are
+//! there. A kill shows that a mechanism survives a restart. It does not show what is on disk: the kernel keeps what was
+//! written, so with `appendfsync no` the file would be whole as well. `redis-power-loss` and `redis-power-loss-synced` show
+//! that. The round counts only if something was sold before the kill, Redis kept its file, and the trace shows that the
+//! purchase held its lock then.
 
 use anyhow::Result;
-use stack::ServerKind;
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
     name: "redis-restart-aof",
     title: "Redis restarts from its AOF",
     mostly_waits: true,
-    is_about: |strategy| servers(strategy).contains(&ServerKind::Redis),
+    is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
+    phases: |strategy| Phase::of_kept_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServerKind::Redis)],
+    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,

@@ -53,6 +53,13 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     };
     let is_lost = timeout(FIRST_WITHIN, one_is_lost).await.is_ok();
     sleep(LOST_FOR).await;
+    if is_lost {
+        let lost = first.affected();
+        control.prove(
+            "app-1",
+            format!("{lost} messages of its responses were lost on the way to the proxy"),
+        );
+    }
     first.pass();
     Ok(is_lost)
 }

@@ -38,7 +38,14 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let places = places(&control.attack.sale.load);
     control.release_buyers();
     let pairs = try_join_all(places.into_iter().map(|place| control.send(place, twice.clone()))).await?;
-    Ok(pairs.into_iter().flatten().any(|pair| overlaps_elsewhere(&pair)))
+    let overlapping = pairs.iter().flatten().filter(|pair| overlaps_elsewhere(pair)).count();
+    if overlapping > 0 {
+        control.prove(
+            "app",
+            format!("two instances worked at once on each of {overlapping} purchases"),
+        );
+    }
+    Ok(overlapping > 0)
 }
 
 fn overlaps_elsewhere(ResponsePair { response, copy }: &ResponsePair) -> bool {

@@ -6,12 +6,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use stack::ServerKind;
+use stack::ServiceKind;
 use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
-use crate::deployment::requirement::Requirement;
+use crate::deployment::requirement::{Requirement, lock_servers};
 use crate::faults::{hold, relays};
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
@@ -51,7 +51,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
             relay.silence();
         }
         sleep(SILENT_FOR).await;
-        was_silent = relays.any_affected();
+        was_silent = relays.prove_affected(control, "held back");
         for relay in relays.all() {
             relay.pass();
         }
@@ -63,10 +63,8 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 }
 
 /// Returns the lock services that the strategy uses.
-fn lock_services(strategy: &Strategy) -> Vec<ServerKind> {
-    let services = [(ServerKind::ZooKeeper, "zookeeper"), (ServerKind::Etcd, "etcd")];
-    let used = services
-        .into_iter()
-        .filter(|(_, name)| strategy.needs.iter().any(|need| need == name));
-    used.map(|(kind, _)| kind).collect()
+fn lock_services(strategy: &Strategy) -> Vec<ServiceKind> {
+    let mut services = lock_servers(strategy);
+    services.retain(|kind| matches!(kind, ServiceKind::ZooKeeper | ServiceKind::Etcd));
+    services
 }

@@ -1,5 +1,6 @@
-//! Every message between an instance and its stores takes 5 ms longer, so a round trip takes 10 ms longer. This lasts
-//! until the first wave has its responses. The round counts only if a message was delayed.
+//! Every message between an instance and its stores and lock services takes 5 ms longer, so a round trip takes 10 ms
+//! longer. This lasts until the first wave has its responses. The round counts only if messages of each of them were
+//! delayed.
 
 use std::time::Duration;
 
@@ -33,5 +34,6 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         }
     }
     control.release_until_sales(usize::MAX).await;
-    Ok(relays.any_affected())
+    relays.prove_affected(control, "delayed");
+    Ok(relays.each_is_proven(control))
 }

@@ -1,18 +1,17 @@
-//! MariaDB closes every connection of the shop (KILL) and accepts new ones. This happens when a purchase is about to
-//! take each of the steps of its strategy, and when it has taken the step but has no reply yet. Uncommitted changes are
-//! lost, and so is every lock that a connection held. Others buy before the purchase goes on. The round counts only if
-//! connections were closed each time.
+//! Each MariaDB of the strategy, one after the other, closes every connection of the shop (KILL) and accepts new ones.
+//! This happens when a purchase is about to take each of the steps of its strategy, and when it has taken the step but
+//! has no reply yet. Uncommitted changes are lost, and so is every lock that a connection held. Others buy before the
+//! purchase goes on. The round counts only if connections were closed each time.
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
-use sqlx::{ConnectOptions, Connection, query_scalar, raw_sql};
-use stack::ServerKind;
+use sqlx::{ConnectOptions, query_scalar, raw_sql};
+use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
-use crate::deployment::requirement::servers;
 use crate::faults::closed_connections::CloseConnections;
 use crate::faults::{closed_connections, every_step, restart};
 use crate::shop::catalogue::Strategy;
@@ -34,7 +33,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     is_about,
     load: closed_connections::load,
-    requires: |_| closed_connections::requirements(),
+    requires: closed_connections::requirements,
     injection: Some(Injection {
         places: every_step::places,
         explains: ExplainedUnknowns::All,
@@ -48,8 +47,9 @@ pub(super) const THREAT: Threat = Threat {
 fn is_about(strategy: &Strategy) -> bool {
     let stores = strategy.store;
     let is_session_lock = strategy.family() == "session-lock";
-    [stores.stock, stores.orders].contains(&"sql")
-        || is_session_lock && servers(strategy).contains(&ServerKind::MariaDb)
+    let holds_sales = |kind: ServiceKind| [stores.stock, stores.orders].contains(&kind.name());
+    let databases = closed_connections::databases(strategy);
+    databases.iter().any(|kind| is_session_lock || holds_sales(*kind))
 }
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
@@ -59,24 +59,38 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         .shop
         .local_processes()
         .context("the shop was not started here")?;
-    let options: MySqlConnectOptions = local_processes.stores.sql_url().parse()?;
-    // On a busy machine connecting may take as long as the purchases, so it happens before.
-    let mut killer = Killer(options.connect().await?);
-    let has_struck = closed_connections::at_every_step(control, &mut killer).await?;
-    killer.0.close().await?;
+    let mut killers: Vec<Box<dyn CloseConnections>> = Vec::new();
+    for kind in closed_connections::databases(&control.attack.sale.strategy) {
+        let url = local_processes.stores.url(kind).context("a MariaDB has no URL")?;
+        let options: MySqlConnectOptions = url.parse()?;
+        // On a busy machine connecting may take as long as the purchases, so it happens before.
+        let connection = options.connect().await?;
+        killers.push(Box::new(Killer { connection, kind }));
+    }
+    let has_struck = closed_connections::at_every_step(control, &mut killers).await?;
     Ok(has_begun && has_struck)
 }
 
 /// A connection that closes all others.
-struct Killer(MySqlConnection);
+struct Killer {
+    connection: MySqlConnection,
+    kind: ServiceKind,
+}
 
 #[async_trait]
 impl CloseConnections for Killer {
-    async fn close_all(&mut self, _: &AttackControl<'_>) -> Result<bool> {
-        raw_sql(KILL_ALL).execute(&mut self.0).await?;
+    fn server(&self) -> ServiceKind {
+        self.kind
+    }
+
+    async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool> {
+        raw_sql(KILL_ALL).execute(&mut self.connection).await?;
         let killed: i64 = query_scalar("select cast(@killed as signed)")
-            .fetch_one(&mut self.0)
+            .fetch_one(&mut self.connection)
             .await?;
+        if killed > 0 {
+            control.prove(self.kind.name(), format!("it closed {killed} connections"));
+        }
         Ok(killed > 0)
     }
 }

@@ -1,7 +1,7 @@
-//! No message passes between the instances and their stores, in either direction, for longer than every timeout. This
-//! begins when a purchase is about to take each of the steps of its strategy. Then one instance after the other is
-//! connected again, on the same connections: old messages of the first instance arrive late, while others buy at the
-//! second one. The round counts only if messages were held back.
+//! No message passes between the instances and their stores and lock services, in either direction, for longer than every
+//! timeout. This begins when a purchase is about to take each of the steps of its strategy. Then one instance after the
+//! other is connected again, on the same connections: old messages of the first instance arrive late, while others buy at
+//! the second one. The round counts only if messages of each store and service were held back.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
+use crate::faults::every_step::Batch;
 use crate::faults::{every_step, relays, restart};
 use crate::trace::IncidentKind;
 
@@ -61,14 +62,24 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let has_begun = restart::play_first_wave(control).await;
+    let mut has_struck = restart::play_first_wave(control).await;
+    for batch in every_step::batches(&control.attack.sale.strategy) {
+        has_struck &= silence_at(control, batch).await?;
+    }
+    Ok(has_struck && relays::of_strategy(control)?.each_is_proven(control))
+}
+
+/// Silences everything once, when purchases are about to take the steps of the batch. Returns whether a message was held
+/// back.
+async fn silence_at(control: &AttackControl<'_>, batch: Batch) -> Result<bool> {
+    let (bought_after, bought_meanwhile) = (batch.nth(BOUGHT_AFTER), batch.nth(BOUGHT_MEANWHILE));
     let locks = relays::of_servers(control, lock_servers(&control.attack.sale.strategy))?;
     let relays = relays::of_strategy(control)?;
     let silence = async {
         let silenced = Instant::now();
         relays.all().for_each(Relay::silence);
         sleep(SILENT_FOR).await;
-        let was_silent = relays.any_affected();
+        let was_silent = relays.prove_affected(control, "held back");
         relays.of_other_instances().for_each(Relay::pass);
         control.note(IncidentKind::Silent, &relays.names(), silenced, Some(Instant::now()));
         sleep(FIRST_SILENT_LONGER_BY).await;
@@ -81,15 +92,15 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
             relays.all().for_each(Relay::pass);
             anyhow::Ok(())
         };
-        tokio::try_join!(every_step::send_others(control, BOUGHT_MEANWHILE, WORK), back)?;
+        tokio::try_join!(every_step::send_others(control, bought_meanwhile, WORK), back)?;
         Ok(was_silent)
     };
     let after = async {
         sleep(HEAD_START).await;
-        every_step::delay_purchases(control, BOUGHT_AFTER, DELAY).await
+        every_step::delay_purchases(control, bought_after, DELAY).await
     };
-    let meanwhile = every_step::disturb_delayed(control, BOUGHT_MEANWHILE, DELAY, silence);
+    let meanwhile = every_step::disturb_delayed(control, bought_meanwhile, DELAY, silence);
     let (was_silent, ()) = tokio::try_join!(meanwhile, after)?;
-    every_step::send_successors(control, BOUGHT_AFTER).await?;
-    Ok(has_begun && was_silent)
+    every_step::send_successors(control, bought_after).await?;
+    Ok(was_silent)
 }

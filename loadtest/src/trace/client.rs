@@ -36,15 +36,20 @@ pub struct SaleTrace {
 }
 
 impl SaleTrace {
-    /// Asks every instance to write a trace. `admins` are the base URLs of the admin listeners. Returns `None` where
-    /// one instance writes no traces.
-    pub async fn begin(client: ShopClient, admins: Vec<String>, instances: usize, item: &str) -> Option<Self> {
+    /// Returns the trace that these instances write already.
+    pub fn begun(client: ShopClient, admins: Vec<String>, instances: usize, item: &str) -> Self {
         let urls = admins.into_iter().map(|admin| format!("{admin}/sales/{item}/trace"));
-        let mut begun = Self {
+        Self {
             client,
             urls: urls.collect(),
             instances,
-        };
+        }
+    }
+
+    /// Asks every instance to write a trace. `admins` are the base URLs of the admin listeners. Returns `None` where
+    /// one instance writes no traces.
+    pub async fn begin(client: ShopClient, admins: Vec<String>, instances: usize, item: &str) -> Option<Self> {
+        let mut begun = Self::begun(client, admins, instances, item);
         let responses = begun.ask_all(Method::PUT).await;
         let is_refused = responses.iter().flatten().any(|status| !status.is_success());
         // One name may stand for several addresses, and some of them may have no listener.
@@ -60,8 +65,14 @@ impl SaleTrace {
     /// Reads the trace of every instance and deletes it there. Returns `None` when one trace is missing, is not whole
     /// or cannot be read.
     pub async fn collect(self) -> Option<Trace> {
-        let read = join_all(self.urls.iter().map(|url| self.read(url))).await;
+        let trace = self.look().await;
         self.end().await;
+        trace
+    }
+
+    /// Reads the trace of every instance so far. Returns `None` for the same reasons.
+    pub async fn look(&self) -> Option<Trace> {
+        let read = join_all(self.urls.iter().map(|url| self.read(url))).await;
         // Two addresses may be one instance.
         let named = read.into_iter().flatten().map(|trace| (trace.instance.clone(), trace));
         let traces: BTreeMap<String, InstanceTrace> = named.collect();

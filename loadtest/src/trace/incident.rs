@@ -19,10 +19,16 @@ pub enum IncidentKind {
     Restarted,
     /// A store that keeps no data on disk was killed and started again.
     RestartedEmpty,
+    /// A store was killed and started again with the data that it had synced to its disk.
+    PowerLost,
     /// A replica was cut off from its store.
     CutOff,
     /// A store was killed, and the replica that had been cut off took its place.
     FailedOver,
+    /// A store evicted keys to make room for others.
+    Evicted,
+    /// A store refused writes, for lack of memory.
+    OutOfMemory,
     /// A store ended all its connections.
     HungUp,
     /// Nothing arrived at a store, or from it.
@@ -31,6 +37,10 @@ pub enum IncidentKind {
     RepliesLost,
     /// Clocks jumped ahead by more than a lease.
     ClockAhead,
+    /// Clocks stepped back by more than a lease.
+    ClockBack,
+    /// An instance was asked to end, and a new process took its place.
+    Replaced,
     /// The lease of a purchase's lock ended, and the purchase went on.
     LeaseEnded,
 }

@@ -1,13 +1,15 @@
 //! The trace of a sale: the steps of each purchase, collected from every instance.
 //!
 //! A trace is optional: a shop without traces gets a verdict, too. A trace never decides the verdict: two purchases may
-//! have held one lock, and the store may have refused one of their writes.
+//! have held one lock, and the store may have refused one of their writes. It can only show that a round proves nothing,
+//! because a fault met the holder of a lock at another moment than the one that is tried.
 
 mod client;
 mod event;
 mod hold_span;
 mod incident;
 mod lease;
+mod loss;
 mod overlap;
 mod place_incidents;
 mod purchase;
@@ -18,6 +20,8 @@ pub use crate::audit::Overlap;
 pub use client::SaleTrace;
 pub use event::{Event, InstanceTrace, Role};
 pub use incident::{Incident, IncidentKind, PlacedIncident};
+pub use loss::Loss;
+pub(crate) use place_incidents::now_ns;
 pub use purchase::{End, Step, Trace, TracedPurchase};
 pub use story::{Story, StoryEvent, StoryPurchase, StoryStep};
 pub use waits::Waits;

@@ -61,14 +61,19 @@ impl Trace {
     }
 }
 
+/// Returns the time by the clock that all processes of this host share, in nanoseconds.
+pub(crate) fn now_ns() -> u64 {
+    Clock::now().at_ns
+}
+
 /// The clock that all processes of this host share, at one moment.
-struct Clock {
+pub(super) struct Clock {
     at: Instant,
     at_ns: u64,
 }
 
 impl Clock {
-    fn now() -> Self {
+    pub(super) fn now() -> Self {
         let at_ns = clock_gettime(ClockId::CLOCK_MONOTONIC)
             .map(Duration::from)
             .map(ns)
@@ -79,7 +84,7 @@ impl Clock {
         }
     }
 
-    fn ns(&self, at: Instant) -> u64 {
+    pub(super) fn ns(&self, at: Instant) -> u64 {
         let (later, sooner) = (
             at.saturating_duration_since(self.at),
             self.at.saturating_duration_since(at),

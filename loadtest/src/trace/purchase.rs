@@ -17,6 +17,8 @@ const RENEWAL: &str = "renewal";
 pub struct Trace {
     /// Every delivery of a purchase that an instance carried out, in the order of their begin.
     pub purchases: Vec<TracedPurchase>,
+    /// The renewals that a task makes for all locks of its instance, with the name of the instance.
+    pub shared_renewals: Vec<(String, Step)>,
     /// The incidents that could be placed on the clock of the steps.
     pub incidents: Vec<PlacedIncident>,
     /// The lease of every lock that is not renewed, where the shop says so.
@@ -70,13 +72,28 @@ impl Trace {
         if !is_shared || clock.is_none() && instances.len() > 1 {
             return None;
         }
+        let shared_renewals = instances.iter().flat_map(shared_renewals).collect();
         let mut purchases: Vec<TracedPurchase> = instances.into_iter().flat_map(purchases).collect();
         purchases.sort_by_key(TracedPurchase::began_ns);
         Some(Self {
             purchases,
+            shared_renewals,
             ..Self::default()
         })
     }
+}
+
+/// Returns the renewals at one instance that are no purchase's own.
+fn shared_renewals(instance: &InstanceTrace) -> Vec<(String, Step)> {
+    let is_shared = |event: &&Event| event.role == Some(Role::Renew) && event.buyer.is_none();
+    let mut steps = Vec::new();
+    for event in instance.events.iter().filter(is_shared) {
+        add(&mut steps, event.clone());
+    }
+    steps
+        .into_iter()
+        .map(|step| (instance.instance.clone(), step))
+        .collect()
 }
 
 /// Returns the purchases of one instance.

@@ -164,6 +164,7 @@ impl Coordinator {
             responses,
             observations: Vec::new(),
             fault: None,
+            struck: Vec::new(),
             incidents: Vec::new(),
         })
     }

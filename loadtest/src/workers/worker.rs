@@ -109,5 +109,6 @@ async fn attack(assignment: Assignment) -> Result<Attack> {
         sale: sale_set,
         one_at_a_time: false,
         injection: None,
+        phase: None,
     })
 }

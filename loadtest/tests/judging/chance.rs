@@ -26,6 +26,13 @@ fn apart(fixture: &mut Fixture) {
 fn a_round_is_played_again_only_if_every_reason_is_chance() {
     let rows: &[Row] = &[
         ("the fault missed", true, missed),
+        ("the fault came at another moment", true, |s| {
+            s.struck();
+            let Some(FaultSeen::Struck { mistimed, .. }) = &mut s.expected.fault else {
+                return;
+            };
+            *mistimed = Some("the purchase did not hold its lock");
+        }),
         ("no two purchases met", true, apart),
         ("an instance was left out", true, |s| {
             s.responses.attack[1].instance = Some("a".to_owned());

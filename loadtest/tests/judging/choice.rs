@@ -32,11 +32,11 @@ fn conclusion(rounds: Vec<RoundResult>, strategy: &str, threat: &str) -> Conclus
 }
 
 #[test]
-fn a_failure_is_a_loss_of_data_only_where_the_store_of_the_stock_forgot_as_many_units() {
+fn a_failure_is_a_loss_of_data_only_where_a_store_of_the_sale_forgot_as_many_units() {
     use Finding::{Drift, Lost, Oversold, Stuck, Unreadable};
     const OWN: Conclusion = Conclusion::Fails(Finding::Oversold);
     type Row = (&'static str, &'static str, &'static [(Finding, i64)], Conclusion);
-    let table: [Row; 9] = [
+    let table: [Row; 12] = [
         // One order was forgotten, and its unit was sold again.
         (
             "lua@redis",
@@ -81,6 +81,21 @@ fn a_failure_is_a_loss_of_data_only_where_the_store_of_the_stock_forgot_as_many_
             &[(Oversold, 2), (Drift, -2)],
             OWN,
         ),
+        // The orders were forgotten, and the stock was not.
+        (
+            "outbox@redis+sql",
+            "sql-failover",
+            &[(Lost, 1), (Drift, 1)],
+            Conclusion::DataLoss,
+        ),
+        (
+            "conditional@sql",
+            "sql-failover",
+            &[(Oversold, 1), (Lost, 1)],
+            Conclusion::DataLoss,
+        ),
+        // Only the lock lay there.
+        ("lock-table@redis", "sql-failover", &[(Oversold, 1), (Drift, -1)], OWN),
     ];
     for (strategy, threat, findings, expected) in table {
         let rounds = vec![
@@ -203,7 +218,10 @@ fn a_run_answers_only_what_it_tried() {
 
 #[test]
 fn a_word_means_threats_and_a_wrong_one_is_answered_with_the_nearest() {
-    assert_eq!(threats_of("crash").unwrap(), ["crashed-holder", "crashed-between"]);
+    assert_eq!(
+        threats_of("crash").unwrap(),
+        ["crashed-holder", "crashed-between", "reconciler-killed"]
+    );
     assert_eq!(threats_of("slow-holder").unwrap(), ["slow-holder"]);
     assert_eq!(threats_of("all").unwrap().len(), threats::names().len() - 1);
     let error = threats_of("crahs").unwrap_err().to_string();

@@ -164,6 +164,7 @@ impl Fixture {
         self.expected.fault = Some(FaultSeen::Struck {
             healed,
             explains: ExplainedUnknowns::All,
+            mistimed: None,
         });
         let responses = &mut self.responses;
         let responses = responses

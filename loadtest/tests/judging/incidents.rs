@@ -152,20 +152,22 @@ fn an_incident_is_placed_between_the_steps_that_leave_room_for_it_and_by_no_othe
     );
 }
 
-const KINDS: [IncidentKind; 13] = [
+const KINDS: [IncidentKind; 15] = [
     IncidentKind::Paused,
     IncidentKind::Blocked,
     IncidentKind::Killed,
     IncidentKind::Restarted,
     IncidentKind::RestartedEmpty,
+    IncidentKind::PowerLost,
     IncidentKind::CutOff,
     IncidentKind::FailedOver,
+    IncidentKind::Evicted,
+    IncidentKind::OutOfMemory,
     IncidentKind::HungUp,
     IncidentKind::Silent,
     IncidentKind::RepliesLost,
     IncidentKind::ClockAhead,
     IncidentKind::LeaseEnded,
-    IncidentKind::Paused,
 ];
 
 #[test]

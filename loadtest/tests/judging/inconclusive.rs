@@ -45,6 +45,9 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             inconclusive("the fault missed", "the fault never struck", |s| {
                 s.expected.fault = Some(FaultSeen::Missed);
             }),
+            inconclusive("a fault without a proof", "nothing proves that the fault struck", |s| {
+                s.expected.fault = Some(FaultSeen::Unproven);
+            }),
             holds("the fault struck", |s| {
                 s.say(3, ResponseKind::Unknown);
                 s.struck();
@@ -103,6 +106,7 @@ fn a_round_that_proves_nothing_is_inconclusive() {
                     s.expected.fault = Some(FaultSeen::Struck {
                         healed,
                         explains: ExplainedUnknowns::All,
+                        mistimed: None,
                     });
                     let after = s.later(4, ResponseKind::SoldOut, None, 3);
                     s.responses.attack.push(after);

@@ -27,6 +27,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         strategy: strategy.to_owned(),
         family: None,
         threat: threat.to_owned(),
+        phase: None,
         instances,
         buyers: 8,
         stock: 12,
@@ -59,6 +60,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         jain: None,
         story: None,
         reconciled: None,
+        struck: Vec::new(),
         skipped: None,
         inconclusive: None,
         inconclusive_before: Vec::new(),
@@ -92,13 +94,10 @@ pub fn run(rounds: Vec<RoundResult>) -> RunResult {
 /// Rounds as designed, a broken claim (`!!`), an inconclusive round (`??`) and a skipped one.
 fn every_kind() -> RunResult {
     let mut honest = round("lua@redis", "second-instance", 2);
-    honest.sales_per_s = 300.4;
+    (honest.sales_per_s, honest.family) = (300.4, Some("atomic".to_owned()));
     let mut slower = honest.clone();
     (slower.repeat, slower.sales_per_s) = (2, 200.0);
     slower.inconclusive_before = vec!["no two purchases ever met".to_owned()];
-    for round in [&mut honest, &mut slower] {
-        round.family = Some("atomic".to_owned());
-    }
     let mut naive = round("none@sql", "second-instance", 2);
     (naive.claimed, naive.verdict) = (false, Verdict::Violated);
     naive.told = BTreeMap::from([(ResponseKind::Sold, 24)]);

@@ -4,6 +4,7 @@ use std::fs;
 
 use jsonschema::Validator;
 use loadtest::audit::Finding;
+use loadtest::phase::Phase;
 use loadtest::plan::soak::Soak;
 use loadtest::plan::{Wanted, rounds};
 use loadtest::report;
@@ -100,6 +101,14 @@ fn every_finding_is_in_the_schema_and_explained_in_the_contract_and_the_page_of_
 }
 
 #[test]
+fn the_schema_names_every_phase() {
+    let text = fs::read_to_string(root().join("docs/result.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let named = schema.pointer("/$defs/round/properties/phase/enum").unwrap();
+    assert_eq!(named, &serde_json::to_value(Phase::ALL).unwrap());
+}
+
+#[test]
 fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
     let schema = schema();
     let good: Value = serde_json::from_str(include_str!("good.json")).unwrap();
@@ -114,6 +123,7 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/environment/hostname", json!("example")),
         ("/rounds/0/verdict", json!("passed")),
         ("/rounds/0/strategy", json!("lua|redis")),
+        ("/rounds/0/phase", json!("before-lunch")),
         ("/rounds/0/buyers", json!(0)),
         ("/rounds/0/items", json!(0)),
         ("/rounds/0/told/sold", json!(1.5)),

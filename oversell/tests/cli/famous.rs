@@ -6,8 +6,11 @@ use serde_json::Value;
 
 use crate::harness::{output, stderr};
 
+/// How often a trial is played until it decides everything.
+const TRIES: usize = 3;
+
 /// Threats, the strategies that are tried under them, and those that fail; all others hold.
-const FAMOUS: [(&str, &str, &str); 13] = [
+const FAMOUS: [(&str, &str, &str); 27] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -31,7 +34,7 @@ const FAMOUS: [(&str, &str, &str); 13] = [
     (
         "redis-restart",
         "lua@redis,token@sql,fenced@sql,watchdog@sql",
-        "lua@redis,token@sql",
+        "lua@redis,token@sql,watchdog@sql",
     ),
     (
         "sql-restart",
@@ -54,9 +57,59 @@ const FAMOUS: [(&str, &str, &str); 13] = [
         "getset-time@redis,token@redis,fenced@redis,lua@redis,conditional@sql",
         "getset-time@redis,token@redis",
     ),
-    ("session-expiry", "zookeeper@redis,etcd@redis", ""),
+    (
+        "session-expiry",
+        "zookeeper@redis,etcd@redis,zookeeper-checked@sql,etcd-checked@sql",
+        "zookeeper@redis,etcd@redis",
+    ),
+    (
+        "redis-evicts",
+        "token@sql,redlock@redis,setnx@sql,fenced@sql,lua@redis",
+        "token@sql,redlock@redis",
+    ),
+    (
+        "redis-evicts-all",
+        "lua@redis,token@sql,fenced@sql",
+        "lua@redis,token@sql",
+    ),
+    ("redis-full", "lua@redis,setnx@sql,fenced@sql,tcc@redis+sql", ""),
+    (
+        "sql-failover",
+        "conditional@sql,outbox@redis+sql,two-phase@sql+sql,named-lock@redis",
+        "conditional@sql,outbox@redis+sql,two-phase@sql+sql,named-lock@redis",
+    ),
+    (
+        "reconciler-killed",
+        "tcc@redis+sql,saga@redis+sql,two-phase@sql+sql,three-phase@sql+sql",
+        "three-phase@sql+sql",
+    ),
+    ("message-twice", "outbox@redis+sql", ""),
+    ("lock-service-restart", "redlock@sql,zookeeper@redis", "redlock@sql"),
     ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
+    (
+        "instance-cut-off",
+        "token@sql,watchdog@sql,fenced@sql,baton@sql",
+        "token@sql,watchdog@sql",
+    ),
+    ("minority-restart,minority-clock-jump", "redlock@sql", ""),
+    ("majority-restart,majority-clock-jump", "redlock@sql", "redlock@sql"),
+    ("leader-change", "zookeeper@sql,etcd@sql", ""),
+    (
+        "clock-back",
+        "getset-time@sql,token@sql,fenced@sql,conditional@sql",
+        "getset-time@sql",
+    ),
+    (
+        "redis-restart-clock-back",
+        "token@sql,fenced@sql,baton@sql",
+        "token@sql,fenced@sql,baton@sql",
+    ),
+    (
+        "rolling-replacement",
+        "lua@redis,conditional@sql,watchdog@sql,outbox@redis+sql,mutex@sql",
+        "mutex@sql",
+    ),
 ];
 
 /// Returns the strategies of the rounds with that verdict.
@@ -66,24 +119,28 @@ fn of<'a>(run: &'a Value, verdict: &str) -> BTreeSet<&'a str> {
     those.map(|round| round["strategy"].as_str().unwrap()).collect()
 }
 
+/// Plays these strategies under these threats, again where a round decided nothing: on a busy machine a fault may miss its
+/// moment.
+fn played(threat: &str, strategies: &str) -> (Value, Option<i32>) {
+    let play = || {
+        let results = tempfile::tempdir().unwrap();
+        let folder = results.path().to_str().unwrap();
+        let trial = ["run", "--results", folder, "--strategy", strategies, "--threat", threat];
+        let ran = output(&[&trial[..], &["--instances", "2", "--repeat", "2", "--json"]].concat());
+        let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{threat}: {}", stderr(&ran)));
+        (run, ran.status.code())
+    };
+    let decides = |(run, _): &(Value, _)| of(run, "inconclusive").is_empty();
+    (1..TRIES).map(|_| play()).find(decides).unwrap_or_else(play)
+}
+
 #[test]
 fn who_falls_to_which_fault_is_as_the_literature_has_it() {
     for (threat, strategies, fallen) in FAMOUS {
-        let results = tempfile::tempdir().unwrap();
-        let folder = results.path().to_str().unwrap();
-        let on = ["--instances", "2", "--repeat", "2", "--json"];
-        let ran = output(
-            &[
-                &["run", "--results", folder, "--strategy", strategies, "--threat", threat],
-                &on[..],
-            ]
-            .concat(),
-        );
-        let run = serde_json::from_slice(&ran.stdout);
-        let run: Value = run.unwrap_or_else(|_| panic!("{threat}: {}", stderr(&ran)));
+        let (run, status) = played(threat, strategies);
         let expected: BTreeSet<_> = fallen.split(',').filter(|name| !name.is_empty()).collect();
         assert_eq!(of(&run, "violated"), expected, "{threat}");
         assert_eq!(of(&run, "inconclusive"), BTreeSet::new(), "{threat}");
-        assert_eq!(ran.status.code(), Some(0), "{threat}: {}", stderr(&ran));
+        assert_eq!(status, Some(0), "{threat}");
     }
 }

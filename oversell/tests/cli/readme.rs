@@ -15,7 +15,7 @@ const SMALL: &str = "--repeat 1 --buyers 8 --requests 16 --stock 8 --work-ms 1 -
 /// The same for a soak, whose rounds have a load of their own.
 const FEW: &str = "--strategy lua@redis,decr-undo@redis --threat crowd,second-instance --quiet";
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 

@@ -1,5 +1,6 @@
-// A library to preload: the clock of the process runs ahead by the nanoseconds in the file that OVERSELL_CLOCK names.
-// The file holds two numbers of 64 bits: how far ahead, and how often a time that was ahead was returned.
+// A library to preload: the clock of the process is off by the nanoseconds in the file that OVERSELL_CLOCK names. A positive
+// number is ahead of the real time, a negative one behind it. The file holds two numbers of 64 bits: this offset, and how
+// often the time was told. A change of the offset while the process runs is a step of its clock, in either direction.
 // The library allocates nothing, because allocators ask for the time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +18,7 @@
 // Later than any time since a machine was started, earlier than any date.
 #define FIRST_DATE 1000000000LL
 
-static struct { volatile int64_t ahead_ns; volatile uint64_t told; } *file;
+static struct { volatile int64_t offset_ns; volatile uint64_t told; } *file;
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
 static int (*real_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 
@@ -40,10 +41,9 @@ static void add(struct timespec *time, int64_t ns) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int failed = real_clock_gettime ? real_clock_gettime(clock, time) : (int)syscall(SYS_clock_gettime, clock, time);
-    int64_t ahead_ns = file ? file->ahead_ns : 0;
-    if (!failed && ahead_ns && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+    if (!failed && file && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+        add(time, file->offset_ns);
         __atomic_add_fetch(&file->told, 1, __ATOMIC_RELAXED);
-        add(time, ahead_ns);
     }
     return failed;
 }
@@ -72,6 +72,6 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
         real_timedwait = found ? found : dlsym(RTLD_NEXT, "pthread_cond_timedwait");
     }
     struct timespec due = *until;
-    if (file && due.tv_sec >= FIRST_DATE) add(&due, -file->ahead_ns);
+    if (file && due.tv_sec >= FIRST_DATE) add(&due, -file->offset_ns);
     return real_timedwait(condition, mutex, &due);
 }

@@ -1,8 +1,8 @@
-//! The clock of a process, which can be made to run ahead of all others on this machine.
+//! The clock of a process, which can step ahead of all others on this machine, or behind them.
 //!
 //! A preloaded library answers when the process asks for the time: it adds the number in a file to the real time. libfaketime
 //! does the same, but cannot be loaded into a Redis with jemalloc, which asks for the time before libfaketime is set up.
-//! `CLOCK_MONOTONIC` stays as it is.
+//! `CLOCK_MONOTONIC` stays as it is: no step of a clock changes it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -15,8 +15,8 @@ use anyhow::{Context, Result};
 /// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/clock.so"));
 
-/// Offsets in the file: nanoseconds ahead, and how often a time that was ahead was returned.
-const AHEAD: u64 = 0;
+/// Places in the file: the nanoseconds that the clock is ahead, and how often it told the time.
+const OFFSET: u64 = 0;
 const TOLD: u64 = 8;
 
 /// A clock for one process, or for several in turn.
@@ -59,15 +59,22 @@ impl Clock {
         vec![("LD_PRELOAD", &self.0.library), ("OVERSELL_CLOCK", &self.0.path)]
     }
 
-    /// Lets it run further ahead by this much.
+    /// Lets it jump ahead by this much.
     ///
     /// # Errors
     ///
     /// When its file cannot be read or written.
     pub fn run_ahead(&self, by: Duration) -> Result<()> {
-        let ahead = self.read(AHEAD)? + by.as_nanos() as u64;
-        self.write(TOLD, 0)?;
-        self.write(AHEAD, ahead)
+        self.set(self.offset_ns()?.saturating_add(nanoseconds(by)))
+    }
+
+    /// Lets it step back by this much.
+    ///
+    /// # Errors
+    ///
+    /// When its file cannot be read or written.
+    pub fn step_back(&self, by: Duration) -> Result<()> {
+        self.set(self.offset_ns()?.saturating_sub(nanoseconds(by)))
     }
 
     /// Sets it right again.
@@ -76,27 +83,56 @@ impl Clock {
     ///
     /// When its file cannot be written.
     pub fn set_right(&self) -> Result<()> {
-        self.write(AHEAD, 0)
+        self.set(0)
     }
 
-    /// Returns how often a time that was ahead was returned since the last [`Clock::run_ahead`].
+    /// Sets it right if it is behind. If it is ahead, it keeps its time: setting it right would be a step back.
+    ///
+    /// # Errors
+    ///
+    /// When its file cannot be read or written.
+    pub fn catch_up(&self) -> Result<()> {
+        if self.offset_ns()? < 0 {
+            self.set_right()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Returns how often it told the time since the last change.
     ///
     /// # Errors
     ///
     /// When its file cannot be read.
     pub fn told(&self) -> Result<u64> {
-        self.read(TOLD)
+        self.read(TOLD).map(u64::from_ne_bytes)
     }
 
-    fn read(&self, at: u64) -> Result<u64> {
+    /// Returns the nanoseconds that it is ahead; less than 0 if it is behind.
+    fn offset_ns(&self) -> Result<i64> {
+        self.read(OFFSET).map(i64::from_ne_bytes)
+    }
+
+    /// The count begins anew after the change, so that it holds no time that was told before.
+    fn set(&self, offset_ns: i64) -> Result<()> {
+        self.write(OFFSET, offset_ns.to_ne_bytes())?;
+        self.write(TOLD, 0_u64.to_ne_bytes())
+    }
+
+    fn read(&self, at: u64) -> Result<[u8; 8]> {
         let mut number = [0; 8];
         let read = self.0.file.read_exact_at(&mut number, at);
         read.with_context(|| format!("could not read {}", self.0.path.display()))?;
-        Ok(u64::from_ne_bytes(number))
+        Ok(number)
     }
 
-    fn write(&self, at: u64, number: u64) -> Result<()> {
-        let written = self.0.file.write_all_at(&number.to_ne_bytes(), at);
+    fn write(&self, at: u64, number: [u8; 8]) -> Result<()> {
+        let written = self.0.file.write_all_at(&number, at);
         written.with_context(|| format!("could not write {}", self.0.path.display()))
     }
+}
+
+/// A clock that is off by centuries is as far off as it can be.
+fn nanoseconds(duration: Duration) -> i64 {
+    duration.as_nanos().try_into().unwrap_or(i64::MAX)
 }

@@ -6,6 +6,15 @@ use anyhow::Result;
 
 use super::{NAME, Operator, configure, socket, until};
 
+/// Lets it sync its append-only file once in a second, until it starts again.
+///
+/// # Errors
+///
+/// When Redis does not answer.
+pub(crate) fn sync_every_second(folder: &Path) -> Result<()> {
+    Operator::of(&socket(folder, NAME))?.execute("CONFIG", &["SET", "appendfsync", "everysec"])
+}
+
 /// Switches the append-only file on or off and waits until that is done; the data in memory stays. While it is on, every write
 /// is on disk before it is answered. Returns whether it was on.
 ///

@@ -1,7 +1,8 @@
 //! Redis on a private socket, without persistence unless it is switched on.
 
 mod disk;
-mod link;
+mod eviction;
+mod memory_limit;
 mod replica;
 
 use std::fs;
@@ -12,7 +13,9 @@ use std::time::{Duration, Instant};
 use ::redis::{Client, Connection, FromRedisValue, InfoDict, cmd};
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::disk::keep_on_disk;
+pub(crate) use self::disk::{keep_on_disk, sync_every_second};
+pub use self::eviction::Lease;
+pub use self::memory_limit::{AtLimit, MemoryLimit};
 pub use self::replica::{Failover, RedisReplica};
 use crate::address;
 use crate::clock::Clock;
@@ -20,6 +23,7 @@ use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
 use crate::service::Service;
+use crate::unsynced::Unsynced;
 
 /// The name of the store of every shop.
 pub(crate) const NAME: &str = "redis";
@@ -47,7 +51,8 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     let clock = if name == replica::REPLICA { NAME } else { name };
     let launch = Launch::from(program)
         .arg(configuration)
-        .clock(Clock::new(folder, clock)?);
+        .clock(Clock::new(folder, clock)?)
+        .unsynced(Unsynced::new(folder, name, &data)?);
     Service::start(name, launch, Ready::Redis(socket(folder, name)), folder)
 }
 

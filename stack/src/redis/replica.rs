@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::link::Link;
 use super::{LIMIT, NAME, Operator, configure, data, socket, start, until};
+use crate::link::Link;
 use crate::locate::locate;
 use crate::server_kind::ServerKind;
 use crate::service::Service;

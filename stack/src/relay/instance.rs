@@ -1,4 +1,4 @@
-//! The relays of one instance, at most one before each server.
+//! The relays of one instance: for each service at most one before each of its processes.
 
 use std::path::Path;
 
@@ -6,46 +6,53 @@ use anyhow::{Context, Result};
 
 use super::Relay;
 use crate::address;
-use crate::server_kind::ServerKind;
+use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 
-/// One relay for each of the servers named.
-pub(crate) struct InstanceRelays(Vec<(ServerKind, Relay)>);
+/// The relays before each of the services named.
+pub(crate) struct InstanceRelays(Vec<(ServiceKind, Vec<Relay>)>);
 
 impl InstanceRelays {
-    /// Starts a relay for each of the servers, with its socket in `folder`.
+    /// Starts a relay before each process of these services, with its socket in `folder`.
     ///
     /// # Errors
     ///
-    /// When a server was not started here, or a relay cannot listen.
+    /// When a service was not started here, or a relay cannot listen.
     pub(crate) fn start(
-        kinds: &[ServerKind],
-        locations: &[(ServerKind, ServiceLocation)],
+        kinds: &[ServiceKind],
+        locations: &[(ServiceKind, Vec<ServiceLocation>)],
         folder: &Path,
     ) -> Result<InstanceRelays> {
         let relays = kinds.iter().map(|&kind| {
-            let found = locations.iter().find(|(server, _)| *server == kind);
-            let (_, location) =
-                found.with_context(|| format!("no relay can be put before a {kind} that was not started here"))?;
-            Ok((kind, Relay::start(folder, location.clone())?))
+            let found = locations.iter().find(|(service, _)| *service == kind);
+            let (_, locations) =
+                found.with_context(|| format!("no relay can be put before {kind}: it was not started here"))?;
+            let relays = locations.iter().map(|location| Relay::start(folder, location.clone()));
+            Ok((kind, relays.collect::<Result<_>>()?))
         });
         Ok(InstanceRelays(relays.collect::<Result<_>>()?))
     }
 
-    /// Returns the relay before that server.
-    pub(crate) fn before(&self, kind: ServerKind) -> Option<&Relay> {
+    /// Returns the relays before that service, in the order of its processes.
+    pub(crate) fn before(&self, kind: ServiceKind) -> &[Relay] {
         let found = self.0.iter().find(|(before, _)| *before == kind);
-        found.map(|(_, relay)| relay)
+        found.map_or(&[], |(_, relays)| relays)
     }
 
     /// Returns all relays.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
-        self.0.iter().map(|(_, relay)| relay)
+        self.0.iter().flat_map(|(_, relays)| relays)
     }
 
-    /// Returns the URL of each server through its relay.
-    pub(crate) fn urls(&self) -> impl Iterator<Item = (ServerKind, String)> {
-        let urls = self.0.iter();
-        urls.filter_map(|(kind, relay)| Some((*kind, address::of(*kind, relay.at())?)))
+    /// Returns the URLs of each service through its relays, separated by blanks.
+    pub(crate) fn urls(&self) -> impl Iterator<Item = (ServiceKind, String)> {
+        let services = self.0.iter();
+        services.map(|(kind, relays)| {
+            let urls: Vec<_> = relays
+                .iter()
+                .filter_map(|relay| address::of(*kind, relay.at()))
+                .collect();
+            (*kind, urls.join(" "))
+        })
     }
 }

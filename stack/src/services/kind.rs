@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 
 /// A kind of service.
 pub(crate) struct Kind {
-    /// The name by which strategies need it.
-    pub(crate) name: &'static str,
+    /// The service.
+    pub(crate) of: ServiceKind,
     /// Starts it in this folder. The first argument allows the fetch of a missing program.
     pub(crate) start: fn(bool, &Path) -> Result<Running>,
 }

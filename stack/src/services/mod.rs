@@ -15,8 +15,8 @@ const ALL: &[Kind] = &[redis_nodes::KIND, sql_2::KIND, zookeeper::KIND, etcd::KI
 
 /// Returns the kind of that name.
 pub(crate) fn find(name: &str) -> Result<&'static Kind> {
-    let known = || ALL.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
-    let found = ALL.iter().find(|kind| kind.name == name);
+    let known = || ALL.iter().map(|kind| kind.of.name()).collect::<Vec<_>>().join(", ");
+    let found = ALL.iter().find(|kind| kind.of.name() == name);
     found.with_context(|| format!("{name} cannot be started here, only {}", known()))
 }
 
@@ -30,7 +30,7 @@ mod tests {
         let entries = std::fs::read_dir(folder).unwrap();
         let files = entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
         let mut files: Vec<_> = files.filter(|file| !["mod", "kind"].contains(&file.as_str())).collect();
-        let mut listed: Vec<_> = ALL.iter().map(|kind| kind.name.replace('-', "_")).collect();
+        let mut listed: Vec<_> = ALL.iter().map(|kind| kind.of.name().replace('-', "_")).collect();
         files.sort();
         listed.sort();
         assert_eq!(

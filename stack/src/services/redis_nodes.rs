@@ -9,12 +9,13 @@ use crate::address;
 use crate::locate::locate;
 use crate::redis;
 use crate::server_kind::ServerKind;
+use crate::service_kind::ServiceKind;
 
 /// A majority survives the loss of two.
 const NODES: usize = 5;
 
 pub(super) const KIND: Kind = Kind {
-    name: "redis-nodes",
+    of: ServiceKind::RedisNodes,
     start,
 };
 

@@ -9,8 +9,12 @@ use crate::address;
 use crate::locate::locate;
 use crate::mariadb;
 use crate::server_kind::ServerKind;
+use crate::service_kind::ServiceKind;
 
-pub(super) const KIND: Kind = Kind { name: "sql-2", start };
+pub(super) const KIND: Kind = Kind {
+    of: ServiceKind::SecondSql,
+    start,
+};
 
 /// The name of its socket, data folder and log.
 const SERVER: &str = "mariadb-2";

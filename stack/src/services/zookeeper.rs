@@ -1,4 +1,4 @@
-//! One ZooKeeper server on its own.
+//! An ensemble of three ZooKeeper servers.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,29 +13,74 @@ use crate::ports;
 use crate::ready::Ready;
 use crate::server_kind::ServerKind;
 use crate::service::Service;
+use crate::service_kind::ServiceKind;
 
 pub(super) const KIND: Kind = Kind {
-    name: "zookeeper",
+    of: ServiceKind::ZooKeeper,
     start,
 };
 
-/// Makes Java start fast and stay small, and log warnings only, on stderr.
-const JAVA: [&str; 4] = [
-    "-Xmx128m",
+/// A majority survives the loss of one.
+const SERVERS: usize = 3;
+
+/// Makes Java start fast and stay small, and log warnings only, on stderr. Several ensembles run side by side.
+const JAVA: [&str; 8] = [
+    "-Xms8m",
+    "-Xmx48m",
+    "-Xss256k",
+    "-XX:MaxMetaspaceSize=48m",
+    "-XX:ReservedCodeCacheSize=16m",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 ];
 
+/// The ports of one server.
+#[derive(Clone, Copy)]
+struct Ports {
+    client: u16,
+    /// Followers connect to the leader here.
+    peer: u16,
+    election: u16,
+}
+
 fn start(fetch: bool, folder: &Path) -> Result<Running> {
     let program = locate(ServerKind::ZooKeeper, fetch)?;
-    let port = ports::free(1)?[0];
-    let path = folder.join("zookeeper.cfg");
-    let content = folder.join("zookeeper");
-    let lines = [
+    let found = ports::free(3 * SERVERS)?;
+    let all: Vec<Ports> = found
+        .chunks_exact(3)
+        .map(|ports| Ports {
+            client: ports[0],
+            peer: ports[1],
+            election: ports[2],
+        })
+        .collect();
+    let services = (1..).zip(&all).map(|(number, ports)| {
+        let name = format!("zookeeper-{number}");
+        let launch = Launch::from(&program)
+            .args(JAVA)
+            .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
+            .arg(configure(folder, &name, number, &all)?);
+        let ready = Ready::ZooKeeper(SocketAddr::from((Ipv4Addr::LOCALHOST, ports.client)));
+        Service::start(name, launch, ready, folder)
+    });
+    Ok(Running {
+        services: services.collect::<Result<_>>()?,
+        urls: all
+            .iter()
+            .map(|ports| format!("zookeeper://127.0.0.1:{}", ports.client))
+            .collect(),
+    })
+}
+
+/// Writes the configuration of one server and its number in the ensemble. Returns the path of the configuration.
+fn configure(folder: &Path, name: &str, number: usize, all: &[Ports]) -> Result<std::path::PathBuf> {
+    let content = folder.join(name);
+    let path = folder.join(format!("{name}.cfg"));
+    let mut lines = vec![
         format!("dataDir={}", content.display()),
         "clientPortAddress=127.0.0.1".to_owned(),
-        format!("clientPort={port}"),
+        format!("clientPort={}", all[number - 1].client),
         "admin.enableServer=false".to_owned(),
         "4lw.commands.whitelist=srvr,mntr".to_owned(),
         "maxClientCnxns=0".to_owned(),
@@ -43,17 +88,19 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
         "tickTime=100".to_owned(),
         "minSessionTimeout=200".to_owned(),
         "maxSessionTimeout=600000".to_owned(),
-        // Its data is thrown away.
+        // In ticks: ten seconds to join, and two seconds of silence before a follower or its leader is given up.
+        "initLimit=100".to_owned(),
+        "syncLimit=20".to_owned(),
+        // Its data is thrown away at the end. A killed process leaves to the system what it wrote.
         "forceSync=no".to_owned(),
     ];
+    lines.extend((1..).zip(all).map(|(number, ports)| {
+        let Ports { peer, election, .. } = ports;
+        format!("server.{number}=127.0.0.1:{peer}:{election}")
+    }));
+    fs::create_dir_all(&content).with_context(|| format!("could not create {}", content.display()))?;
+    let id = content.join("myid");
+    fs::write(&id, format!("{number}\n")).with_context(|| format!("could not write {}", id.display()))?;
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("could not write {}", path.display()))?;
-    let launch = Launch::from(&program)
-        .args(JAVA)
-        .arg("org.apache.zookeeper.server.ZooKeeperServerMain")
-        .arg(path);
-    let ready = Ready::ZooKeeper(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    Ok(Running {
-        services: vec![Service::start("zookeeper", launch, ready, folder)?],
-        urls: vec![format!("zookeeper://127.0.0.1:{port}")],
-    })
+    Ok(path)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reqwest::{Client, Response, StatusCode};
@@ -24,15 +25,19 @@ const MAX_MESSAGE: usize = 65_536;
 
 pub(super) struct Gateway {
     client: Client,
-    url: String,
+    /// The servers of the cluster: each of them answers every request.
+    urls: Vec<String>,
+    /// The number of the server that is asked, modulo their count.
+    current: AtomicUsize,
 }
 
 impl Gateway {
-    pub(super) fn new(url: &str) -> Result<Self, Error> {
+    pub(super) fn new(urls: &[String]) -> Result<Self, Error> {
         let client = Client::builder().connect_timeout(CONNECT_WITHIN).no_proxy().build();
         Ok(Self {
             client: client.map_err(failed)?,
-            url: url.trim_end_matches('/').to_owned(),
+            urls: urls.iter().map(|url| url.trim_end_matches('/').to_owned()).collect(),
+            current: AtomicUsize::new(0),
         })
     }
 
@@ -51,7 +56,7 @@ impl Gateway {
             }
             Ok(Some(accepted(path, answer)?.json().await.map_err(failed)?))
         };
-        answered(answering).await
+        self.answered(answering).await
     }
 
     /// Opens a watch, and waits until etcd has confirmed it.
@@ -65,16 +70,42 @@ impl Gateway {
             watch.message().await?;
             Ok(watch)
         };
-        answered(answering).await
+        self.answered(answering).await
     }
 
+    /// Sends a request to one server after the other until one accepts the connection: only then is it certain that no
+    /// other server has carried the request out.
     async fn post(&self, path: &str, body: &Value) -> Result<Response, Error> {
-        let request = self.client.post(format!("{}{path}", self.url)).json(body);
-        request.send().await.map_err(|error| {
-            if error.is_connect() {
-                return Error::no_connection(SERVICE, &error);
+        let mut gone = None;
+        for _ in &self.urls {
+            let current = self.current.load(Ordering::Relaxed);
+            let url = &self.urls[current % self.urls.len()];
+            match self.client.post(format!("{url}{path}")).json(body).send().await {
+                Ok(response) => return Ok(response),
+                Err(error) if error.is_connect() => gone = Some(Error::no_connection(SERVICE, &error)),
+                Err(error) => {
+                    self.leave(current);
+                    return Err(failed(error));
+                }
             }
-            failed(error)
+            self.leave(current);
+        }
+        Err(gone.unwrap_or_else(|| unexpected("it has no server")))
+    }
+
+    /// Asks the next server from now on, unless another request has moved on already.
+    fn leave(&self, current: usize) {
+        let next = current.wrapping_add(1);
+        let _ = self
+            .current
+            .compare_exchange(current, next, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    async fn answered<T>(&self, answering: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let asked = self.current.load(Ordering::Relaxed);
+        timeout(ANSWER_WITHIN, answering).await.unwrap_or_else(|_| {
+            self.leave(asked);
+            Err(failed(io::Error::from(io::ErrorKind::TimedOut)))
         })
     }
 }
@@ -113,11 +144,6 @@ impl Watch {
             }
         }
     }
-}
-
-async fn answered<T>(answering: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let late = || Err(failed(io::Error::from(io::ErrorKind::TimedOut)));
-    timeout(ANSWER_WITHIN, answering).await.unwrap_or_else(|_| late())
 }
 
 fn accepted(path: &str, answer: Response) -> Result<Response, Error> {

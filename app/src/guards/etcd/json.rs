@@ -34,6 +34,16 @@ pub(super) struct Range {
 pub(super) struct KeyValue {
     #[serde(deserialize_with = "text")]
     pub(super) key: String,
+    #[serde(default, deserialize_with = "number")]
+    pub(super) create_revision: u64,
+}
+
+/// The response to a deletion.
+#[derive(Deserialize)]
+pub(super) struct Deletion {
+    /// How many keys were there.
+    #[serde(default, deserialize_with = "number")]
+    pub(super) deleted: u64,
 }
 
 #[derive(Deserialize)]

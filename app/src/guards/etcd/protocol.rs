@@ -6,17 +6,18 @@ use serde_json::{Value, json};
 
 use super::SERVICE;
 use super::gateway::{Gateway, Watch};
-use super::json::{LeaseAnswer, Message, Range, Transaction, encoded, end_of_range};
+use super::json::{Deletion, LeaseAnswer, Message, Range, Transaction, encoded, end_of_range};
 use crate::domain::Error;
 use crate::probe::{Command, Probe, Role, Step};
 
-pub(super) const GRANT: Step = Step::command("grant", &["etcd/LeaseGrant"]);
-pub(super) const PUT: Step = Step::command("put", &["etcd/Txn"]).plays(Role::Lock);
-pub(super) const PREDECESSOR: Step = Step::command("predecessor", &["etcd/Range"]);
-pub(super) const WATCH: Step = Step::command("watch", &["etcd/Watch"]);
-pub(super) const CHECK: Step = Step::command("check", &["etcd/Range"]).plays(Role::Lock);
-pub(super) const RENEW: Step = Step::command("renew", &["etcd/LeaseKeepAlive"]).plays(Role::Renew);
-pub(super) const REVOKE: Step = Step::command("revoke", &["etcd/LeaseRevoke"]).plays(Role::Release);
+pub(in crate::guards) const GRANT: Step = Step::command("grant", &["etcd/LeaseGrant"]);
+pub(in crate::guards) const PUT: Step = Step::command("put", &["etcd/Txn"]).plays(Role::Lock);
+pub(in crate::guards) const PREDECESSOR: Step = Step::command("predecessor", &["etcd/Range"]);
+pub(in crate::guards) const WATCH: Step = Step::command("watch", &["etcd/Watch"]);
+pub(in crate::guards) const CHECK: Step = Step::command("check", &["etcd/Range"]).plays(Role::Lock);
+pub(in crate::guards) const IS_OWNER: Step = Step::command("is-owner", &["etcd/Txn"]);
+pub(in crate::guards) const RENEW: Step = Step::command("renew", &["etcd/LeaseKeepAlive"]).plays(Role::Renew);
+pub(in crate::guards) const DELETE: Step = Step::command("delete", &["etcd/DeleteRange"]).plays(Role::Release);
 
 pub(super) struct Protocol(Gateway);
 
@@ -27,7 +28,7 @@ pub(super) struct Granted {
 }
 
 pub(super) struct Put {
-    /// Its create revision.
+    /// The create revision of the key.
     pub(super) revision: u64,
     /// Whether it is the oldest key.
     pub(super) is_first: bool,
@@ -41,12 +42,12 @@ pub(super) struct Before {
 }
 
 impl Protocol {
-    pub(super) fn new(url: &str) -> Result<Self, Error> {
-        Ok(Self(Gateway::new(url)?))
+    pub(super) fn new(urls: &[String]) -> Result<Self, Error> {
+        Ok(Self(Gateway::new(urls)?))
     }
 
     /// Grants a lease of `length`, rounded up to whole seconds.
-    pub(super) async fn grant(&self, length: Duration, key: &str, probe: &Probe) -> Result<Granted, Error> {
+    pub(super) async fn grant(&self, length: Duration, probe: &Probe) -> Result<Granted, Error> {
         let length_s = length.as_secs() + u64::from(length.subsec_nanos() > 0);
         let granted = Command::new(async move {
             let body = json!({ "TTL": length_s.to_string() });
@@ -57,28 +58,26 @@ impl Protocol {
             })
         });
         let words = |granted: &Granted| format!("lease of {} s", granted.length.as_secs());
-        probe.step(&GRANT, &key, granted, words).await
+        probe.step(&GRANT, &SERVICE, granted, words).await
     }
 
-    /// Puts a key that ends with the lease, and reads the oldest key under `prefix`. An existing key is an error.
-    pub(super) async fn put(&self, prefix: &str, key: &str, lease: u64, probe: &Probe) -> Result<Put, Error> {
-        let is_new = json!({ "key": encoded(key), "target": "CREATE", "result": "EQUAL", "create_revision": "0" });
+    /// Puts a key that ends with the lease, unless it is there already, and reads the oldest key under `prefix`. `None`
+    /// when the lease has ended.
+    pub(super) async fn put(&self, prefix: &str, key: &str, lease: u64, probe: &Probe) -> Result<Option<Put>, Error> {
+        let is_new = created_at(key, 0);
         let put = json!({ "request_put": { "key": encoded(key), "lease": lease.to_string() } });
+        let own = json!({ "request_range": { "key": encoded(key) } });
         let oldest = json!({ "request_range": sorted(prefix, "ASCEND") });
-        let body = json!({ "compare": [is_new], "success": [put, oldest] });
+        let body = json!({ "compare": [is_new], "success": [put, oldest], "failure": [own, oldest] });
         let put = Command::new(async move {
-            let answer: Transaction = self.0.ask("/v3/kv/txn", &body).await?;
-            if !answer.succeeded {
-                return Err(Error::given_up(SERVICE, &"the key exists already"));
-            }
-            let ranges = answer.responses.into_iter().filter_map(|answer| answer.response_range);
-            let oldest = ranges.flat_map(|range| range.kvs).next();
-            Ok(Put {
-                revision: answer.header.revision,
-                is_first: oldest.is_some_and(|oldest| oldest.key == key),
-            })
+            let answer: Option<Transaction> = self.0.ask_if_there("/v3/kv/txn", &body).await?;
+            Ok(answer.map(put_or_found))
         });
-        let words = |put: &Put| if put.is_first { "taken" } else { "in the queue" };
+        let words = |put: &Option<Put>| match put {
+            Some(put) if put.is_first => "taken",
+            Some(_) => "in the queue",
+            None => "session gone",
+        };
         probe.step(&PUT, &key, put, words).await
     }
 
@@ -142,15 +141,26 @@ impl Protocol {
         probe.step(&RENEW, &lease, renew, words).await
     }
 
-    /// Ends a lease and deletes its key. False when the lease had ended before.
-    pub(super) async fn revoke(&self, lease: u64, probe: &Probe) -> Result<bool, Error> {
-        let body = json!({ "ID": lease.to_string() });
-        let revoke = Command::new(async move {
-            let answer: Option<Value> = self.0.ask_if_there("/v3/lease/revoke", &body).await?;
-            Ok(answer.is_some())
+    /// Whether the key is still the one that was created at `revision`.
+    pub(super) async fn is_owner(&self, key: &str, revision: u64, probe: &Probe) -> Result<bool, Error> {
+        let body = json!({ "compare": [created_at(key, revision)] });
+        let is_owner = Command::new(async move {
+            let answer: Transaction = self.0.ask("/v3/kv/txn", &body).await?;
+            Ok(answer.succeeded)
         });
-        let words = |revoked: &bool| if *revoked { "revoked" } else { "lease gone" };
-        probe.step(&REVOKE, &lease, revoke, words).await
+        let words = |owner: &bool| if *owner { "still held" } else { "key gone" };
+        probe.step(&IS_OWNER, &key, is_owner, words).await
+    }
+
+    /// Deletes a key. False when it was gone before.
+    pub(super) async fn delete(&self, key: &str, probe: &Probe) -> Result<bool, Error> {
+        let body = json!({ "key": encoded(key) });
+        let delete = Command::new(async move {
+            let answer: Deletion = self.0.ask("/v3/kv/deleterange", &body).await?;
+            Ok(answer.deleted > 0)
+        });
+        let words = |deleted: &bool| if *deleted { "deleted" } else { "gone before" };
+        probe.step(&DELETE, &key, delete, words).await
     }
 
     /// Deletes all keys under `prefix`. An operator asks for this, so it is not a step of a purchase.
@@ -158,6 +168,31 @@ impl Protocol {
         let body = json!({ "key": encoded(prefix), "range_end": end_of_range(prefix) });
         let _: Value = self.0.ask("/v3/kv/deleterange", &body).await?;
         Ok(())
+    }
+}
+
+/// Returns the condition that a key was created at `revision`; 0 stands for a key that does not exist.
+fn created_at(key: &str, revision: u64) -> Value {
+    json!({
+        "key": encoded(key),
+        "target": "CREATE",
+        "result": "EQUAL",
+        "create_revision": revision.to_string(),
+    })
+}
+
+/// Reads the response to [`Protocol::put`]: a key that was there already keeps its create revision.
+fn put_or_found(answer: Transaction) -> Put {
+    let found = answer.responses.into_iter().filter_map(|answer| answer.response_range);
+    let mut found = found.map(|range| range.kvs.into_iter().next().map(|key| key.create_revision));
+    let revision = match answer.succeeded {
+        true => answer.header.revision,
+        false => found.next().flatten().unwrap_or(answer.header.revision),
+    };
+    let oldest = found.next().flatten();
+    Put {
+        revision,
+        is_first: oldest.is_none_or(|oldest| oldest == revision),
     }
 }
 

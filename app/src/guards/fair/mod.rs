@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! A: lock -> taken
-//!                     B: lock -> place 1 ...
-//!                                         C: lock -> place 2 ...
+//!                     B: lock -> place 1 ...     C: lock -> place 2 ...
 //! A: compare-and-delete, PUBLISH to B
-//!                                                            D: lock -> place 3, although it is free
+//!                     D: lock -> place 3, although the lock is free
 //!                     B: woken; lock -> taken
 //! ```
 //!
-//! Waiters are served first come, first served, and each release wakes one. A waiter tries again every third of a
-//! lease. One that stops loses its place after one lease, which delays the others. The lease of the holder is not
-//! renewed: a holder that outlives it is not protected.
-//! Cost: two round trips, and while waiting one for each third of a lease and one for each wake-up.
+//! Waiters are served first come, first served, and each release wakes one. Source: Redisson's `getFairLock()`. Ours: a
+//! waiter tries again every third of a lease. One that stops loses its place after one lease by the clock of Redis,
+//! which delays the others; there after five minutes, by the clients' clocks. It is not reentrant, and the lease of the
+//! holder is not renewed: a holder that outlives it is not protected. Cost: two round trips, and while waiting one for
+//! each third of a lease and one for each wake-up.
 
 use std::sync::Arc;
 use std::time::Duration;

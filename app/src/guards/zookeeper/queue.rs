@@ -59,7 +59,7 @@ impl QueueNode {
     }
 
     /// Whether the session is known to live, and the node with it.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(super) fn is_connected(&self) -> bool {
         session::is_connected(&self.queue.session)
     }
 

@@ -37,8 +37,9 @@ pub(super) struct Sessions {
 impl Sessions {
     /// Opens the first session. It survives a silence of this instance for `lease`, for at least a second, and as far
     /// as the server allows that.
-    pub(super) async fn open(url: &str, lease: Duration) -> Result<Self, Error> {
-        let servers = url.strip_prefix("zookeeper://").unwrap_or(url).to_owned();
+    pub(super) async fn open(urls: &[String], lease: Duration) -> Result<Self, Error> {
+        let hosts = urls.iter().map(|url| url.strip_prefix("zookeeper://").unwrap_or(url));
+        let servers = hosts.collect::<Vec<_>>().join(",");
         let current = ArcSwap::from_pointee(connect(&servers, lease).await?);
         Ok(Self {
             servers,

@@ -144,8 +144,14 @@ impl Redis {
 impl Store for Redis {
     const NAME: &'static str = "redis";
     const STEPS: &'static [Step] = &[READ, WRITE, FENCED_WRITE];
-    /// Redis keeps nothing on disk, and answers before a replica has received the write.
-    const LOSES_BY: &'static [&'static str] = &["redis-restart", "redis-failover"];
+    /// Redis keeps nothing on disk, or syncs up to a second later, and answers before a replica has received the write. At
+    /// the limit of its memory it may evict any key.
+    const LOSES_BY: &'static [&'static str] = &[
+        "redis-restart",
+        "redis-failover",
+        "redis-power-loss",
+        "redis-evicts-all",
+    ];
 
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
         Self::connect_to_answer_within(ANSWER_WITHIN, to).await

@@ -126,7 +126,8 @@ impl Sql {
 impl Store for Sql {
     const NAME: &'static str = "sql";
     const STEPS: &'static [Step] = &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK];
-    const LOSES_BY: &'static [&'static str] = &[];
+    /// An asynchronous replica lacks the latest commits, and a log that is synced later does not have them all on disk.
+    const LOSES_BY: &'static [&'static str] = &["sql-failover", "sql-power-loss-unsynced"];
 
     /// Creates the tables, and brings those of an older program up to date.
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {

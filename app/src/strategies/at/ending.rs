@@ -81,7 +81,7 @@ impl Reconcile for Coordinator {
     async fn reconcile(&self, probe: &Probe) -> Result<bool, Error> {
         let overdue = {
             let mut sql = self.reconcilers.stock.connected(probe).await?;
-            overdue(probe, &mut sql).await?
+            overdue(self.mechanism, probe, &mut sql).await?
         };
         let ends = overdue.iter().map(|overdue| self.end(overdue, probe));
         // Tries all: one that fails must not block the others.

@@ -1,4 +1,5 @@
-//! Global transactions, in the database of the stock. The row of a transaction is the global lock of its item.
+//! Global transactions, in the database of the stock. The row of a transaction is the global lock of its item. It is
+//! written on a connection of its own, outside the local transactions of the branches.
 
 use std::time::Duration;
 
@@ -6,6 +7,7 @@ use sqlx::mysql::MySqlRow;
 use sqlx::{Row, query};
 use uuid::Uuid;
 
+use super::CHECK_LOCK;
 use crate::domain::{Error, Name, Purchase};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::BATCH;
@@ -16,11 +18,11 @@ pub(super) const GLOBAL_LOCK: Step = Step::command("global-lock", &["insert"]).p
 pub(super) const DECIDE: Step = Step::command("decide", &["update"]);
 pub(super) const END: Step = Step::command("end", &["delete"]).plays(Role::Release);
 pub(super) const MARK_DIRTY: Step = Step::command("mark-dirty", &["update"]);
-pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]);
+pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]).looking_for_work();
 
 pub(super) const TABLE: &str = include_str!("transactions.sql");
 
-/// One attempt to buy, with the global lock. Each delivery of a purchase is another one.
+/// One attempt to buy. Each delivery of a purchase is another one.
 pub(super) struct Transaction {
     pub(super) item: Name,
     pub(super) id: Uuid,
@@ -58,13 +60,22 @@ impl Transaction {
         }
     }
 
-    /// Takes the global lock. False while another transaction has it.
-    pub(super) async fn lock(&self, lease: Duration, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
-        let insert =
-            query("insert into at_transactions (item, id, deadline) values (?, ?, now(6) + interval ? microsecond)")
-                .bind(self.item.as_str())
-                .bind(self.id.to_string())
-                .bind(lease.as_micros() as u64);
+    /// Takes the global lock for a lease. False while another transaction has it.
+    pub(super) async fn lock(
+        &self,
+        mechanism: &str,
+        lease: Duration,
+        probe: &Probe,
+        sql: &mut Connection,
+    ) -> Result<bool, Error> {
+        let insert = query(
+            "insert into at_transactions (item, id, mechanism, deadline) \
+             values (?, ?, ?, now(6) + interval ? microsecond)",
+        )
+        .bind(self.item.as_str())
+        .bind(self.id.to_string())
+        .bind(mechanism)
+        .bind(lease.as_micros() as u64);
         match probe
             .step(&GLOBAL_LOCK, &self.item, sql.execute(insert), |_| "taken")
             .await
@@ -74,6 +85,14 @@ impl Transaction {
             Err(Error::Duplicate | Error::GivenUp { .. }) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns whether no transaction has the global lock of the item. It takes nothing.
+    pub(super) async fn is_free(item: &Name, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
+        let select = query("select 1 from at_transactions where item = ?").bind(item.as_str());
+        let words = |row: &Option<MySqlRow>| if row.is_some() { "held by another" } else { "free" };
+        let holder = probe.step(&CHECK_LOCK, item, sql.fetch(select), words).await?;
+        Ok(holder.is_none())
     }
 
     /// Stores the decision. False when there was one before.
@@ -106,13 +125,14 @@ impl Transaction {
     }
 }
 
-/// Returns a batch of overdue transactions, except those left to an operator.
-pub(super) async fn overdue(probe: &Probe, sql: &mut Connection) -> Result<Vec<Overdue>, Error> {
+/// Returns a batch of overdue transactions of a mechanism, except those left to an operator.
+pub(super) async fn overdue(mechanism: &str, probe: &Probe, sql: &mut Connection) -> Result<Vec<Overdue>, Error> {
     let select = query(
         "select item, id, state = 'committed', state = 'rolling back', \
              timestampdiff(microsecond, begun, now(6)) div 1000 \
-         from at_transactions where deadline < now(6) and state <> 'dirty' order by deadline limit ?",
+         from at_transactions where deadline < now(6) and state <> 'dirty' and mechanism = ? order by deadline limit ?",
     )
+    .bind(mechanism)
     .bind(BATCH as u64);
     let words = |rows: &Vec<MySqlRow>| format!("{} overdue", rows.len());
     let found = probe

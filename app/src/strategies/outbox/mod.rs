@@ -8,37 +8,31 @@
 //!                     consumer at B: (the same message again): record -> duplicate, ack
 //! ```
 //!
-//! Units are never taken without a message, a message stays until its order is entered, and the primary key lets an
-//! order be entered once. A buyer is answered when the order is in the ledger.
+//! Units are never taken without a message, as one store has both: a broker of its own needs a half message instead, see
+//! `half-message`. A message stays until its order is entered, and the primary key lets an order be entered once. A buyer
+//! is answered when the order is in the ledger.
 //! Cost: one round trip, three of the consumer's.
 
-mod consumer;
-mod stream;
-mod waiters;
-
-use std::io;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
-use tokio::time::{error::Elapsed, timeout};
-use tokio_util::task::AbortOnDropHandle;
+use redis::Script;
 
-use self::consumer::Consumer;
-use self::stream::{ACK, CLAIM, JOIN, RECEIVE, Stream, TAKE};
-use self::waiters::{ConsumerReply, Waiters};
+use super::messages::{ACK, CLAIM, JOIN, MAX_MESSAGES, Messages, RECEIVE, WAIT};
 use super::{NativeEntry, Strategy, opened};
-use crate::domain::{Error, Name, Order, Outcome, Purchase};
+use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Step};
-use crate::reconciler::{self, Pending, Reconciled};
+use crate::probe::{Probe, Role, Step};
+use crate::reconciler::Pending;
+use crate::stores::Redis;
 use crate::stores::sql::{CONNECT, FIND, RECORD};
-use crate::stores::{Sql, Store};
-use crate::timeouts::{PAUSE, Timeouts};
+use crate::timeouts::PAUSE;
 use crate::world::World;
 
-/// Waits for the reply of the consumer.
-const WAIT: Step = Step::local("wait");
+/// The name of the stream.
+const STREAM: &str = "outbox";
+
+const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {
@@ -57,50 +51,34 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
 };
 
 struct Outbox {
-    consumer: Arc<Consumer>,
-    sql: Arc<Sql>,
-    /// How long a buyer waits for the order: also until another consumer has claimed its message.
-    timeouts: Timeouts,
-    /// Stops when the strategy is dropped.
-    _consumer: AbortOnDropHandle<()>,
+    redis: Arc<Redis>,
+    take: Script,
+    messages: Messages,
 }
 
 impl Outbox {
     fn open(world: &World) -> Result<Self, Error> {
-        let sql = world.store::<Sql>()?;
-        let Timeouts { wait, lease } = world.timeouts;
-        let consumer = Arc::new(Consumer {
-            stream: Stream::new(world.store()?, world.instance.clone()),
-            // Its own connections: purchases must not block it.
-            sql: sql.with_connections_of_its_own()?,
-            waiters: Waiters::default(),
-            bell: Notify::new(),
-            reconciled: Reconciled::default(),
-            lease,
-            pause: reconciler::pause(lease),
-        });
-        let consumes = consumer.clone();
         Ok(Self {
-            _consumer: world.start("consumer", |probe| consumer::consume(consumes, probe)),
-            consumer,
-            sql,
-            timeouts: Timeouts {
-                wait: wait + 2 * lease,
-                lease,
-            },
+            redis: world.store()?,
+            take: Script::new(include_str!("take.lua")),
+            messages: Messages::open(STREAM, world.store()?, world)?,
         })
     }
 
-    /// Looks for the order in the ledger; `None` when it was not there in time.
-    async fn look(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Order>, Error> {
-        let mut sql = self.sql.connected(probe).await?;
-        let mut backoff = self.timeouts.backoff();
-        while backoff.again(&purchase.item, probe).await {
-            if let Some(order) = self.sql.find(purchase, probe, &mut sql).await? {
-                return Ok(Some(order));
-            }
-        }
-        Ok(None)
+    /// Takes the units and leaves the message. Returns the result as a word, and the units left.
+    async fn take(&self, purchase: &Purchase, probe: &Probe) -> Result<(String, i64), Error> {
+        let stock = Redis::stock_key(&purchase.item);
+        let mut script = self.take.key(&stock);
+        script
+            .key(self.messages.stream().key_of(&purchase.item))
+            .key(STREAM)
+            .arg(purchase.quantity)
+            .arg(purchase.order.to_string())
+            .arg(purchase.item.as_str())
+            .arg(self.redis.entry(purchase))
+            .arg(MAX_MESSAGES);
+        let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
+        probe.step(&TAKE, &stock, self.redis.run(&script), words).await
     }
 }
 
@@ -108,47 +86,27 @@ impl Outbox {
 impl Strategy for Outbox {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
-        let Consumer {
-            stream, waiters, bell, ..
-        } = &*self.consumer;
-        let mut waiting = waiters.join(probe.actor().number(), purchase.order);
-        let (word, remaining) = stream.take(purchase, probe).await?;
+        let waiting = self.messages.join(purchase, probe);
+        let (word, remaining) = self.take(purchase, probe).await?;
         match word.as_str() {
             "taken" => {}
             "taken before" => {
-                let order = self.look(purchase, probe).await?;
+                let order = self.messages.look(purchase, probe).await?;
                 return Ok(order.map_or(Outcome::Busy, Outcome::Repeated));
             }
             "sold out" => return Ok(Outcome::SoldOut),
             "unknown" => return Ok(Outcome::UnknownItem),
             _ => return Ok(Outcome::Busy),
         }
-        waiting.sent();
-        bell.notify_one();
-        let words = |told: &Result<ConsumerReply, Elapsed>| match told {
-            Ok(ConsumerReply::Recorded) => "recorded",
-            Ok(ConsumerReply::NotHere) => "not here",
-            Err(_) => "timed out",
-        };
-        let told = timeout(self.timeouts.wait, waiting.told());
-        if let Ok(ConsumerReply::Recorded) = probe.local(&WAIT, &purchase.order, told, words).await {
-            return Ok(Outcome::Sold { remaining });
-        }
-        // The unit is taken: without news of its order the outcome is unknown.
-        let unknown = |error: Error| Error::failed(Sql::NAME, error);
-        match self.look(purchase, probe).await.map_err(unknown)? {
-            Some(_) => Ok(Outcome::Sold { remaining }),
-            None => Err(Error::failed(Sql::NAME, io::Error::from(io::ErrorKind::TimedOut))),
-        }
+        self.messages.entered(waiting, purchase, probe).await?;
+        Ok(Outcome::Sold { remaining })
     }
 
     async fn forget(&self, item: &Name) -> Result<(), Error> {
-        self.consumer.reconciled.forget(item);
-        self.consumer.stream.forget(item).await
+        self.messages.forget(item).await
     }
 
     async fn pending(&self, item: &Name) -> Result<Pending, Error> {
-        let open = self.consumer.stream.open(item).await?;
-        Ok(self.consumer.reconciled.of(item, open))
+        self.messages.pending(item).await
     }
 }

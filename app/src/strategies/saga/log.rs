@@ -16,7 +16,7 @@ pub(super) const BEGIN_SAGA: Step = Step::command("begin-saga", &["insert"]);
 pub(super) const END_SAGA: Step = Step::command("end-saga", &["update"]);
 pub(super) const CLAIM: Step = Step::command("claim", &["update"]);
 pub(super) const DROP_SAGA: Step = Step::command("drop-saga", &["delete"]);
-pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]);
+pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]).looking_for_work();
 
 pub(super) const TABLE: &str = include_str!("log.sql");
 

@@ -8,11 +8,11 @@
 //!                     B: try -> one unit reserved
 //! ```
 //!
-//! Confirm decides, and only one of confirm and cancel succeeds. After a confirm the reconciler enters the order if its
-//! purchase did not. A cancel that comes before its try is remembered, and the try is refused. Ours: one participant
-//! reserves, and the order is entered after its confirm, without a try. So a confirm is refused only before anything is
-//! final. With two participants one could be confirmed, and the reservation of the other have expired: half a sale.
-//! Cost: four round trips.
+//! Only one of confirm and cancel succeeds. After a confirm the reconciler enters the order if its purchase did not. A
+//! cancel that comes before its try is remembered, and the try is refused. Both can fail: a confirm that is too late is
+//! refused and told busy; one whose reply is lost is told as unknown, and the reconciler ends it. Source: tutorial 002.
+//! Ours: a reservation ends after a lease, and one participant: with a second one, whose reservation has expired when
+//! the first is confirmed, half a sale would stay. This row cannot show that. Cost: four round trips.
 
 mod transactions;
 

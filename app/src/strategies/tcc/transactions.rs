@@ -16,7 +16,7 @@ pub(super) const TRY: Step = Step::command("try", &["EVALSHA"]).plays(Role::Writ
 pub(super) const CONFIRM: Step = Step::command("confirm", &["EVALSHA"]).plays(Role::Commit);
 pub(super) const CANCEL: Step = Step::command("cancel", &["EVALSHA"]);
 pub(super) const COMPLETE: Step = Step::command("complete", &["EVALSHA"]);
-pub(super) const OVERDUE: Step = Step::command("overdue", &["EVALSHA"]);
+pub(super) const OVERDUE: Step = Step::command("overdue", &["EVALSHA"]).looking_for_work();
 pub(super) const LOOK: Step = Step::command("look", &["EVALSHA"]);
 
 const DEADLINES: &str = "tcc-deadlines";

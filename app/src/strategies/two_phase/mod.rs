@@ -9,8 +9,10 @@
 //! ```
 //!
 //! Nothing is visible before the decision, a row that only one process can insert: a late purchase finds a rollback.
-//! Any live instance carries a decision out. The price is the lock: it lasts for both phases, and for a lease longer
-//! after a crash. Orders commit before the stock: a unit that is gone has its order. Cost: ten round trips.
+//! The price is the lock: it lasts for both phases, and for a lease longer after a crash. Source: tutorial 002, which
+//! names the two phases. Ours: any live instance reads the log and carries the decision out; in the usual form both
+//! databases wait until the coordinator is back. Orders commit before the stock: a unit that is gone has its order.
+//! Cost: ten round trips.
 
 mod decisions;
 

@@ -91,15 +91,16 @@ fn happened(cell: &Cell) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// Returns `holds 3/3`, or the gravest finding with its size and the share of violated rounds.
+/// Returns `holds 3/3`, or the gravest finding with its size, the phases that broke the strategy and the share of
+/// violated rounds.
 fn verdict(cell: &Cell) -> String {
     let (violated, all) = (cell.count(Verdict::Violated), cell.rounds.len());
     let text = match (violated, cell.count(Verdict::Inconclusive)) {
         (0, 0) if all == 0 => return "skipped".to_owned(),
         (0, 0) => format!("holds {all}/{all}"),
         (0, unclear) => format!("no test {unclear}/{all}"),
-        (violated, _) if violated == all => format!("**{}**", found(cell)),
-        (violated, _) => format!("**{}**, {violated}/{all} rounds", found(cell)),
+        (violated, _) if violated == all => format!("**{}**{}", found(cell), phase(cell)),
+        (violated, _) => format!("**{}**{}, {violated}/{all} rounds", found(cell), phase(cell)),
     };
     match cell.claim_check() {
         ClaimCheck::AsDesigned if cell.undeclared => format!("{text} (nobody claims anything here)"),
@@ -120,6 +121,11 @@ fn found(cell: &Cell) -> String {
     let sizes = Spread::of(sizes.filter(|size| *size != 0).map(|size| size as f64));
     let name = gravest.name().replace('_', " ");
     format!("{name} {}", sizes.map_or(String::new(), spread))
+}
+
+/// Returns the phases that broke the strategy, after a space.
+fn phase(cell: &Cell) -> String {
+    cell.broken_in().map_or_else(String::new, |phase| format!(" {phase}"))
 }
 
 fn cost(cell: &Cell) -> [String; 2] {
@@ -159,7 +165,7 @@ pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
 }
 
 fn legend(cells: &[Cell]) -> String {
-    let repeats = cells.iter().map(|cell| cell.rounds.len()).max().unwrap_or(0);
+    let repeats = cells.iter().map(Cell::repeats).max().unwrap_or(0);
     let bound = upper_bound_95(repeats.max(1)) * 100.0;
     format!(
         "Empty: not played. A number is units of stock: the median over the repeats, [smallest to largest] where \
@@ -169,8 +175,18 @@ fn legend(cells: &[Cell]) -> String {
          or from the start of the attack to the first, where a buyer was told busy or got no answer in between; \
          only time with an open request counts. `holds {repeats}/{repeats}` is not never: at 95 % confidence a \
          violation in up to {bound:.0} % of such rounds is still possible. `!!` marks a trial that is not as the \
-         strategy claims, `??` a trial that decides nothing."
+         strategy claims, `??` a trial that decides nothing.{}",
+        phases(cells)
     )
+}
+
+/// Explains the phases, where one broke a strategy.
+fn phases(cells: &[Cell]) -> &'static str {
+    if cells.iter().all(|cell| cell.broken_in().is_none()) {
+        return "";
+    }
+    " `at work`, `before a renewal`, `after a renewal`, `before the write`: the moments of a holder at which the fault \
+     broke the strategy, of all that were tried."
 }
 
 fn setting(run: &RunResult) -> String {

@@ -30,7 +30,7 @@ const COLUMNS: [(&str, &str, &str); 5] = [
     (COST_UNDER, "2 instances", "两个实例"),
     ("crash", "crash", "崩溃"),
     ("pause", "long pause", "长停顿"),
-    ("failover", "Redis fails over", "Redis 故障转移"),
+    ("redis-failover", "Redis fails over", "Redis 故障转移"),
     ("click", "second click", "重复点击"),
 ];
 

@@ -11,7 +11,7 @@ use crate::result::summary::explanations;
 use crate::threats;
 
 /// The groups of threats, one table each. All other threats form one more group.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Crowds on several instances",
         &["one-buyer", "crowd", "second-instance"],
@@ -21,32 +21,67 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &[
             "crashed-holder",
             "crashed-between",
+            "reconciler-killed",
             "slow-holder",
             "paused-holder",
             "blocked-runtime",
-            "clock-jump",
+            "instance-cut-off",
         ],
     ),
     (
-        "A store fails",
+        "Redis fails",
         &[
             "redis-restart",
             "redis-restart-aof",
+            "redis-power-loss",
+            "redis-power-loss-synced",
             "redis-failover",
-            "sql-restart",
-            "sql-gone",
-            "session-expiry",
+            "redis-evicts",
+            "redis-evicts-all",
+            "redis-full",
         ],
     ),
     (
-        "The network or the buyer fails",
+        "MariaDB fails",
+        &[
+            "sql-restart",
+            "sql-power-loss",
+            "sql-power-loss-unsynced",
+            "sql-gone",
+            "sql-failover",
+        ],
+    ),
+    (
+        "A lock service fails",
+        &[
+            "session-expiry",
+            "lock-service-restart",
+            "minority-restart",
+            "majority-restart",
+            "leader-change",
+        ],
+    ),
+    (
+        "Clocks are wrong",
+        &[
+            "clock-jump",
+            "clock-back",
+            "redis-restart-clock-back",
+            "minority-clock-jump",
+            "majority-clock-jump",
+        ],
+    ),
+    (
+        "The network, the buyer or a release",
         &[
             "store-silent",
             "lost-reply",
             "slow-network",
+            "message-twice",
             "second-click",
             "retrying-proxy",
             "buyer-gone",
+            "rolling-replacement",
         ],
     ),
 ];
@@ -149,7 +184,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
     if rows.is_empty() {
         return String::new();
     }
-    let heads = ["strategy", "sales/s", "when Redis loses data"].map(str::to_owned);
+    let heads = ["strategy", "sales/s", "when a store loses data"].map(str::to_owned);
     let table = table(heads.to_vec(), rows.into_iter().map(|(_, row)| row).collect());
     format!("## Strategies that hold\n\n{table}")
 }

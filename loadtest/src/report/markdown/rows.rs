@@ -87,10 +87,10 @@ fn verdicts(cell: &Cell) -> String {
     let seen = counted.iter().filter(|(count, _)| *count > 0);
     let seen: Vec<_> = seen.map(|(count, kind)| format!("{kind} {count}")).collect();
     if seen.is_empty() {
-        "skipped".to_owned()
-    } else {
-        seen.join(", ")
+        return "skipped".to_owned();
     }
+    let phase = cell.broken_in().map_or_else(String::new, |phase| format!(" ({phase})"));
+    seen.join(", ") + &phase
 }
 
 /// Returns the pairs of purchases that held the lock at one time, and their longest common time in ms.

@@ -34,10 +34,22 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
             format!("{subject} is killed (SIGKILL)"),
             format!("{subject} is back, without its data"),
         ),
+        IncidentKind::PowerLost => (
+            format!("{subject} loses power"),
+            format!("{subject} is back, without what it had not synced"),
+        ),
         IncidentKind::CutOff => return (format!("a replica is cut off from {subject}"), None),
         IncidentKind::FailedOver => (
             format!("{subject} is killed (SIGKILL)"),
             format!("the replica serves as {subject}, without the writes since the cut"),
+        ),
+        IncidentKind::Evicted => (
+            format!("{subject} is at the limit of its memory, and evicts keys"),
+            format!("{subject} has room again"),
+        ),
+        IncidentKind::OutOfMemory => (
+            format!("{subject} is at the limit of its memory, and refuses writes"),
+            format!("{subject} has room again"),
         ),
         IncidentKind::HungUp => (
             format!("{subject} ends all its connections"),
@@ -54,6 +66,13 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
         IncidentKind::ClockAhead => {
             return (format!("the clocks of {subject} jump ahead by more than a lease"), None);
         }
+        IncidentKind::ClockBack => {
+            return (format!("the clocks of {subject} step back by more than a lease"), None);
+        }
+        IncidentKind::Replaced => (
+            format!("{subject} is asked to end (SIGTERM)"),
+            format!("a new process of {subject} serves"),
+        ),
         IncidentKind::LeaseEnded => {
             let holder = event
                 .purchase
@@ -81,12 +100,17 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::Killed => format!("{subject} was killed {when}"),
         IncidentKind::Restarted => format!("{subject} was down {when}"),
         IncidentKind::RestartedEmpty => format!("{subject} was down {when}, and lost its data"),
+        IncidentKind::PowerLost => format!("{subject} lost power and was down {when}, and lost what it had not synced"),
         IncidentKind::CutOff => format!("a replica was cut off from {subject} {when}"),
         IncidentKind::FailedOver => format!("{subject} was down {when}, until the replica took its place"),
+        IncidentKind::Evicted => format!("{subject} evicted keys {when}"),
+        IncidentKind::OutOfMemory => format!("{subject} refused writes {when}"),
         IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),
         IncidentKind::Silent => format!("nothing arrived at {subject} {when}"),
         IncidentKind::RepliesLost => format!("replies of {subject} were lost {when}"),
         IncidentKind::ClockAhead => format!("the clocks of {subject} jumped ahead {when}"),
+        IncidentKind::ClockBack => format!("the clocks of {subject} stepped back {when}"),
+        IncidentKind::Replaced => format!("{subject} was replaced {when}"),
         IncidentKind::LeaseEnded => match event.purchase {
             Some(place) => format!("the lease of {} ended {when}", letter(place)),
             None => format!("a lease ended {when}"),

@@ -60,8 +60,9 @@ fn head(round: &RoundResult) -> String {
         .map(|(finding, size)| format!("{} {size}", finding.name().replace('_', " ")))
         .collect();
     let [strategy, threat] = [&round.strategy, &round.threat].map(|name| one_line(name, LONGEST));
+    let phase = round.phase.map_or_else(String::new, |phase| format!(" {phase}"));
     let head = format!(
-        "## {strategy}, {threat}, {instances}, repeat {}: {}",
+        "## {strategy}, {threat}{phase}, {instances}, repeat {}: {}",
         round.repeat,
         found.join(", ")
     );

@@ -78,8 +78,11 @@ fn is_loss(kind: IncidentKind) -> bool {
         kind,
         IncidentKind::Restarted
             | IncidentKind::RestartedEmpty
+            | IncidentKind::PowerLost
             | IncidentKind::CutOff
             | IncidentKind::FailedOver
+            | IncidentKind::Evicted
             | IncidentKind::ClockAhead
+            | IncidentKind::ClockBack
     )
 }

@@ -11,7 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use self::protocol::Protocol;
-pub(in crate::guards) use self::protocol::{LOCK, RELEASE, RENEW};
+pub(in crate::guards) use self::protocol::{IS_HELD, LOCK, RELEASE, RENEW};
 use super::super::Released;
 use super::super::lock_key::lock_key;
 use super::wakeups::{self, Wakeups};
@@ -102,6 +102,11 @@ impl Entered {
     /// Renews the lease. False when the owner no longer holds the lock.
     pub(in crate::guards) async fn renew(&self, probe: &Probe) -> Result<bool, Error> {
         self.protocol.renew(&self.key, &self.owner, probe).await
+    }
+
+    /// Asks whether the owner holds the lock.
+    pub(in crate::guards) async fn is_held(&self, probe: &Probe) -> Result<bool, Error> {
+        self.protocol.is_held(&self.key, &self.owner, probe).await
     }
 
     /// Leaves the lock once.

@@ -1,9 +1,9 @@
-//! The three scripts of the lock. Each is one round trip.
+//! The three scripts of the lock, and the question for its holder. Each is one round trip.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::Script;
+use redis::{Script, cmd};
 
 use crate::domain::Error;
 use crate::probe::{Probe, Role, Step};
@@ -11,6 +11,7 @@ use crate::stores::Redis;
 
 pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
 pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
+pub(in crate::guards) const IS_HELD: Step = Step::command("is-held", &["HEXISTS"]);
 pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 
 /// The three scripts, and the server that runs them.
@@ -65,6 +66,14 @@ impl Protocol {
         call.arg(self.lease_ms()).arg(owner);
         let words = |renewed: &bool| if *renewed { "renewed" } else { "lock gone" };
         probe.step(&RENEW, &key, self.redis.run(&call), words).await
+    }
+
+    /// Whether `owner` holds the lock.
+    pub(super) async fn is_held(&self, key: &str, owner: &str, probe: &Probe) -> Result<bool, Error> {
+        let mut hexists = cmd("HEXISTS");
+        hexists.arg(key).arg(owner);
+        let words = |held: &bool| if *held { "still held" } else { "lock gone" };
+        probe.step(&IS_HELD, &key, self.redis.send(&hexists), words).await
     }
 
     /// Leaves the lock once, and returns how often it is still entered; `None` when `owner` does not hold it.

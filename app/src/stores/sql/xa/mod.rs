@@ -13,7 +13,7 @@ use crate::domain::Error;
 use crate::probe::{Probe, Step};
 
 /// Lists the prepared branches of a server.
-pub const XA_RECOVER: Step = Step::command("xa-recover", &["xa"]);
+pub const XA_RECOVER: Step = Step::command("xa-recover", &["xa"]).looking_for_work();
 
 impl Sql {
     /// Lists the prepared branches of a protocol, including those whose purchase has yet to decide.

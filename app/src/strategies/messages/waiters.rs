@@ -81,7 +81,7 @@ impl Waiter {
 }
 
 /// One waiter. Dropping it ends the wait.
-pub(super) struct OrderWait<'a> {
+pub(in crate::strategies) struct OrderWait<'a> {
     waiters: &'a Waiters,
     number: u64,
     told: oneshot::Receiver<ConsumerReply>,

@@ -1,4 +1,4 @@
-//! A lock on the buyer and not on the stock: each buyer enters once per interval, which is the length of the sale.
+//! A lock on the buyer and not on the stock: each buyer enters once per sale.
 //!
 //! ```text
 //! A: lock buyer a -> taken, the first time in this sale
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! It keeps a buyer from buying twice, which is its purpose. A retry is the same purchase and may enter again. The
-//! stock needs another guard.
+//! stock needs another guard. No tutorial has it: it is `interval` for a buyer, with the sale as the interval.
 //! Cost: two round trips, and one for each attempt while the same purchase is running elsewhere.
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::probe::{Actor, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
-/// The most buyers in one interval. It bounds the data in Redis.
+/// The most buyers in one sale. It bounds the data in Redis.
 const MAX_BUYERS: u32 = 1_000_000;
 
 /// How long Redis remembers the buyers after the last entry, in seconds, also of an item that was never on sale.
@@ -38,7 +38,7 @@ const LEAVE: Step = Step::command("release-buyer", &["EVALSHA"]).plays(Role::Rel
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
-        name: "interval",
+        name: "once-per-buyer",
         family: Family::BuyerLimit,
         lesson: 4,
         summary: "a lock on the buyer, who may enter once per sale; nothing protects the stock",
@@ -51,7 +51,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     reentrant: false,
     open: |world| {
         Box::pin(async {
-            opened(Interval {
+            opened(OncePerBuyer {
                 redis: world.store()?,
                 enter: Script::new(include_str!("enter.lua")),
                 leave: Arc::new(Script::new(include_str!("leave.lua"))),
@@ -61,7 +61,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
 };
 
-struct Interval {
+struct OncePerBuyer {
     redis: Arc<Redis>,
     enter: Script,
     leave: Arc<Script>,
@@ -70,11 +70,11 @@ struct Interval {
 
 /// The keys of the locks of an item's buyers, of the times at which they entered, and of their orders.
 fn keys(item: &Name) -> [String; 3] {
-    ["locks", "t", "orders"].map(|what| format!("interval:{{{item}}}:{what}"))
+    ["locks", "times", "orders"].map(|what| format!("once:{{{item}}}:{what}"))
 }
 
 #[async_trait]
-impl Guard for Interval {
+impl Guard for OncePerBuyer {
     async fn lock(&self, item: &Name, probe: &Probe) -> Result<Option<Box<dyn Held>>, Error> {
         let (Actor::Purchase(attempt) | Actor::Renewal(attempt)) = probe.actor() else {
             // Only a purchase has a buyer to lock.
@@ -111,7 +111,7 @@ impl Guard for Interval {
         Ok(None)
     }
 
-    /// Ends the interval with the sale.
+    /// The limit ends with the sale.
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&keys(item)).await
     }

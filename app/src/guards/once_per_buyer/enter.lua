@@ -1,5 +1,5 @@
 -- Takes the lock of buyer ARGV[1] for owner ARGV[2] and order ARGV[4], for ARGV[3] ms: 'taken', 'held', or 'refused'
--- when the buyer has entered in this interval, or ARGV[5] others have. KEYS[1] has the locks of the buyers, KEYS[2] the
+-- when the buyer has entered before, or ARGV[5] others have. KEYS[1] has the locks of the buyers, KEYS[2] the
 -- times when they entered, KEYS[3] their orders. All three expire ARGV[6] s after the last entry.
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,5 +1,5 @@
 -- Acknowledges the message ARGV[2] in the stream KEYS[2] for the group ARGV[1], and deletes it. Returns how long it was
--- there in ms, or -1 when it was deleted before. KEYS[1] has the orders of its item that have taken units.
+-- there in ms, or -1 when it was deleted before. KEYS[1] is the hash of its item.
 redis.call('xack', KEYS[2], ARGV[1], ARGV[2])
 if redis.call('xdel', KEYS[2], ARGV[2]) == 0 then
     return -1

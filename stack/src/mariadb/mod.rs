@@ -1,5 +1,8 @@
 //! MariaDB on a private socket and an empty data folder.
 
+mod operator;
+mod replica;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +11,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use nix::unistd::geteuid;
 
+pub use self::replica::{MariaDbFailover, MariaDbReplica};
 use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
 use crate::service::Service;
+use crate::unsynced::Unsynced;
 
 /// It takes a fifth of a second; this is for a slow disk.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_secs(30);
@@ -28,26 +33,41 @@ pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
 
 /// A restart keeps what was committed: the data folder stays.
 pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Service> {
-    let content = folder.join(name);
-    let init = folder.join(format!("{name}.sql"));
+    let content = content(folder, name);
     fs::create_dir(&content).with_context(|| format!("could not create {}", content.display()))?;
-    fs::write(&init, format!("create database if not exists {DATABASE};\n"))
-        .with_context(|| format!("could not write {}", init.display()))?;
-    let launch = with_content(program, folder, &content);
-    bootstrap(&launch, folder, name)?;
-    let launch = launch
+    bootstrap(&with_content(program, folder, &content), folder, name)?;
+    let launch = launch(program, folder, name, &[])?
+        .clock(Clock::new(folder, name)?)
+        .unsynced(Unsynced::new(folder, name, &content)?);
+    Service::start(name, launch, ready(folder, name), folder)
+}
+
+/// Returns its data folder.
+fn content(folder: &Path, name: &str) -> PathBuf {
+    folder.join(name)
+}
+
+fn ready(folder: &Path, name: &str) -> Ready {
+    Ready::MariaDb {
+        socket: socket(folder, name),
+        database: content(folder, name).join(DATABASE),
+    }
+}
+
+/// Returns the command of a server whose data folder is filled. `init` are more statements that it runs at every start.
+fn launch(program: &Program, folder: &Path, name: &str, init: &[&str]) -> Result<Launch> {
+    let file = folder.join(format!("{name}.sql"));
+    let create = format!("create database if not exists {DATABASE};");
+    let statements = [&[create.as_str()], init].concat().join("\n");
+    fs::write(&file, statements + "\n").with_context(|| format!("could not write {}", file.display()))?;
+    let launch = with_content(program, folder, &content(folder, name))
         .arg(option("--socket", &socket(folder, name)))
-        .arg(option("--init-file", &init))
+        .arg(option("--init-file", &file))
         // The private folder around the socket keeps other users out.
         .arg("--skip-networking")
         // Every instance brings its own pool.
-        .args(["--max-connections=1000", "--character-set-server=utf8mb4"])
-        .clock(Clock::new(folder, name)?);
-    let ready = Ready::MariaDb {
-        socket: socket(folder, name),
-        database: content.join(DATABASE),
-    };
-    Service::start(name, launch, ready, folder)
+        .args(["--max-connections=1000", "--character-set-server=utf8mb4"]);
+    Ok(launch)
 }
 
 fn with_content(program: &Program, folder: &Path, content: &Path) -> Launch {

@@ -1,4 +1,5 @@
-//! The connection from a replica to its primary: Redis replicates only over TCP, and the primary listens only on a Unix socket.
+//! The connection from a replica to its primary: Redis and MariaDB replicate only over TCP, and a primary listens only on a Unix
+//! socket.
 
 use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::path::PathBuf;
@@ -11,8 +12,8 @@ use tokio::sync::oneshot;
 
 /// Forwards one connection from a loopback port to the socket of a primary, until it is dropped. It accepts no second one: no
 /// other user of this machine finds an open port once the replica is connected.
-pub(super) struct Link {
-    pub(super) port: u16,
+pub(crate) struct Link {
+    pub(crate) port: u16,
     cut: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -23,7 +24,7 @@ impl Link {
     /// # Errors
     ///
     /// When it cannot listen, or the system gives no thread.
-    pub(super) fn to(primary: PathBuf) -> Result<Link> {
+    pub(crate) fn to(primary: PathBuf) -> Result<Link> {
         let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();

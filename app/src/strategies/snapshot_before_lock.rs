@@ -1,0 +1,91 @@
+//! A lock inside the transaction, taken after the first read: what is read under it is as old as that read.
+//!
+//! ```text
+//! A: begin; select order                  -- the first read opens the snapshot
+//!                     B: begin; select order               -- B's snapshot, too
+//! A: get_lock; select num                 -- 1
+//! A: update ... set num = 0; insert order; commit; release_lock
+//!                     B: get_lock; select num              -- 1: of B's snapshot, which is older than A's commit
+//!                     B: update ... set num = 0; insert order; commit; release_lock: sold twice
+//! ```
+//!
+//! The lock is held from the read to after the commit, and does not help: in REPEATABLE READ every plain read sees the
+//! snapshot of the first one. This happens when a framework opens the transaction and something is looked up before
+//! the lock. The cure is to lock first, or to read with FOR UPDATE. No tutorial has it: it is ours. Cost: eight round
+//! trips.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::query;
+
+use super::{NativeEntry, Strategy, opened};
+use crate::domain::{Error, Outcome, Purchase};
+use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
+use crate::probe::Probe;
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, FIND, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE};
+use crate::timeouts::Timeouts;
+
+pub(super) const ENTRY: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        name: "snapshot-before-lock",
+        family: Family::SessionLock,
+        lesson: 8,
+        summary: "GET_LOCK around read, write and commit, in a transaction that has read before it",
+        claims: AS_NO_LOCK,
+        weak_at: "write",
+        needs: &[],
+        source: include_str!("snapshot_before_lock.rs"),
+    },
+    store: "sql",
+    steps: &[
+        CONNECT,
+        BEGIN,
+        FIND,
+        GET_LOCK,
+        READ,
+        WRITE,
+        RECORD,
+        COMMIT,
+        ROLLBACK,
+        RELEASE_LOCK,
+    ],
+    open: |world| {
+        Box::pin(async {
+            opened(SnapshotBeforeLock {
+                sql: world.store()?,
+                timeouts: world.timeouts,
+            })
+        })
+    },
+};
+
+struct SnapshotBeforeLock {
+    sql: Arc<Sql>,
+    timeouts: Timeouts,
+}
+
+#[async_trait]
+impl Strategy for SnapshotBeforeLock {
+    async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
+        let mut sql = self.sql.begun(purchase, probe).await?;
+        // The mistake: this read opens the snapshot, and the lock comes after it.
+        if let Some(order) = self.sql.find(purchase, probe, &mut sql).await? {
+            self.sql.roll_back(purchase, probe, &mut sql).await?;
+            return Ok(Outcome::Repeated(order));
+        }
+        if !Sql::get_lock(&purchase.item, self.timeouts.wait, probe, &mut sql).await? {
+            self.sql.roll_back(purchase, probe, &mut sql).await?;
+            return Ok(Outcome::Busy);
+        }
+        let select = query("select num from store where id = ?").bind(purchase.item.as_str());
+        let sold = self.sql.read_then_set(&READ, select, (purchase, probe), &mut sql).await;
+        // The outcome stands, even if the release fails: the lock then ends with its connection.
+        if let Err(error) = Sql::release_lock(&purchase.item, probe, &mut sql).await {
+            tracing::warn!(%error, item = %purchase.item, "the lock was not released");
+        }
+        let outcome = self.sql.outcome(sold, (purchase, probe), sql).await?;
+        Ok(outcome.unwrap_or(Outcome::Busy))
+    }
+}

@@ -1,0 +1,73 @@
+//! The clocks of several processes change at once.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use stack::{Clock, Service};
+
+use crate::attack::AttackControl;
+use crate::deployment::requirement::servers;
+
+/// The distance of a step: three leases of the shop that is started here.
+pub(crate) const STEP: Duration = Duration::from_secs(3);
+
+/// Clocks, each with the name of its process.
+pub(crate) struct Clocks<'a>(Vec<(String, &'a Clock)>);
+
+impl<'a> Clocks<'a> {
+    /// Those of the second instance, and of every process of every service that the strategy names.
+    pub(crate) fn beside_the_first_instance(control: &AttackControl<'a>) -> Result<Self> {
+        let local_processes = control
+            .shop
+            .local_processes()
+            .context("the shop was not started here")?;
+        let second = local_processes.shop.instances().get(1);
+        let second = second.map(|instance| (instance.name().to_owned(), instance));
+        let services = servers(&control.attack.sale.strategy).into_iter().flat_map(|kind| {
+            let processes = local_processes.stores.processes(kind);
+            let named = (1..).zip(processes);
+            named.map(move |(nth, process)| (kind.process(nth, processes.len()), process))
+        });
+        Ok(Self::of(second.into_iter().chain(services)))
+    }
+
+    /// Those of these processes; one that reads the clock of the machine is left out.
+    pub(crate) fn of(processes: impl IntoIterator<Item = (String, &'a Service)>) -> Self {
+        let clocks = processes
+            .into_iter()
+            .filter_map(|(name, process)| Some((name, process.clock()?)));
+        Self(clocks.collect())
+    }
+
+    /// The processes, for a sentence.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// Lets all of them jump ahead by [`STEP`].
+    pub(crate) fn jump_ahead(&self) -> Result<()> {
+        self.0.iter().try_for_each(|(_, clock)| clock.run_ahead(STEP))
+    }
+
+    /// Lets all of them step back by [`STEP`].
+    pub(crate) fn step_back(&self) -> Result<()> {
+        self.0.iter().try_for_each(|(_, clock)| clock.step_back(STEP))
+    }
+
+    /// Proves which processes read the time after their clocks had changed `how`. Returns whether each of them did.
+    pub(crate) fn prove(&self, control: &AttackControl<'_>, how: &str) -> Result<bool> {
+        let mut all = !self.0.is_empty();
+        for (process, clock) in &self.0 {
+            let times = clock.told()?;
+            all &= times > 0;
+            if times > 0 {
+                control.prove(
+                    process,
+                    format!("its clock {how} by {STEP:?}, and it read the time {times} times since"),
+                );
+            }
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,102 @@
+//! Faults at some of the nodes of a lock service that several nodes make up.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use stack::{Service, ServiceKind, Stores};
+
+use super::clocks::Clocks;
+use super::{hold, restart};
+use crate::attack::AttackControl;
+use crate::deployment::requirement::lock_servers;
+use crate::shop::catalogue::Strategy;
+use crate::trace::IncidentKind;
+
+/// The business time of a purchase where the nodes have to elect a leader before they serve: the shop lets no purchase
+/// work longer than five seconds.
+const LONG_WORK: Duration = Duration::from_millis(4_800);
+
+/// How many of the nodes a fault strikes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Share {
+    /// As many as may fail: two of five, one of three.
+    Minority,
+    /// One more than may fail: three of five, two of three.
+    Majority,
+    /// Each of them.
+    All,
+}
+
+impl Share {
+    fn of(self, nodes: usize) -> usize {
+        match self {
+            Self::Minority => nodes.saturating_sub(1) / 2,
+            Self::Majority => nodes / 2 + 1,
+            Self::All => nodes,
+        }
+    }
+
+    /// Returns the nodes that are struck, with their names.
+    fn nodes(self, stores: &Stores, kind: ServiceKind) -> Vec<(String, &Service)> {
+        let processes = stores.processes(kind);
+        let named = (1..).zip(processes).take(self.of(processes.len()));
+        named
+            .map(|(nth, process)| (kind.process(nth, processes.len()), process))
+            .collect()
+    }
+}
+
+/// Returns the services of its lock that several nodes make up.
+pub(crate) fn of_strategy(strategy: &Strategy) -> Vec<ServiceKind> {
+    let mut services = lock_servers(strategy);
+    services.retain(|kind| {
+        matches!(
+            kind,
+            ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd
+        )
+    });
+    services
+}
+
+/// Kills this share of the nodes while a purchase is at work, and starts them again. Returns whether anything was sold
+/// before, and the purchase was at work until they served.
+pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result<bool> {
+    let mut has_struck = restart::play_first_wave(control).await;
+    for kind in of_strategy(&control.attack.sale.strategy) {
+        let (work, incident) = match kind {
+            // They keep nothing on disk, and no lock of theirs is renewed.
+            ServiceKind::RedisNodes => (hold::BELOW_A_LEASE, IncidentKind::RestartedEmpty),
+            _ => (LONG_WORK, IncidentKind::Restarted),
+        };
+        let restarted = restart::on_stores(control, move |stores| {
+            let killed = Instant::now();
+            let proofs = restart::kill_and_start(&share.nodes(stores, kind))?;
+            Ok((killed, Instant::now(), proofs))
+        });
+        let Some((killed, back, proofs)) = hold::strike_at_work(control, work, restarted).await? else {
+            has_struck = false;
+            continue;
+        };
+        let names: Vec<&str> = proofs.iter().map(|proof| proof.service.as_str()).collect();
+        control.note(incident, &names.join(", "), killed, Some(back));
+        control.keep_proofs(proofs);
+    }
+    Ok(has_struck)
+}
+
+/// Lets the clocks of this share of the nodes jump ahead while a purchase is at work, and others buy. Returns whether
+/// each of these nodes read its time afterwards.
+pub(crate) async fn jump_ahead(control: &AttackControl<'_>, share: Share) -> Result<bool> {
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
+    let services = of_strategy(&control.attack.sale.strategy).into_iter();
+    let clocks = Clocks::of(services.flat_map(|kind| share.nodes(&local_processes.stores, kind)));
+    let jump = async {
+        control.note(IncidentKind::ClockAhead, &clocks.names(), Instant::now(), None);
+        clocks.jump_ahead()
+    };
+    let has_struck = hold::strike_at_work(control, hold::BELOW_A_LEASE, jump).await?;
+    Ok(clocks.prove(control, "jumped ahead")? && has_struck.is_some())
+}

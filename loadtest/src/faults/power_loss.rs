@@ -1,0 +1,126 @@
+//! A store loses power while a purchase is at work, right after another one was sold: the process is killed, and what it
+//! wrote and did not sync is gone. `stack::Unsynced` says what that assumes.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use stack::{Loss, Service, ServiceKind, Stores};
+use tokio::time::sleep;
+
+use super::{hold, restart};
+use crate::attack::{AttackControl, Proof, SendOptions};
+use crate::http::BACK_WITHIN;
+use crate::sale::Load;
+use crate::shop::response::ResponseKind;
+use crate::trace::IncidentKind;
+
+/// The place of the purchase that is sold right before: no other purchase uses it at that time.
+const SOLD_LAST: usize = 1;
+
+/// The longest wait for a store that syncs once in a second, on a busy machine.
+const SYNCED_WITHIN: Duration = Duration::from_secs(5);
+const CHECK_EVERY: Duration = Duration::from_millis(5);
+
+/// When a store syncs what it has confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Syncs {
+    /// Before it confirms it.
+    Before,
+    /// Up to a second later.
+    Later,
+}
+
+pub(crate) fn places(load: &Load) -> Vec<usize> {
+    hold::places(load)
+}
+
+/// Starts the process of the service again, so that it keeps a journal of what it does not sync, and lets the shop notice that
+/// its connections are gone.
+pub(crate) async fn prepare(control: &AttackControl<'_>, kind: ServiceKind) -> Result<()> {
+    restart::on_stores(control, move |stores| {
+        let process = process(stores, kind)?;
+        process.restart_with_journal()?;
+        process.wait_ready(BACK_WITHIN)
+    })
+    .await?;
+    sleep(restart::IDLE_FOR).await;
+    Ok(())
+}
+
+/// Lets the service lose power after some sales, and starts it again. Returns whether there were any sales before, and the
+/// store synced as expected after the last of them had begun: nothing at all, or something.
+pub(crate) async fn strike(control: &AttackControl<'_>, kind: ServiceKind, syncs: Syncs) -> Result<bool> {
+    let has_begun = restart::play_first_wave(control).await;
+    // A store that syncs once in a second has just done so: what comes next is not synced for most of a second.
+    let length = restart::on_stores(control, move |stores| wait_until_synced(process(stores, kind)?)).await?;
+    let is_sold = |kind| async move { kind == ResponseKind::Sold };
+    let sold = control
+        .provoke(SOLD_LAST, SendOptions::default(), |response| is_sold(response.kind))
+        .await?;
+    let lost = restart::act_during_purchase(control, move |stores| {
+        let (process, begun) = (process(stores, kind)?, Instant::now());
+        let killed = process.pid();
+        let loss = process.lose_power()?;
+        process.restart()?;
+        process.wait_ready(BACK_WITHIN)?;
+        Ok((begun, Instant::now(), loss, [killed, process.pid()]))
+    });
+    let (from, to, loss, processes) = lost.await?;
+    // The shop tests connections that lay idle this long, and the next buyers find none that is dead.
+    sleep(restart::IDLE_FOR).await;
+    control.note(IncidentKind::PowerLost, &kind.to_string(), from, Some(to));
+    let has_struck = match syncs {
+        Syncs::Before => !loss.is_all_since(length),
+        Syncs::Later => loss.is_all_since(length) && loss.bytes > 0,
+    };
+    if has_struck {
+        control.keep_proofs([proof(kind, syncs, &loss, processes)]);
+    }
+    Ok(has_begun && sold && has_struck)
+}
+
+/// Lets MariaDB check its own tables: damage by the loss would look like a fault of the shop.
+///
+/// # Errors
+///
+/// When a table is damaged.
+pub(crate) async fn check_tables(control: &AttackControl<'_>) -> Result<()> {
+    match control.attack.sale.sales.first() {
+        Some(sale) => sale.reader.check().await,
+        None => Ok(()),
+    }
+}
+
+fn proof(kind: ServiceKind, syncs: Syncs, loss: &Loss, [killed, back]: [u32; 2]) -> Proof {
+    let Loss {
+        writes, bytes, files, ..
+    } = loss;
+    let last = match syncs {
+        Syncs::Before => "it synced after the last sale had begun",
+        Syncs::Later => "it synced nothing after the last sale had begun",
+    };
+    let text = format!(
+        "process {killed} was killed, and what it had not synced was undone (bytes: {bytes}, writes: {writes}, files: \
+         {files}); {last}; process {back} serves in its place"
+    );
+    Proof::new(kind.name(), text)
+}
+
+fn process(stores: &Stores, kind: ServiceKind) -> Result<&Service> {
+    let first = stores.processes(kind).first();
+    first.with_context(|| format!("{kind} was not started here"))
+}
+
+/// Waits until nothing is left to sync, and returns the length of the journal then. A store that is still not there after some
+/// seconds is taken as it is: the loss says what was synced.
+fn wait_until_synced(process: &Service) -> Result<u64> {
+    let unsynced = process.unsynced().context("no journal can be kept on this system")?;
+    let begun = Instant::now();
+    loop {
+        let length = unsynced.length()?;
+        if unsynced.is_synced()? || begun.elapsed() >= SYNCED_WITHIN {
+            return Ok(length);
+        }
+        std::thread::sleep(CHECK_EVERY);
+    }
+}

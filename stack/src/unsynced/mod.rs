@@ -1,0 +1,169 @@
+//! A loss of power: what a process wrote and did not sync is gone.
+//!
+//! A kill does not show that: the kernel keeps what was written and brings it to the disk later. So a preloaded library keeps
+//! a journal of how to undo each change that the process makes in its data folder, and of its syncs. When the power is lost,
+//! the process is killed, and all changes without a sync are undone, the last one first. LazyFS does the same as a file system,
+//! which needs FUSE.
+//!
+//! # What is assumed
+//!
+//! - A file has on disk what it had when `fsync` or `fdatasync` of it began, and no byte that was written later; a real loss
+//!   may spare any part of that. So it tears no page.
+//! - What is written past the page cache (`O_DIRECT`) is in the memory of the drive until it is synced; with `O_DSYNC` and
+//!   `O_SYNC` it is on the disk. `sync_file_range` promises nothing.
+//! - A sync of any file or folder carries all names that were made, changed and removed before it, as in ext4. Later names are gone.
+//! - What was there when the process started was on disk.
+//!
+//! The library sees no write through io_uring or Linux AIO, so it answers that there are none, and servers write by other
+//! calls. A file that is written through a shared map or a stream of the C library is an error when the power is lost.
+
+mod journal;
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
+mod tests;
+mod undo;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use self::journal::Journal;
+
+/// The library; empty where it cannot be built.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/unsynced.so"));
+
+/// The journal of what one process wrote and did not sync, kept from a start of the process on if it was begun before.
+#[derive(Clone, Debug)]
+pub struct Unsynced {
+    library: PathBuf,
+    /// The journal, and the files that lost their names.
+    folder: PathBuf,
+    data: PathBuf,
+}
+
+/// What was not synced when the power was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// Changes of files that were undone.
+    pub writes: usize,
+    /// Bytes that these changes had written.
+    pub bytes: u64,
+    /// Files in which they were.
+    pub files: usize,
+    /// Names that were made, changed or removed, and are again as they were.
+    pub names: usize,
+    last_sync: u64,
+}
+
+impl Unsynced {
+    /// Prepares for a process with that data folder. The files of the journal are in `folder`, under that name. Returns `None`
+    /// on a system where no journal can be kept.
+    ///
+    /// # Errors
+    ///
+    /// When the library cannot be written.
+    pub(crate) fn new(folder: &Path, name: &str, data: &Path) -> Result<Option<Unsynced>> {
+        if LIBRARY.is_empty() {
+            return Ok(None);
+        }
+        let library = folder.join("unsynced.so");
+        let prepare = || -> io::Result<Option<Unsynced>> {
+            if !library.exists() {
+                fs::write(&library, LIBRARY)?;
+            }
+            Ok(Some(Unsynced {
+                // The library compares with paths as the kernel knows them.
+                data: data.canonicalize()?,
+                folder: folder.canonicalize()?.join(format!("{name}.unsynced")),
+                library: library.clone(),
+            }))
+        };
+        prepare().with_context(|| format!("could not prepare {}", library.display()))
+    }
+
+    /// Returns the variables with which a process can keep it.
+    pub(crate) fn environment(&self) -> [(&'static str, &Path); 3] {
+        [
+            ("LD_PRELOAD", &self.library),
+            ("OVERSELL_UNSYNCED", &self.folder),
+            ("OVERSELL_DATA", &self.data),
+        ]
+    }
+
+    /// Begins an empty journal. The process has to start afterwards.
+    ///
+    /// # Errors
+    ///
+    /// When its files cannot be written.
+    pub(crate) fn begin(&self) -> Result<()> {
+        self.end()?;
+        let begun = fs::create_dir_all(self.folder.join("gone")).and_then(|()| fs::write(self.journal(), []));
+        begun.with_context(|| format!("could not write {}", self.folder.display()))
+    }
+
+    /// Removes the journal: a process that starts afterwards keeps none.
+    ///
+    /// # Errors
+    ///
+    /// When its files cannot be removed.
+    pub(crate) fn end(&self) -> Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("could not remove {}", self.folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns how long the journal is, to be compared with a later loss.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn length(&self) -> Result<u64> {
+        let found = fs::metadata(self.journal());
+        let found = found.with_context(|| format!("there is no journal {}", self.journal().display()))?;
+        Ok(found.len())
+    }
+
+    /// Returns whether the process has synced something, and has no more to sync. Files that it never syncs, such as temporary
+    /// ones, do not count.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn is_synced(&self) -> Result<bool> {
+        let bytes = self.read()?;
+        let journal = Journal::read(&bytes)?;
+        let is_left = journal.changes.iter().any(|change| journal.is_left(change));
+        Ok(journal.last_sync() > 0 && !is_left)
+    }
+
+    /// Undoes what was not synced and removes the journal. The process must have ended.
+    ///
+    /// # Errors
+    ///
+    /// When a file was written in a way that is not seen, or cannot be put back.
+    pub(crate) fn lose(&self) -> Result<Loss> {
+        let bytes = self.read()?;
+        let loss = undo::undo(&Journal::read(&bytes)?, [&self.data, &self.folder.join("gone")])?;
+        self.end()?;
+        Ok(loss)
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.folder.join("journal")
+    }
+
+    fn read(&self) -> Result<Vec<u8>> {
+        fs::read(self.journal()).with_context(|| format!("could not read {}", self.journal().display()))
+    }
+}
+
+impl Loss {
+    /// Returns whether nothing at all was synced after the journal had this length.
+    pub fn is_all_since(&self, length: u64) -> bool {
+        self.last_sync <= length
+    }
+}
