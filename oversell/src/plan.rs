@@ -32,7 +32,7 @@ const THREATS: [&str; 5] = [
 /// The number of times that each round is played by default.
 const REPEATS: u32 = 5;
 
-/// The same for a run of all strategies, which takes half an hour.
+/// The same for a run of all strategies, which takes long.
 const REPEATS_OF_ALL: u32 = 2;
 
 /// Buyers at once by default.
