@@ -84,7 +84,7 @@ const FAMOUS: [(&str, &str, &str); 27] = [
         "three-phase@sql+sql",
     ),
     ("message-twice", "outbox@redis+sql", ""),
-    ("lock-service-restart", "redlock@sql,zookeeper@redis", "redlock@sql"),
+    ("lock-service-restart", "redlock@sql", "redlock@sql"),
     ("retrying-proxy", "lua@redis,conditional@sql,token@redis", ""),
     ("second-click,buyer-gone", "token@redis,compare-num@sql,lua@redis", ""),
     (
