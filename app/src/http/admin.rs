@@ -12,7 +12,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::problem::Problem;
 use super::request::{authorize, bad_value, item};
@@ -142,7 +142,13 @@ async fn close_sale(State(app): State<App>, path: Result<Path<String>, PathRejec
 #[serde(deny_unknown_fields)]
 struct Asked {
     fault: String,
+    /// Absent, not null: serde alone would take null for absent, and the OpenAPI document does not.
+    #[serde(default, deserialize_with = "present")]
     worker_step: Option<NonZeroU32>,
+}
+
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<NonZeroU32>, D::Error> {
+    NonZeroU32::deserialize(field).map(Some)
 }
 
 /// `POST /faults`: the fault strikes at once, or is armed for the first actor that reaches the named step, or for the

@@ -104,6 +104,7 @@ async fn a_fault_that_is_none_is_refused_and_one_outside_the_lab_too() {
         (worker("0"), "bad-request"),
         (worker("-1"), "bad-request"),
         (worker("\"1\""), "bad-request"),
+        (worker("null"), "bad-request"),
         (r#"{"fault":"crash@write","worker_step":1}"#.to_owned(), "bad-value"),
     ] {
         let case = Case::new("POST", "/faults", body, (422, expected));
