@@ -34,7 +34,7 @@ pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServiceKind
     })
 }
 
-impl Relays<'_> {
+impl<'a> Relays<'a> {
     /// The services behind them, for a sentence: `Redis and MariaDB`.
     pub(crate) fn names(&self) -> String {
         let names: Vec<String> = self.kinds.iter().map(ToString::to_string).collect();
@@ -79,7 +79,18 @@ impl Relays<'_> {
     /// Returns whether something was proven of each service behind the relays. A client of an ensemble talks with one
     /// process of it, so a single process may see no message.
     pub(crate) fn each_is_proven(&self, control: &AttackControl<'_>) -> bool {
-        self.kinds.iter().all(|kind| control.is_proven(*kind))
+        self.unproven(control).is_empty()
+    }
+
+    /// Returns the relays before each service of which nothing was proven, each service by itself.
+    pub(crate) fn unproven(&self, control: &AttackControl<'_>) -> Vec<Self> {
+        let unproven = self.kinds.iter().filter(|kind| !control.is_proven(**kind));
+        unproven
+            .map(|kind| Self {
+                local_processes: self.local_processes,
+                kinds: vec![*kind],
+            })
+            .collect()
     }
 
     /// Returns how many messages were affected at each process of the service, by all instances together.
