@@ -60,6 +60,8 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         .context("the shop was not started here")?;
     let mut killed = 0;
     for nth in 1..=MOST_STEPS {
+        // The steps of this purchase are counted, so no other one may be half done, and both instances have to live.
+        end_everything(control, local).await?;
         // A shop without such a fault lets the round prove nothing.
         if !worker::arm(control, "crash", nth).await? || !leave_half_done(control, &local.shop).await? {
             break;
@@ -76,9 +78,9 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         );
         control.prove(reconciling.name(), proof);
         control.note(IncidentKind::Killed, reconciling.name(), Instant::now(), None);
-        end_everything(control, local).await?;
     }
     worker::disarm(control).await?;
+    end_everything(control, local).await?;
     Ok(has_begun && killed > 0)
 }
 
