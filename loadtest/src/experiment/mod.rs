@@ -23,7 +23,7 @@ use crate::result::{RoundResult, RunResult};
 use crate::workers::Coordinator;
 
 /// The most rounds that are played side by side: more of them would also wait for processors.
-const SIDE_BY_SIDE: usize = 6;
+const SIDE_BY_SIDE: usize = 8;
 
 /// An observer of each round, which shows progress and keeps results.
 pub trait RunObserver: Send + Sync {

@@ -1,7 +1,8 @@
 //! All processes of the service that keeps the locks are killed (SIGKILL) while a purchase is at work, and started again.
 //! Independent Redis servers come back empty. ZooKeeper and etcd keep their data on disk: a kill leaves the page cache to
 //! the system, so they lose nothing. Then other buyers come. The round counts only if something was sold before the kill,
-//! each process is a new one, and the purchase was at work until all served.
+//! each process is a new one, and the purchase was at work until all served. No other round is played beside it: the
+//! processes need the processors to start in that time.
 
 use super::Threat;
 use crate::attack::Injection;
@@ -13,7 +14,6 @@ use crate::faults::lock_nodes::{self, Share};
 pub(super) const THREAT: Threat = Threat {
     name: "lock-service-restart",
     title: "lock service restarts",
-    mostly_waits: true,
     is_about: |strategy| !lock_nodes::of_strategy(strategy).is_empty(),
     load: hold::load,
     requires: |strategy| {
