@@ -44,8 +44,10 @@ const TRAFFIC: Threats = &[
     "retrying-proxy",
     "buyer-gone",
 ];
-/// A service that restarts with all of its data.
-const RECONNECT: Threats = &["redis-restart-aof"];
+/// A store that restarts with all of its data.
+const RECONNECT: Threats = &["redis-restart-aof", "redis-power-loss-synced"];
+/// Background work that stops halfway, or that is done twice.
+const WORKERS: Threats = &["reconciler-killed", "message-twice"];
 /// A session that ends while its holder is at work.
 const SESSION_END: Threats = &["session-expiry"];
 /// The loss of as many lock nodes as may fail, of a leader among them, or of the right time: no lock ends early by a
@@ -67,6 +69,7 @@ const EVERYTHING: &[Threats] = &[
     CROWD,
     TRAFFIC,
     RECONNECT,
+    WORKERS,
     SESSION_END,
     TOLERATED,
     CRASH,

@@ -49,6 +49,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
                 "sql-gone",
                 "store-silent",
                 "lost-reply",
+                "reconciler-killed",
             ],
             ..AS_FAMILY
         },

@@ -51,7 +51,13 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         summary: "Seata's AT: each database commits at once under a global lock; an undo log for a rollback",
         claims: Claims {
             // A unit that is sold out and comes back: the fault leaves transactions that are rolled back later.
-            sometimes_broken_by: &["sql-restart", "sql-gone", "lost-reply", "store-silent"],
+            sometimes_broken_by: &[
+                "sql-restart",
+                "sql-gone",
+                "lost-reply",
+                "store-silent",
+                "reconciler-killed",
+            ],
             ..AS_FAMILY
         },
         weak_at: "record",

@@ -1,4 +1,4 @@
-//! A transactional outbox: stock and message change in one step in Redis, and a consumer enters the order in MariaDB.
+//! A transactional outbox: stock and message change in one step in Redis. A consumer enters the order in MariaDB.
 //!
 //! ```text
 //! A: take        -- left 0, and a message in the stream
@@ -8,10 +8,9 @@
 //!                     consumer at B: (the same message again): record -> duplicate, ack
 //! ```
 //!
-//! Units are never taken without a message, as one store has both: a broker of its own needs a half message instead, see
-//! `half-message`. A message stays until its order is entered, and the primary key lets an order be entered once. A buyer
-//! is answered when the order is in the ledger.
-//! Cost: one round trip, three of the consumer's.
+//! Units are never taken without a message, as one store has both. A broker of its own needs a half message: see
+//! `half-message`. A message stays until its order is entered, and the primary key lets an order be entered once. A
+//! buyer is answered when the order is in the ledger. Cost: one round trip, three of the consumer's.
 
 use std::sync::Arc;
 
