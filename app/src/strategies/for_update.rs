@@ -11,8 +11,8 @@
 //! each waiter occupy a connection for that time. Source: tutorial 000, which locks the row of an order; here it is
 //! that of the stock. It warns of two deadlocks. A missing row cannot be locked: several transactions lock its gap at
 //! once, and two that then insert the row wait for each other. So do two that lock several rows in different orders.
-//! MariaDB aborts one of them. Here a purchase has one row, and it is there. Cost: five round trips, the row locked for
-//! four.
+//! MariaDB aborts one of them. Here the locked row is there, and each purchase locks it before its order. Cost: five
+//! round trips, the row locked for four.
 
 use std::sync::Arc;
 
