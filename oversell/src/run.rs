@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
 use loadtest::deployment::Deployment;
-use loadtest::experiment::{Experiment, MakeTestbed, Testbed};
+use loadtest::deployment::requirement;
+use loadtest::experiment::{Experiment, LockServices, MakeTestbed, Testbed};
 use loadtest::plan::soak::Soak;
 use loadtest::result::cell::{ClaimCheck, claim_check};
 use loadtest::result::environment::Environment;
@@ -174,14 +175,17 @@ async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
 
 async fn open_testbed(options: &RunOptions) -> Result<Testbed> {
     match deployment::remote(&options.remote, &options.stack.stores).await? {
-        Some(remote) => Testbed::of(remote).await,
-        None => local_testbed(options.stack.clone(), plan::needs(options)).await,
+        Some(remote) => Testbed::of(remote, LockServices::All).await,
+        None => local_testbed(options.stack.clone(), plan::needs(options), LockServices::All).await,
     }
 }
 
-async fn local_testbed(stack: StackOptions, needs: Vec<&'static str>) -> Result<Testbed> {
+async fn local_testbed(stack: StackOptions, mut needs: Vec<&'static str>, services: LockServices) -> Result<Testbed> {
+    if services == LockServices::None {
+        needs.retain(|need| !requirement::is_lock_service(need));
+    }
     let local = deployment::local(stack, needs).await?;
-    Testbed::of(Deployment::Local(Box::new(local))).await
+    Testbed::of(Deployment::Local(Box::new(local)), services).await
 }
 
 /// Returns how to start further stores and shops: only where everything is started here.
@@ -190,5 +194,7 @@ fn further_testbeds(options: &RunOptions) -> Option<Box<MakeTestbed>> {
         return None;
     }
     let (stack, needs) = (options.stack.clone(), plan::needs(options));
-    Some(Box::new(move || Box::pin(local_testbed(stack.clone(), needs.clone()))))
+    Some(Box::new(move |services| {
+        Box::pin(local_testbed(stack.clone(), needs.clone(), services))
+    }))
 }

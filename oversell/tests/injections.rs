@@ -10,7 +10,7 @@ use loadtest::attack::{Attack, AttackControl, Crowd, Delivery, Injection, SendOp
 use loadtest::audit::Verdict;
 use loadtest::deployment::requirement::{Requirement, servers};
 use loadtest::deployment::{Deployment, Local};
-use loadtest::experiment::{Experiment, RunObserver, Testbed};
+use loadtest::experiment::{Experiment, LockServices, RunObserver, Testbed};
 use loadtest::facts::{LedgerReader, Urls};
 use loadtest::plan::{Wanted, rounds};
 use loadtest::result::environment::Environment;
@@ -217,7 +217,7 @@ async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
         rounds: Vec::new(),
     };
     let experiment = Experiment {
-        testbed: Testbed::of(deployment).await.unwrap(),
+        testbed: Testbed::of(deployment, LockServices::All).await.unwrap(),
         more: None,
         rounds: &rounds(strategies, &wanted),
         run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),

@@ -64,6 +64,21 @@ pub fn lock_servers(strategy: &Strategy) -> Vec<ServiceKind> {
     used(|kind| !has_two_stores && !holds_sales(strategy, kind) && is_needed(strategy, kind))
 }
 
+/// Returns whether a strategy's need of that name is a lock service of several nodes.
+pub fn is_lock_service(need: &str) -> bool {
+    ServiceKind::ALL
+        .into_iter()
+        .any(|kind| kind.name() == need && has_several_nodes(kind))
+}
+
+/// Returns whether several nodes make up the service.
+pub(crate) fn has_several_nodes(kind: ServiceKind) -> bool {
+    match kind {
+        ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => true,
+        ServiceKind::Redis | ServiceKind::Sql | ServiceKind::SecondSql => false,
+    }
+}
+
 /// Returns whether stock or orders are there.
 fn holds_sales(strategy: &Strategy, kind: ServiceKind) -> bool {
     [strategy.store.stock, strategy.store.orders].contains(&kind.name())

@@ -3,16 +3,18 @@
 //! before its testbed plays the next one. At the end of the run all ledgers are read once more.
 
 mod final_checks;
+mod queue;
 mod record;
 mod session;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow};
 use futures_util::future::{BoxFuture, join_all, try_join_all};
 use tokio::sync::SetOnce;
 
+use self::queue::{Queue, needs_lock_service};
 use self::record::Record;
 use self::session::Session;
 use crate::deployment::Deployment;
@@ -24,6 +26,10 @@ use crate::workers::Coordinator;
 
 /// The most rounds that are played side by side: more of them would also wait for processors.
 const SIDE_BY_SIDE: usize = 8;
+
+/// The most testbeds with lock services of several nodes, where other rounds are played, too: such services keep the
+/// processors busy while nobody uses them.
+const WITH_LOCK_SERVICES: usize = 2;
 
 /// An observer of each round, which shows progress and keeps results.
 pub trait RunObserver: Send + Sync {
@@ -53,6 +59,17 @@ pub struct Testbed {
     pub deployment: Deployment,
     /// The reader of its stores.
     pub reader: Arc<LedgerReader>,
+    /// Its lock services.
+    pub lock_services: LockServices,
+}
+
+/// The lock services of several nodes that a testbed has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockServices {
+    /// Each one that the plan needs, as far as it can be started.
+    All,
+    /// None: it plays the rounds that need none.
+    None,
 }
 
 impl Testbed {
@@ -60,14 +77,18 @@ impl Testbed {
     ///
     /// # Errors
     /// When one of its stores cannot be reached.
-    pub async fn of(deployment: Deployment) -> Result<Self> {
+    pub async fn of(deployment: Deployment, lock_services: LockServices) -> Result<Self> {
         let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await?);
-        Ok(Self { deployment, reader })
+        Ok(Self {
+            deployment,
+            reader,
+            lock_services,
+        })
     }
 }
 
-/// Makes another testbed like the first one, with stores of its own.
-pub type MakeTestbed = dyn Fn() -> BoxFuture<'static, Result<Testbed>> + Send + Sync;
+/// Makes another testbed like the first one, with stores and these lock services of its own.
+pub type MakeTestbed = dyn Fn(LockServices) -> BoxFuture<'static, Result<Testbed>> + Send + Sync;
 
 /// A plan, with everything that is needed to play it.
 pub struct Experiment<'a> {
@@ -147,32 +168,52 @@ struct Plan<'a> {
     record: Record<'a>,
 }
 
-/// Rounds that are not played yet, with their places in the plan.
-type Queue<'a> = Mutex<Box<dyn Iterator<Item = (usize, &'a Round)> + Send + 'a>>;
-
 impl<'a> Plan<'a> {
     async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>, more: Option<&MakeTestbed>) -> Result<()> {
         let measured = self.queue(true);
         for session in sessions.iter_mut() {
-            session.play(&measured).await?;
+            session.play(|_| measured.next()).await?;
         }
-        let others = self.rounds.iter().filter(|round| !round.is_measured()).count();
         if let Some(another) = more {
-            let missing = others.min(SIDE_BY_SIDE).saturating_sub(sessions.len());
-            let testbeds = try_join_all((0..missing).map(|_| another())).await;
+            let testbeds = try_join_all(self.further(sessions.len()).into_iter().map(another)).await;
             let testbeds = testbeds.context("another testbed, to play rounds side by side, could not be started")?;
             sessions.extend(testbeds.into_iter().map(|testbed| Session::of(testbed, self)));
         }
         let others = self.queue(false);
-        try_join_all(sessions.iter_mut().map(|session| session.play(&others))).await?;
+        try_join_all(
+            sessions
+                .iter_mut()
+                .map(|session| session.play(|services| others.next_for(services))),
+        )
+        .await?;
         Ok(())
     }
 
     /// Returns the measured rounds, or all others, in the order of the plan.
     fn queue(&self, measured: bool) -> Queue<'a> {
         let rounds = self.rounds.iter().enumerate();
-        Mutex::new(Box::new(
-            rounds.filter(move |(_, round)| round.is_measured() == measured),
-        ))
+        Queue::of(rounds.filter(|(_, round)| round.is_measured() == measured))
+    }
+
+    /// Returns the lock services of each further testbed, where there are so many already.
+    fn further(&self, already: usize) -> Vec<LockServices> {
+        let others = || self.rounds.iter().filter(|round| !round.is_measured());
+        let (all, needing) = (
+            others().count(),
+            others().filter(|round| needs_lock_service(round)).count(),
+        );
+        let with_services = if needing * 2 > all {
+            SIDE_BY_SIDE
+        } else {
+            WITH_LOCK_SERVICES
+        };
+        let services = |nth| {
+            if nth < with_services {
+                LockServices::All
+            } else {
+                LockServices::None
+            }
+        };
+        (already..all.min(SIDE_BY_SIDE)).map(services).collect()
     }
 }

@@ -1,6 +1,5 @@
 //! Plays rounds in one testbed. Each round has fresh sales, an attack with its fault, a follow-up and a verdict.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -8,7 +7,7 @@ use anyhow::{Context, Result};
 use futures_util::future::join_all;
 
 use super::final_checks::OpenSales;
-use super::{Plan, Queue, Testbed};
+use super::{LockServices, Plan, Testbed};
 use crate::attack::{Attack, Crowd};
 use crate::audit::Expectation;
 use crate::follow_up::{FollowUp, SaleSetFollowUp};
@@ -42,12 +41,12 @@ impl<'a> Session<'a> {
         self.open.len()
     }
 
-    /// Plays rounds from the queue until it is empty.
+    /// Plays the next round for its lock services, again and again until there is none.
     ///
     /// # Errors
     /// When a round cannot be played, or its result cannot be kept.
-    pub(super) async fn play(&mut self, queue: &Queue<'_>) -> Result<()> {
-        while let Some((place, round)) = next(queue) {
+    pub(super) async fn play<'b>(&mut self, next: impl Fn(LockServices) -> Option<(usize, &'b Round)>) -> Result<()> {
+        while let Some((place, round)) = next(self.testbed.lock_services) {
             if !self.plan.record.begins(round) {
                 continue;
             }
@@ -111,7 +110,7 @@ impl<'a> Session<'a> {
 
     async fn attack(&mut self, round: &Round) -> Result<SaleSetFollowUp> {
         let names = (0..round.load.items).map(|_| self.next_item()).collect();
-        let Testbed { deployment, reader } = &mut self.testbed;
+        let Testbed { deployment, reader, .. } = &mut self.testbed;
         let shop = deployment.running(round.instances, &(round.threat.requires)(&round.strategy))?;
         let load = round.load;
         let sale_set = SaleSet::new(shop.client.clone(), reader, &round.strategy, names, load);
@@ -182,10 +181,6 @@ impl<'a> Session<'a> {
             struck: attacked.struck,
         })
     }
-}
-
-fn next<'a>(queue: &Queue<'a>) -> Option<(usize, &'a Round)> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 /// Returns the last crowd if it fits the attack, or a new one.

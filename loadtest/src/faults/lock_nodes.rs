@@ -8,7 +8,7 @@ use stack::{Service, ServiceKind, Stores};
 use super::clocks::Clocks;
 use super::{hold, restart};
 use crate::attack::AttackControl;
-use crate::deployment::requirement::lock_servers;
+use crate::deployment::requirement::{has_several_nodes, lock_servers};
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
@@ -49,12 +49,7 @@ impl Share {
 /// Returns the services of its lock that several nodes make up.
 pub(crate) fn of_strategy(strategy: &Strategy) -> Vec<ServiceKind> {
     let mut services = lock_servers(strategy);
-    services.retain(|kind| {
-        matches!(
-            kind,
-            ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd
-        )
-    });
+    services.retain(|kind| has_several_nodes(*kind));
     services
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use loadtest::deployment::Deployment;
-use loadtest::experiment::{Experiment, RunObserver, Testbed};
+use loadtest::experiment::{Experiment, LockServices, RunObserver, Testbed};
 use loadtest::facts::Urls;
 use loadtest::plan::{Round, Wanted, rounds};
 use loadtest::result::environment::Environment;
@@ -202,7 +202,7 @@ impl TrialRunner {
         let rounds = rounds(&catalogue, &wanted);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
         let experiment = Experiment {
-            testbed: Testbed::of(deployment).await?,
+            testbed: Testbed::of(deployment, LockServices::All).await?,
             more: None,
             rounds: &rounds,
             run_id: &run_id,

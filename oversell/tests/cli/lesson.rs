@@ -116,7 +116,7 @@ fn buy_and_crowd_find_the_shop_by_the_environment_and_say_what_to_do_without_one
 
 #[test]
 fn a_demo_sells_one_unit_to_two_buyers_side_by_side_and_then_shows_what_prevents_it() {
-    for (strategy, cure) in [("none@redis", "fenced@redis"), ("mutex@sql", "fenced@sql")] {
+    for (strategy, cure) in [("none@redis", "watch-multi@redis"), ("mutex@sql", "compare-num@sql")] {
         let shown = output(&["demo", strategy]);
         let text = stdout(&shown);
         assert_eq!(shown.status.code(), Some(0), "{text}{}", stderr(&shown));
