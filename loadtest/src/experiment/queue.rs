@@ -36,3 +36,54 @@ impl<'a> Queue<'a> {
 pub(super) fn needs_lock_service(round: &Round) -> bool {
     !lock_nodes::of_strategy(&round.strategy).is_empty()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use super::*;
+    use crate::sale::Load;
+    use crate::shop::catalogue;
+    use crate::threats;
+
+    const CATALOGUE: &[u8] = br#"[
+        {"name":"plain@redis","store":"redis","summary":"","claims":[]},
+        {"name":"elected@redis","store":"redis","summary":"","claims":[],"needs":["redis","etcd"]},
+        {"name":"other@redis","store":"redis","summary":"","claims":[]}
+    ]"#;
+
+    fn rounds() -> Vec<Round> {
+        let strategies = catalogue::parse(CATALOGUE).unwrap();
+        let round = |strategy| Round {
+            strategy,
+            threat: threats::find("crowd").unwrap(),
+            phase: None,
+            instances: 2,
+            load: Load {
+                buyers: 2,
+                requests: 2,
+                stock: 1,
+                items: 1,
+                quantity: 1,
+                work_ms: 0,
+            },
+            repeat: 1,
+            in_soak: false,
+        };
+        strategies.into_iter().map(round).collect()
+    }
+
+    #[test]
+    fn a_round_that_needs_a_lock_service_waits_for_a_testbed_with_one() {
+        let rounds = rounds();
+        let queue = || Queue::of(rounds.iter().enumerate());
+        let taken = |queue: &Queue<'_>, services| queue.next_for(services).map(|(place, _)| place);
+        let (plain, whole) = (LockServices::None, LockServices::All);
+        let mixed = queue();
+        assert_eq!(taken(&mixed, whole), Some(1), "nobody else can play it");
+        assert_eq!([taken(&mixed, plain), taken(&mixed, whole)], [Some(0), Some(2)]);
+        assert_eq!([taken(&mixed, plain), taken(&mixed, whole)], [None, None]);
+        let left = queue();
+        assert_eq!([(); 3].map(|()| taken(&left, plain)), [Some(0), Some(2), None]);
+        assert_eq!(taken(&left, whole), Some(1));
+    }
+}

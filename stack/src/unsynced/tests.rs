@@ -160,3 +160,15 @@ fn a_file_that_is_written_through_a_stream_is_an_error_that_names_it() {
     // One that was cut off by the kill is none.
     assert!(Journal::read(&record[..record.len() - 1]).is_ok());
 }
+
+#[test]
+fn a_stream_that_could_not_be_opened_has_written_nothing() {
+    // sed writes through streams of the C library.
+    let opened = Disk::new();
+    opened.run("sed -n 'w new' old");
+    let said = opened.unsynced.lose().unwrap_err().to_string();
+    assert!(said.contains("new was written"), "{said}");
+    let missed = Disk::new();
+    missed.run("! sed -n 'w missing/new' old 2>/dev/null");
+    assert_eq!(missed.lose().1, files([OLD, OTHER]));
+}

@@ -184,8 +184,10 @@ void *mmap(void *at, size_t length, int protection, int flags, int fd, off_t off
 
 FILE *fopen64(const char *name, const char *mode) {
     char path[PATH_MAX];
-    if (strpbrk(mode, "wa+") && resolve(AT_FDCWD, name, path)) note_path(UNSEEN, path);
-    return NEXT(fopen64)(name, mode);
+    FILE *stream = NEXT(fopen64)(name, mode);
+    // MariaDB tries to open files that are not there: what could not be opened is not written.
+    if (stream && strpbrk(mode, "wa+") && resolve(AT_FDCWD, name, path)) note_path(UNSEEN, path);
+    return stream;
 }
 FILE *fopen(const char *name, const char *mode) { return fopen64(name, mode); }
 
