@@ -1,8 +1,7 @@
 //! A minority of the nodes of a lock service is killed (SIGKILL) while a purchase is at work, and started again: two of
 //! five, one of three. Independent Redis nodes come back empty; the servers of an ensemble have their data on disk.
 //! Then other buyers come. The round counts only if something was sold before, each of these nodes is a new process,
-//! and the purchase was at work until they served. No other round is played beside it: the processes need the processors
-//! to start in that time.
+//! and the purchase was at work until they served.
 
 use super::Threat;
 use crate::attack::Injection;
@@ -14,6 +13,7 @@ use crate::faults::lock_nodes::{self, Share};
 pub(super) const THREAT: Threat = Threat {
     name: "minority-restart",
     title: "some lock nodes restart",
+    mostly_waits: true,
     is_about: |strategy| !lock_nodes::of_strategy(strategy).is_empty(),
     load: hold::load,
     requires: |strategy| {
