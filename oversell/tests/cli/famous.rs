@@ -94,7 +94,7 @@ const FAMOUS: [(&str, &str, &str); 27] = [
     ),
     ("minority-restart,minority-clock-jump", "redlock@sql", ""),
     ("majority-restart,majority-clock-jump", "redlock@sql", "redlock@sql"),
-    ("leader-change", "zookeeper@sql,etcd@sql", ""),
+    ("leader-change", "zookeeper-checked@sql,etcd@sql", ""),
     (
         "clock-back",
         "getset-time@sql,token@sql,fenced@sql,conditional@sql",
