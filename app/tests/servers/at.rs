@@ -120,6 +120,26 @@ async fn a_branch_that_commits_after_its_transaction_was_decided_is_undone() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_whose_transaction_is_being_rolled_back_does_not_commit_it() {
+    let instance = alone().await;
+    for strategy in BOTH {
+        let item = instance.quiet_sale(1).await;
+        let elsewhere = Elsewhere::open(instance.stores(), strategy, LEASE, At::Named("decide")).await;
+        let decided = async {
+            elsewhere.stopped().await;
+            let decide = query("update at_transactions set state = 'rolling back' where item = ?").bind(&item);
+            decide.execute(&instance.sql).await.unwrap();
+            elsewhere.release();
+        };
+        let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), decided);
+        assert!(late.is_err(), "{strategy}: {late:?}");
+        settled(&reconciling(&instance).await, &item).await;
+        let ledger = instance.ledger("sql+sql", &item).await;
+        assert_eq!(ledger.left_and_sold(), (1, 0), "{strategy}");
+    }
+}
+
 /// The stopped purchase finds an order of another transaction that may still be rolled back.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purchase_that_lost_the_global_lock_does_not_say_that_it_was_sold_before() {
