@@ -133,7 +133,7 @@ async fn a_purchase_whose_transaction_is_being_rolled_back_does_not_commit_it() 
             elsewhere.release();
         };
         let (late, ()) = tokio::join!(elsewhere.buy(&item, "late"), decided);
-        assert!(late.is_err(), "{strategy}: {late:?}");
+        assert!(matches!(late, Err(Error::GivenUp { .. })), "{strategy}: {late:?}");
         settled(&reconciling(&instance).await, &item).await;
         let ledger = instance.ledger("sql+sql", &item).await;
         assert_eq!(ledger.left_and_sold(), (1, 0), "{strategy}");

@@ -25,7 +25,7 @@ pub const SMALL: [&str; 10] = [
     "2",
 ];
 
-/// Waits until no other test plays faults by the dozen. Two such tests side by side make each other's faults miss.
+/// Waits until no other test plays faults by the dozen. Side by side, such tests can make each other's faults miss.
 pub fn play_faults_alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
