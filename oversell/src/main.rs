@@ -38,6 +38,7 @@ mod strategies;
 mod threats;
 mod up;
 mod values;
+mod workers_token;
 
 use std::process::ExitCode;
 

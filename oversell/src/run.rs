@@ -22,12 +22,13 @@ use crate::report::{self, Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
 use crate::stdout::Terminal;
-use crate::{command_line, console, deployment, interrupt, plan, run_folder, stdout};
+use crate::{command_line, console, deployment, interrupt, plan, run_folder, stdout, workers_token};
 
 /// Puts strategies on trial and prints the result. The status says whether all is as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
+    let workers_token = workers_token::given(&options)?;
     if let Some(run) = &options.load_only {
-        return load(run, options.remote.operator.admin_token.as_deref().unwrap_or_default());
+        return load(run, &workers_token.unwrap_or_default());
     }
     if let Some(contradiction) = contradiction(&options) {
         return Err(contradiction.into());
@@ -160,17 +161,33 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     Ok(run)
 }
 
-/// Opens the listener of the workers, if the run has workers.
+/// Opens the listener of the workers, if the run has workers. A token that is drawn here is printed, even with `--quiet`:
+/// no worker could come without it.
 async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
-    let (Some(workers), Some(token)) = (options.workers, options.remote.operator.admin_token.clone()) else {
+    let Some(workers) = options.workers else {
         return Ok(None);
     };
+    let given = workers_token::given(options)?;
+    let is_drawn = given.is_none();
+    let token = given.unwrap_or_else(workers_token::drawn);
     let listening = Listening {
         at: options.workers_listen,
-        token,
+        token: token.clone(),
         workers: workers as usize,
     };
-    Ok(Some(Coordinator::open(listening).await?))
+    let coordinator = Coordinator::open(listening).await?;
+    if is_drawn {
+        let (program, at) = (console::program(), coordinator.at());
+        // The name of this machine for others is not known here.
+        let host = if at.ip().is_unspecified() {
+            format!("THIS-MACHINE:{}", at.port())
+        } else {
+            at.to_string()
+        };
+        let worker = format!("OVERSELL_WORKERS_TOKEN={token} {program} run --load-only http://{host}");
+        console::note(format_args!("waiting for {workers} workers; start each with: {worker}"));
+    }
+    Ok(Some(coordinator))
 }
 
 async fn open_testbed(options: &RunOptions) -> Result<Testbed> {

@@ -12,6 +12,9 @@ use crate::service::Service;
 use crate::service_kind::ServiceKind;
 use crate::shop_options::ShopOptions;
 
+/// The token of the workers of a run, which no shop may know.
+const WORKERS_TOKEN: &str = "OVERSELL_WORKERS_TOKEN";
+
 /// The two addresses of an instance, which it keeps over a restart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ports {
@@ -40,6 +43,7 @@ pub(crate) fn start(
 ) -> Result<Service> {
     let name = format!("app-{number}");
     let mut launch = Launch::new(&options.program)
+        .without_env(WORKERS_TOKEN)
         .args(&options.args)
         .args(["--instance", &name])
         .args(["--listen", &ports.public.to_string()])

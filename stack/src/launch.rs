@@ -16,6 +16,7 @@ pub struct Launch {
     path: PathBuf,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    withheld: Vec<OsString>,
     clock: Option<Clock>,
     unsynced: Option<Unsynced>,
 }
@@ -27,6 +28,7 @@ impl Launch {
             path: path.into(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            withheld: Vec::new(),
             clock: None,
             unsynced: None,
         }
@@ -47,6 +49,12 @@ impl Launch {
     /// Adds a variable to the environment, which is otherwise that of this process.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Launch {
         self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Leaves out a variable of this process.
+    pub(crate) fn without_env(mut self, name: impl Into<OsString>) -> Launch {
+        self.withheld.push(name.into());
         self
     }
 
@@ -98,6 +106,9 @@ impl Launch {
         command
             .args(&self.arguments)
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        for name in &self.withheld {
+            command.env_remove(name);
+        }
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         Ok(command)
     }
@@ -109,6 +120,7 @@ impl From<&Program> for Launch {
             path: program.path.clone(),
             arguments: program.arguments(),
             environment: program.environment(),
+            withheld: Vec::new(),
             clock: None,
             unsynced: None,
         }

@@ -47,7 +47,7 @@ const MAX_REPORT: usize = 512 * 1024 * 1024;
 pub struct Listening {
     /// The address to listen on.
     pub at: SocketAddr,
-    /// The token that they send.
+    /// The token that they send. No shop may know it.
     pub token: String,
     /// The number of workers.
     pub workers: usize,
@@ -55,6 +55,7 @@ pub struct Listening {
 
 /// The run's side.
 pub struct Coordinator {
+    at: SocketAddr,
     workers: usize,
     shared: Arc<Shared>,
     /// Lets one round go on at a time.
@@ -81,6 +82,7 @@ impl Coordinator {
         let Listening { at, token, workers } = listening;
         let listener = TcpListener::bind(at).await;
         let listener = listener.with_context(|| format!("cannot listen for workers on {at}"))?;
+        let at = listener.local_addr().context("the address for workers is not known")?;
         let shared = Arc::new(Shared {
             token,
             asking: Mutex::new(Some(Vec::new())),
@@ -102,12 +104,18 @@ impl Coordinator {
             let _ = serving.await;
         };
         Ok(Self {
+            at,
             workers,
             shared,
             one_round: tokio::sync::Mutex::default(),
             stop,
             server: tokio::spawn(server),
         })
+    }
+
+    /// Returns the address that it listens on.
+    pub fn at(&self) -> SocketAddr {
+        self.at
     }
 
     /// Tells every worker that the run is over.

@@ -9,8 +9,9 @@
 //! worker: POST /shares            -- 410 when the run is over
 //! ```
 //!
-//! Every request carries the bearer token of the shop's admin listener. Clocks of two machines are never compared: a
-//! worker's times count from its own start.
+//! Every request carries the bearer token of the workers. No shop knows it: a shop that took an assignment could send
+//! nothing and report responses that its ledger bears out. Clocks of two machines are never compared: a worker's times
+//! count from its own start.
 
 mod assignment;
 mod coordinator;

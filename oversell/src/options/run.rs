@@ -70,7 +70,7 @@ pub struct RunOptions {
     pub seed: Option<u32>,
     /// Let so many workers send the load of every crowd: each is an `oversell run --load-only`, on a machine of its own. The
     /// faults stay here
-    #[arg(long, value_name = "N", requires = "admin_token", allow_negative_numbers = true, value_parser = between::<u64>(1..=100))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u64>(1..=100))]
     pub workers: Option<u64>,
     /// Listen for the workers at this address
     #[arg(
@@ -80,8 +80,12 @@ pub struct RunOptions {
         default_value = "127.0.0.1:9191"
     )]
     pub workers_listen: SocketAddr,
+    /// The bearer token of the workers, which no shop may know: 16 to 256 letters, digits and - . _ [default: a random one, which is
+    /// printed]
+    #[arg(long, value_name = "TOKEN", env = "OVERSELL_WORKERS_TOKEN", hide_env_values = true)]
+    pub workers_token: Option<String>,
     /// Be a worker of the run that listens at this base URL
-    #[arg(long, value_name = "URL", requires = "admin_token", conflicts_with_all = ["all", "strategy", "threat", "soak", "workers", "host"])]
+    #[arg(long, value_name = "URL", requires = "workers_token", conflicts_with_all = ["all", "strategy", "threat", "soak", "workers", "host"])]
     pub load_only: Option<String>,
     /// Write the results into a folder of their own, below this one
     #[arg(long, value_name = "DIR", default_value = "results")]

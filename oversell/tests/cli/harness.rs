@@ -40,6 +40,8 @@ pub fn oversell(arguments: &[&str]) -> Command {
         "OVERSELL_SQL_URL",
         "OVERSELL_SQL_2_URL",
         "OVERSELL_ADMIN_TOKEN",
+        "OVERSELL_WORKERS_TOKEN",
+        "OVERSELL_WORKERS_LISTEN",
         "OVERSELL_URL",
         "OVERSELL_ADMIN_URL",
         "OVERSELL_LOG",
