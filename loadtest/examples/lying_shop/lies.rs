@@ -76,6 +76,7 @@ lies! {
         WritesBothLate     Both "order and counter are written when the next purchase comes"
         WritesLateOnce     Both "the order of the first sale is written when the next purchase comes"
         WritesLastLate     Both "the order of the last unit is written when the next purchase comes"
+        WritesWhenSoldOut  Both "every order is written when the last unit is sold"
         EntersAfterRepeat  Both "10 ms after a repeated key in a sold-out sale: a ghost order is recorded"
         DeletesAfterRepeat Both "10 ms after a repeated key in a sold-out sale: an order is deleted"
         TakesAfterRepeat   Both "10 ms after a repeated key in a sold-out sale: the counter drops by one"

@@ -22,6 +22,7 @@ use tokio::time::{timeout, timeout_at};
 use uuid::Uuid;
 
 use super::assignment::{Assignment, split};
+use super::looks::Looks;
 use super::responses::AssignmentResponses;
 use crate::attack::{Attack, AttackResult};
 use crate::responses::Responses;
@@ -52,6 +53,9 @@ pub struct Listening {
     /// The number of workers.
     pub workers: usize,
 }
+
+/// A report that is to come, with the time at which it came.
+type Report = oneshot::Receiver<(AssignmentResponses, Instant)>;
 
 /// The run's side.
 pub struct Coordinator {
@@ -126,7 +130,7 @@ impl Coordinator {
         let _ = timeout(GONE_WITHIN, self.server).await;
     }
 
-    /// Lets the workers attack, each with its assignment.
+    /// Lets the workers attack, each with its assignment, and looks at the ledgers meanwhile.
     ///
     /// # Errors
     /// When too few workers ask, or one does not report.
@@ -153,24 +157,14 @@ impl Coordinator {
                 .ok()
                 .context("a worker left before it got its assignment")?;
         }
-        let mut missing: FuturesUnordered<_> = reports.into_iter().collect();
-        let mut deadline = begun + REPORTED_WITHIN;
-        let mut responses = Responses::default();
-        while let Some(report) = timeout_at(deadline.into(), missing.next())
-            .await
-            .with_context(|| not_back(missing.len(), begun))?
-        {
-            let (report, back) = report?;
-            deadline = deadline.min(back + begun.elapsed() + AFTER_THE_FIRST);
-            let reported = report.into_responses(begun, back);
-            responses.apart = responses.apart.max(reported.apart);
-            responses.attack.extend(reported.attack);
-            responses.repeats.extend(reported.repeats);
-            responses.altered.extend(reported.altered);
-        }
+        let mut looks = Looks::default();
+        let responses = tokio::select! {
+            responses = reported(reports, begun) => responses?,
+            never = looks.go_on(&attack.sale) => match never {},
+        };
         Ok(AttackResult {
+            observations: looks.by_clocks_apart(responses.apart, begun),
             responses,
-            observations: Vec::new(),
             fault: None,
             struck: Vec::new(),
             incidents: Vec::new(),
@@ -192,6 +186,26 @@ impl Coordinator {
             asked.await;
         }
     }
+}
+
+/// Waits for the reports of all workers that got their assignments at `begun`.
+async fn reported(reports: Vec<Report>, begun: Instant) -> Result<Responses> {
+    let mut missing: FuturesUnordered<_> = reports.into_iter().collect();
+    let mut deadline = begun + REPORTED_WITHIN;
+    let mut responses = Responses::default();
+    while let Some(report) = timeout_at(deadline.into(), missing.next())
+        .await
+        .with_context(|| not_back(missing.len(), begun))?
+    {
+        let (report, back) = report?;
+        deadline = deadline.min(back + begun.elapsed() + AFTER_THE_FIRST);
+        let reported = report.into_responses(begun, back);
+        responses.apart = responses.apart.max(reported.apart);
+        responses.attack.extend(reported.attack);
+        responses.repeats.extend(reported.repeats);
+        responses.altered.extend(reported.altered);
+    }
+    Ok(responses)
 }
 
 fn not_back(workers: usize, begun: Instant) -> String {

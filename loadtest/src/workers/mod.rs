@@ -4,7 +4,7 @@
 //! ```text
 //! worker: POST /shares            -- waits until every worker has asked
 //! run:    200 with an assignment  -- the number of buyers and purchases, and the first purchase
-//! worker: buys
+//! worker: buys              -- the run looks at the ledgers meanwhile
 //! worker: POST /shares/{id}       -- every response, with its times since the assignment came
 //! worker: POST /shares            -- 410 when the run is over
 //! ```
@@ -15,6 +15,7 @@
 
 mod assignment;
 mod coordinator;
+mod looks;
 mod responses;
 mod worker;
 

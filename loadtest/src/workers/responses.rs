@@ -50,7 +50,7 @@ impl AssignmentResponses {
     }
 
     /// Returns the responses on this machine's clock, as if they had begun at `begun`. The report came at `back`: the
-    /// time that it does not cover was spent on the way.
+    /// time that it does not cover was spent on the way, and by up to that much each response really came later.
     pub fn into_responses(self, begun: Instant, back: Instant) -> Responses {
         let here = |responses: Vec<TimedResponse>| responses.into_iter().map(|response| response.at(begun)).collect();
         Responses {

@@ -31,6 +31,7 @@ pub const AFTERWARDS: &[Row] = &[
     ("writes-both-late", ALONE, Found(&["lost"])),
     ("writes-late-once", ALONE, Found(&["lost"])),
     ("writes-last-late", ALONE, Found(&["lost"])),
+    ("writes-when-sold-out", CROWD, Found(&["lost"])),
     ("enters-after-repeat", CROWD, Found(&["oversold", "ghost"])),
     ("deletes-after-repeat", CROWD, Found(&["lost"])),
     ("takes-after-repeat", CROWD, Found(&["drift"])),

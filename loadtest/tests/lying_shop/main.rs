@@ -13,3 +13,4 @@ mod schema;
 mod second_sql;
 mod segments;
 mod spoiled;
+mod workers;

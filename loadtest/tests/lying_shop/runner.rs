@@ -1,5 +1,6 @@
 //! Tries the lying shop: real instances behind real nginx, over real stores, with the whole experiment.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
 use loadtest::sale::Load;
 use loadtest::shop::Address;
 use loadtest::threats;
+use loadtest::workers::{self, Coordinator, Listening};
 use stack::{Parts, Shop, ShopOptions, Stores};
 use tokio::runtime::Runtime;
 use tokio::sync::SetOnce;
@@ -32,6 +34,8 @@ pub const LOAD: Load = Load {
 };
 
 const ADMIN_TOKEN: &str = "open sesame";
+
+const WORKERS_TOKEN: &str = "known to the workers alone";
 
 /// The pause between two looks for an instance that has died.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -144,6 +148,11 @@ impl TrialRunner {
 
     /// Plays each threat once, over each store of the lie.
     pub fn try_shop(&self, trial: &Trial<'_>) -> Tried {
+        self.try_with_workers(trial, 0)
+    }
+
+    /// Does the same with the load of so many workers, if any.
+    pub fn try_with_workers(&self, trial: &Trial<'_>, workers: usize) -> Tried {
         let options = ShopOptions {
             program: program(),
             args: vec!["--lie".to_owned(), trial.lie.to_owned()],
@@ -166,14 +175,14 @@ impl TrialRunner {
             as_designed: None,
             rounds: Vec::new(),
         };
-        let played = self.runtime.block_on(self.play(&shop, trial, &mut run));
+        let played = self.runtime.block_on(self.play(&shop, trial, workers, &mut run));
         Tried {
             run,
             error: played.err().map(|error| format!("{error:#}")),
         }
     }
 
-    async fn play(&self, shop: &Shop, trial: &Trial<'_>, run: &mut RunResult) -> Result<()> {
+    async fn play(&self, shop: &Shop, trial: &Trial<'_>, workers: usize, run: &mut RunResult) -> Result<()> {
         let urls = Urls::from([
             ("redis", self.stores.redis_url().to_owned()),
             ("sql", self.stores.sql_url().to_owned()),
@@ -201,17 +210,40 @@ impl TrialRunner {
         };
         let rounds = rounds(&catalogue, &wanted);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
+        let coordinator = match workers {
+            0 => None,
+            workers => Some(with_workers(workers).await?),
+        };
         let experiment = Experiment {
             testbed: Testbed::of(deployment, LockServices::All).await?,
             more: None,
             rounds: &rounds,
             run_id: &run_id,
-            coordinator: None,
+            coordinator: coordinator.as_ref(),
             observer: &Unobserved,
             stop: &SetOnce::new(),
         };
-        experiment.play(run).await
+        let played = experiment.play(run).await;
+        if let Some(coordinator) = coordinator {
+            coordinator.close().await;
+        }
+        played
     }
+}
+
+/// Starts the coordinator and so many workers, here.
+async fn with_workers(workers: usize) -> Result<Coordinator> {
+    let listening = Listening {
+        at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        token: WORKERS_TOKEN.to_owned(),
+        workers,
+    };
+    let coordinator = Coordinator::open(listening).await?;
+    for _ in 0..workers {
+        let run = format!("http://{}", coordinator.at());
+        tokio::spawn(async move { workers::work(&run, WORKERS_TOKEN).await });
+    }
+    Ok(coordinator)
 }
 
 /// Returns the root of the repository.

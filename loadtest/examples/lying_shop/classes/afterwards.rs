@@ -24,20 +24,23 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     let came = purchase.count(CAME).await?;
     match purchase.lie() {
-        Lie::WritesLate => written_late(purchase, came).await,
+        Lie::WritesLate => written_late(purchase, comes_another(purchase.clone(), came)).await,
         Lie::WritesBothLate => both_late(purchase, came).await,
         Lie::WritesLateOnce => match purchase.remembered().await? {
             Some(answer) => Ok(answer),
-            None if purchase.is_first().await? => written_late(purchase, came).await,
+            None if purchase.is_first().await? => {
+                written_late(purchase, comes_another(purchase.clone(), came)).await
+            }
             None => purchase.plain().await,
         },
         Lie::WritesLastLate => match purchase.remembered().await? {
             Some(answer) => Ok(answer),
             None if purchase.store().stock(purchase.item()).await? == Some(purchase.request.quantity) => {
-                written_late(purchase, came).await
+                written_late(purchase, comes_another(purchase.clone(), came)).await
             }
             None => purchase.plain().await,
         },
+        Lie::WritesWhenSoldOut => written_late(purchase, becomes_sold_out(purchase.clone())).await,
         Lie::EntersAfterRepeat | Lie::DeletesAfterRepeat | Lie::TakesAfterRepeat | Lie::MovesAfterRepeat => {
             let known = purchase.store().find(purchase.item(), &purchase.order().id).await?;
             if known.is_some() && purchase.is_sold_out().await? && purchase.is_first().await? {
@@ -65,7 +68,11 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-async fn written_late(purchase: &Purchase, came: i64) -> Result<Answer> {
+/// Sells at once, and writes the order when `may_write` returns true.
+async fn written_late(
+    purchase: &Purchase,
+    may_write: impl Future<Output = bool> + Send + 'static,
+) -> Result<Answer> {
     if let Some(answer) = known_or_crashed(purchase).await? {
         return Ok(answer);
     }
@@ -77,7 +84,7 @@ async fn written_late(purchase: &Purchase, came: i64) -> Result<Answer> {
     let id = order.id.clone();
     let purchase = purchase.clone();
     tokio::spawn(async move {
-        if comes_another(&purchase, came).await {
+        if may_write.await {
             purchase.store().record(purchase.item(), &order).await.unwrap();
         }
     });
@@ -106,7 +113,7 @@ async fn both_late(purchase: &Purchase, came: i64) -> Result<Answer> {
     let id = order.id.clone();
     let purchase = purchase.clone();
     tokio::spawn(async move {
-        if comes_another(&purchase, came).await {
+        if comes_another(purchase.clone(), came).await {
             let sold = purchase.store().sell(purchase.item(), &order, order.quantity, 0);
             sold.await.unwrap();
         }
@@ -116,11 +123,22 @@ async fn both_late(purchase: &Purchase, came: i64) -> Result<Answer> {
 
 /// Waits until more than `came` purchases have come. A buyer that is alone reads the ledger before it sends the next one,
 /// so a write after that is too late on any computer. Returns false when the sale is closed.
-async fn comes_another(purchase: &Purchase, came: i64) -> bool {
+async fn comes_another(purchase: Purchase, came: i64) -> bool {
     loop {
         match purchase.note(CAME).await.unwrap() {
             None => return false,
             Some(now) if now != came.to_string() => return true,
+            Some(_) => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
+}
+
+/// Waits until the last unit is sold. Returns false when the sale is closed.
+async fn becomes_sold_out(purchase: Purchase) -> bool {
+    loop {
+        match purchase.store().stock(purchase.item()).await.unwrap() {
+            None => return false,
+            Some(left) if left <= 0 => return true,
             Some(_) => tokio::time::sleep(LOOK_EVERY).await,
         }
     }
