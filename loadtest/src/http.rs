@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use reqwest::header::{HeaderMap, HeaderName};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response};
 
 use crate::text::MAX_NAME;
+use crate::trust::Trust;
 
 /// The longest time that a shop or a store may need to come back after a fault.
 pub const BACK_WITHIN: Duration = Duration::from_secs(15);
@@ -22,8 +23,8 @@ pub const PROCESS: HeaderName = HeaderName::from_static("x-process");
 ///
 /// # Errors
 /// When the HTTP client cannot be built.
-pub fn keeping_connections(patience: Duration) -> Result<Client> {
-    build(distrustful(patience))
+pub fn keeping_connections(patience: Duration, trust: &Trust) -> Result<Client> {
+    trust.build(distrustful(patience))
 }
 
 /// Returns a client that opens a connection for each request. Its request cannot fail because a kept connection was
@@ -31,18 +32,14 @@ pub fn keeping_connections(patience: Duration) -> Result<Client> {
 ///
 /// # Errors
 /// When the HTTP client cannot be built.
-pub fn connecting_anew(patience: Duration) -> Result<Client> {
-    build(distrustful(patience).pool_max_idle_per_host(0))
+pub fn connecting_anew(patience: Duration, trust: &Trust) -> Result<Client> {
+    trust.build(distrustful(patience).pool_max_idle_per_host(0))
 }
 
 /// A compressed body can be a thousand times larger than its bytes on the wire. A redirect would send a purchase twice.
 fn distrustful(patience: Duration) -> ClientBuilder {
     let client = Client::builder().timeout(patience).no_proxy().redirect(Policy::none());
     client.no_gzip().no_brotli().no_zstd().no_deflate()
-}
-
-fn build(client: ClientBuilder) -> Result<Client> {
-    client.build().context("could not build the HTTP client")
 }
 
 /// Reads a body of at most `limit` bytes; `None` when it is longer or breaks off.

@@ -15,7 +15,7 @@
 //! - [`experiment`], [`demo`]: play a whole plan, or the smallest possible crowd
 //! - [`check`]: compares a shop with the contract, point by point
 //!
-//! From the bottom up: [`text`], [`http`], [`facts`], [`shop`] (the client of the contract), [`phase`], [`responses`],
+//! From the bottom up: [`text`], [`trust`], [`http`], [`facts`], [`shop`] (the client of the contract), [`phase`], [`responses`],
 //! [`audit`], [`trace`], [`sale`], [`deployment`], [`attack`], [`faults`], [`threats`], [`plan`], [`workers`], [`follow_up`],
 //! [`result`], [`experiment`], [`report`], [`demo`], [`check`].
 
@@ -39,4 +39,5 @@ pub mod shop;
 pub mod text;
 pub mod threats;
 pub mod trace;
+pub mod trust;
 pub mod workers;

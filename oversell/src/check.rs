@@ -6,11 +6,17 @@ use tokio::runtime::Runtime;
 
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED};
 use crate::options::CheckOptions;
-use crate::{console, deployment};
+use crate::{console, deployment, trust};
 
 /// Prints each point that the shop meets, and the first one that it does not meet.
 pub fn check(options: &CheckOptions) -> Result<u8> {
-    let CheckOptions { host, operator, stores } = options;
+    let CheckOptions {
+        host,
+        operator,
+        tls,
+        stores,
+    } = options;
+    let trust = trust::of(tls)?;
     let (urls, token) = (stores.urls(), operator.admin_token.as_deref());
     Runtime::new()?.block_on(async {
         let (host, admins) = deployment::reachable(host, operator, stores).await?;
@@ -18,6 +24,7 @@ pub fn check(options: &CheckOptions) -> Result<u8> {
             host: &host,
             admins: &admins,
             admin_token: token,
+            trust: &trust,
             urls: &urls,
         };
         let mut printed = Ok(());

@@ -13,10 +13,10 @@ use stack::{Parts, ShopOptions, Stores};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::console;
 use crate::exit::Usage;
 use crate::options::{OperatorOptions, RemoteOptions, StackOptions, StoreOptions};
 use crate::reachable::{Endpoint, Kind};
+use crate::{console, trust};
 
 /// The longest time that a shop may take to open one sale. A server that takes longer is no shop.
 const OPENS_WITHIN: Duration = Duration::from_secs(5);
@@ -96,11 +96,13 @@ pub async fn remote(remote: &RemoteOptions, stores: &StoreOptions) -> Result<Opt
         let wrong = "--host needs the URL of each store that the shop sells from: --redis, --sql or both";
         return Err(Usage(wrong.to_owned()).into());
     }
+    let trust = trust::of(&remote.tls)?;
     let (host, admins) = reachable(host, &remote.operator, stores).await?;
     let at = Address {
         host,
         admin: admins.first().cloned().context("--host needs --admin")?,
         admin_token: admin_token.clone(),
+        trust,
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
     Ok(Some(Deployment::remote(at, admins, stores.urls()).await?))

@@ -36,6 +36,7 @@ mod serve;
 mod stdout;
 mod strategies;
 mod threats;
+mod trust;
 mod up;
 mod values;
 mod workers_token;

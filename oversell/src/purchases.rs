@@ -6,9 +6,10 @@ use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, stream};
 use loadtest::check::{Purchase, Received, Requests};
 use loadtest::facts::{Facts, LedgerReader};
-use loadtest::shop::MAX_CATALOGUE;
 use loadtest::shop::catalogue::{self, Strategy};
 use loadtest::shop::response::ResponseKind;
+use loadtest::shop::{Address, MAX_CATALOGUE};
+use loadtest::trust::Trust;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -92,8 +93,12 @@ pub fn crowd(options: &CrowdOptions) -> Result<u8> {
 }
 
 fn requests(shop: &RunningShop) -> Result<Requests> {
-    let admin = shop.admins.first().map_or("", String::as_str);
-    Requests::to(&shop.host, admin, &shop.admin_token)
+    Requests::to(Address {
+        host: shop.host.clone(),
+        admin: shop.admins.first().cloned().unwrap_or_default(),
+        admin_token: shop.admin_token.clone(),
+        trust: Trust::System,
+    })
 }
 
 /// Returns the strategy of the shop that `asked` means.

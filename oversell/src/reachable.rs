@@ -44,8 +44,7 @@ enum At {
 impl Kind {
     fn schemes(self) -> &'static [&'static str] {
         match self {
-            Self::Shop => &["http", "https"],
-            Self::Admin => &["http"],
+            Self::Shop | Self::Admin => &["http", "https"],
             Self::Redis => &["redis", "valkey", "redis+unix", "valkey+unix", "unix"],
             Self::MariaDb => &["mysql", "mariadb"],
         }

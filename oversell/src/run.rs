@@ -137,7 +137,10 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         command: command_line::shown(),
         soak,
         started_at,
-        environment: Environment::here(versions, nginx),
+        environment: Environment {
+            insecure: options.remote.tls.insecure,
+            ..Environment::here(versions, nginx)
+        },
         as_designed: None,
         rounds: Vec::new(),
     };

@@ -135,7 +135,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
     let mut deployment = local(None);
     let shop = deployment.running(2, &[]).unwrap();
     let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await.unwrap());
-    let mut crowd = Crowd::gather(&shop.client.at.host, LOAD.buyers).unwrap();
+    let mut crowd = Crowd::gather(&shop.client.at, LOAD.buyers).unwrap();
     for (name, store) in [("lua@redis", "redis"), ("token@sql", "sql")] {
         let names = vec![format!("trial-{}-{store}", uuid::Uuid::new_v4().simple())];
         let sale_set = SaleSet::new(shop.client.clone(), &reader, &strategy(name, store), names, LOAD);

@@ -25,7 +25,7 @@ use crate::deployment::RunningShop;
 use crate::facts::Observation;
 use crate::http;
 use crate::responses::Responses;
-use crate::shop::ANSWER_WITHIN;
+use crate::shop::{ANSWER_WITHIN, Address};
 use crate::trace::Incident;
 
 /// The number of users that goose starts per second: all of them start before the gate opens.
@@ -76,13 +76,13 @@ impl Crowd {
     ///
     /// # Errors
     /// When goose cannot be set up.
-    pub fn gather(host: &str, buyers: usize) -> Result<Self> {
+    pub fn gather(at: &Address, buyers: usize) -> Result<Self> {
         let (jobs, next) = watch::channel(None);
-        let goose = goose_attack(host, buyers, next).context("goose could not be set up")?;
+        let goose = goose_attack(&at.host, buyers, next).context("goose could not be set up")?;
         Ok(Self {
-            host: host.to_owned(),
+            host: at.host.clone(),
             buyers,
-            client: http::keeping_connections(ANSWER_WITHIN)?,
+            client: http::keeping_connections(ANSWER_WITHIN, &at.trust)?,
             jobs,
             goose: tokio::spawn(goose.execute()),
         })

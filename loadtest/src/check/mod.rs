@@ -8,10 +8,11 @@ use std::fmt;
 use anyhow::Result;
 
 use crate::facts::{LedgerReader, Urls};
-use crate::shop::MAX_CATALOGUE;
 use crate::shop::catalogue::{self, Strategy};
 use crate::shop::instances::Instances;
+use crate::shop::{Address, MAX_CATALOGUE};
 use crate::threats;
+use crate::trust::Trust;
 
 pub use self::requests::{Purchase, Received, Requests};
 
@@ -34,6 +35,8 @@ pub struct Checked<'a> {
     pub admins: &'a [String],
     /// The bearer token of the admin listeners.
     pub admin_token: Option<&'a str>,
+    /// The certificates that are trusted.
+    pub trust: &'a Trust,
     /// The stores. A shop without one has none yet.
     pub urls: &'a Urls,
 }
@@ -53,8 +56,12 @@ impl NotMet {
 /// # Errors
 /// Returns the first point that the shop does not meet.
 pub async fn check(shop: &Checked<'_>, mut met: impl FnMut(&str)) -> Result<(), NotMet> {
-    let (admin, token) = (shop.admins.first(), shop.admin_token);
-    let requests = Requests::to(shop.host, admin.map_or("", String::as_str), token.unwrap_or_default());
+    let requests = Requests::to(Address {
+        host: shop.host.to_owned(),
+        admin: shop.admins.first().cloned().unwrap_or_default(),
+        admin_token: shop.admin_token.unwrap_or_default().to_owned(),
+        trust: shop.trust.clone(),
+    });
     let requests =
         requests.map_err(|error| NotMet::new("an HTTP client", error, "nothing: this is a fault of the program"))?;
     let reader = reader(shop).await?;
@@ -120,7 +127,8 @@ async fn admins(shop: &Checked<'_>) -> Result<usize, NotMet> {
         return Err(missing("--admin"));
     }
     shop.admin_token.ok_or_else(|| missing("--admin-token"))?;
-    let instances = Instances::at(shop.admins.to_vec()).map_err(|error| NotMet::new(POINT, error, BUILD))?;
+    let instances = Instances::at(shop.admins.to_vec(), shop.trust);
+    let instances = instances.map_err(|error| NotMet::new(POINT, error, BUILD))?;
     match instances.answering().await {
         0 => Err(NotMet::new(
             POINT,

@@ -8,8 +8,8 @@ use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use crate::http;
-use crate::shop::ANSWER_WITHIN;
 use crate::shop::response::{MAX_BODY, Reply};
+use crate::shop::{ANSWER_WITHIN, Address};
 use crate::text::one_line;
 
 /// The longest text of a body that is shown, in characters.
@@ -18,9 +18,7 @@ const MAX_SHOWN: usize = 200;
 /// A shop and its admin listener.
 #[derive(Clone)]
 pub struct Requests {
-    host: String,
-    admin: String,
-    admin_token: String,
+    at: Address,
     client: Client,
 }
 
@@ -54,17 +52,13 @@ pub struct Purchase {
 }
 
 impl Requests {
-    /// Takes the base URLs of the public listener and of one admin listener, without a slash at the end.
+    /// Takes the addresses of the public listener and of one admin listener, without a slash at the end.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
-    pub fn to(host: &str, admin: &str, admin_token: &str) -> Result<Self> {
-        Ok(Self {
-            host: host.to_owned(),
-            admin: admin.to_owned(),
-            admin_token: admin_token.to_owned(),
-            client: http::connecting_anew(ANSWER_WITHIN)?,
-        })
+    pub fn to(at: Address) -> Result<Self> {
+        let client = http::connecting_anew(ANSWER_WITHIN, &at.trust)?;
+        Ok(Self { at, client })
     }
 
     /// Sends `GET` to the public listener.
@@ -72,7 +66,7 @@ impl Requests {
     /// # Errors
     /// When no whole response of at most `limit` bytes comes.
     pub async fn get(&self, path: &str, limit: usize) -> Result<Received> {
-        received(self.client.get(format!("{}{path}", self.host)), limit).await
+        received(self.client.get(format!("{}{path}", self.at.host)), limit).await
     }
 
     /// Sends `POST /purchases`.
@@ -83,7 +77,7 @@ impl Requests {
         let Purchase {
             item, quantity, buyer, ..
         } = purchase;
-        let request = self.client.post(format!("{}/purchases", self.host));
+        let request = self.client.post(format!("{}/purchases", self.at.host));
         let request = request
             .timeout(ANSWER_WITHIN + Duration::from_millis(purchase.work_ms))
             .header("Idempotency-Key", &purchase.key)
@@ -101,7 +95,7 @@ impl Requests {
     /// # Errors
     /// When no whole response comes.
     pub async fn open(&self, item: &str, stock: i64, with_token: bool) -> Result<Received> {
-        let request = self.client.put(format!("{}/sales/{item}", self.admin));
+        let request = self.client.put(format!("{}/sales/{item}", self.at.admin));
         let request = request.json(&json!({ "stock": stock }));
         let request = if with_token { self.with_token(request) } else { request };
         received(request, MAX_BODY).await
@@ -112,7 +106,7 @@ impl Requests {
     /// # Errors
     /// When no whole response comes.
     pub async fn close(&self, item: &str) -> Result<Received> {
-        let request = self.client.delete(format!("{}/sales/{item}", self.admin));
+        let request = self.client.delete(format!("{}/sales/{item}", self.at.admin));
         received(self.with_token(request), MAX_BODY).await
     }
 
@@ -121,12 +115,12 @@ impl Requests {
     /// # Errors
     /// When no whole response comes.
     pub async fn fault(&self, fault: &str) -> Result<Received> {
-        let request = self.client.post(format!("{}/faults", self.admin));
+        let request = self.client.post(format!("{}/faults", self.at.admin));
         received(self.with_token(request).json(&json!({ "fault": fault })), MAX_BODY).await
     }
 
     fn with_token(&self, request: RequestBuilder) -> RequestBuilder {
-        request.bearer_auth(&self.admin_token)
+        request.bearer_auth(&self.at.admin_token)
     }
 }
 

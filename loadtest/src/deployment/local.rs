@@ -12,6 +12,7 @@ use crate::facts::Urls;
 use crate::http::BACK_WITHIN;
 use crate::shop::instances::Instances;
 use crate::shop::{Address, ShopClient};
+use crate::trust::Trust;
 
 /// Shops that are started here, over one pair of stores.
 pub struct Local {
@@ -73,12 +74,18 @@ impl Local {
             host: shop.host(),
             admin: admins.first().cloned().context("a shop without instances")?,
             admin_token: self.admin_token.clone(),
+            trust: Trust::System,
         })?;
         let local_processes = LocalProcesses {
             shop: Arc::new(shop),
             stores: self.stores.clone(),
         };
-        let running = RunningShop::new(client, count, Instances::at(admins)?, Some(local_processes));
+        let running = RunningShop::new(
+            client,
+            count,
+            Instances::at(admins, &Trust::System)?,
+            Some(local_processes),
+        );
         self.running.insert(key, running.clone());
         Ok(running)
     }

@@ -39,7 +39,7 @@ impl Deployment {
     /// # Errors
     /// When no instance answers, or the HTTP client cannot be built.
     pub async fn remote(at: Address, admins: Vec<String>, urls: Urls) -> Result<Self> {
-        let instances = Instances::at(admins)?;
+        let instances = Instances::at(admins, &at.trust)?;
         let count = instances.answering_within(BACK_WITHIN).await;
         if count == 0 {
             bail!("no instance answers at {}: is a shop running there?", instances.urls());

@@ -192,6 +192,6 @@ async fn fitting_crowd<'a>(crowd: &'a mut Option<Crowd>, attack: &Attack) -> Res
     }
     match crowd {
         Some(crowd) => Ok(crowd),
-        None => Ok(crowd.insert(Crowd::gather(&attack.sale.client.at.host, attack.sale.load.buyers)?)),
+        None => Ok(crowd.insert(Crowd::gather(&attack.sale.client.at, attack.sale.load.buyers)?)),
     }
 }

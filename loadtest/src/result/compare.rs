@@ -68,6 +68,10 @@ fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
             ("mariadb", on.mariadb.clone()),
             ("nginx", on.nginx.clone().unwrap_or_default()),
             ("oversell", on.oversell.clone()),
+            (
+                "certificates",
+                if on.insecure { "not checked" } else { "checked" }.to_owned(),
+            ),
             ("load", load.unwrap_or_default()),
         ]
     };

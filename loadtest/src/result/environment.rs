@@ -27,6 +27,9 @@ pub struct Environment {
     /// Version of nginx, where it was started here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nginx: Option<String>,
+    /// Whether certificates of the shop went unchecked.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub insecure: bool,
     /// How buyers behave.
     pub load_model: String,
 }
@@ -45,6 +48,7 @@ impl Environment {
             redis: version("redis"),
             mariadb: version("sql"),
             nginx,
+            insecure: false,
             load_model: "closed: all buyers released at once, each buys again as soon as it is answered".to_owned(),
         }
     }

@@ -11,6 +11,7 @@ use crate::http::{self, BACK_WITHIN};
 use crate::shop::catalogue::{self, Strategy};
 use crate::shop::response::{Reply, Response};
 use crate::text::one_line;
+use crate::trust::Trust;
 
 /// The longest wait for a response of the shop, besides the requested work. It is longer than any wait that the
 /// contract allows.
@@ -37,6 +38,8 @@ pub struct Address {
     pub admin: String,
     /// Bearer token of the admin listener and of faults.
     pub admin_token: String,
+    /// The certificates that are trusted, for `https://` URLs.
+    pub trust: Trust,
 }
 
 /// A client of one shop.
@@ -53,7 +56,7 @@ impl ShopClient {
     /// # Errors
     /// When the HTTP client cannot be built.
     pub fn new(at: Address) -> Result<Self> {
-        let client = http::connecting_anew(ANSWER_WITHIN)?;
+        let client = http::connecting_anew(ANSWER_WITHIN, &at.trust)?;
         Ok(Self { at, client })
     }
 

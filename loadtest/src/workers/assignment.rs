@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::attack::most_purchases;
 use crate::sale::Load;
 use crate::sale::sale_set::SaleSet;
+use crate::trust::Trust;
 
 /// The purchases of one worker in one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,8 @@ pub struct Assignment {
     pub id: Uuid,
     /// Base URL of the public listener.
     pub host: String,
+    /// The certificates that are trusted, as by the run.
+    pub trust: Trust,
     /// The strategy, `mechanism@store`.
     pub strategy: String,
     /// The items; purchases go to them in turn.
@@ -41,6 +44,7 @@ pub fn split(sale_set: &SaleSet, workers: usize) -> Vec<Assignment> {
     let assignment = |place| Assignment {
         id: Uuid::new_v4(),
         host: sale_set.client.at.host.clone(),
+        trust: sale_set.client.at.trust.clone(),
         strategy: sale_set.strategy.name.clone(),
         items: sale_set.sales.iter().map(|sale| sale.item.clone()).collect(),
         first: place * stride,

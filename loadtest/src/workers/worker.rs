@@ -14,6 +14,7 @@ use crate::facts::{LedgerReader, Urls};
 use crate::http;
 use crate::sale::sale_set::SaleSet;
 use crate::shop::{Address, ShopClient};
+use crate::trust::Trust;
 
 /// The longest wait for the run at the beginning.
 const THERE_WITHIN: Duration = Duration::from_secs(120);
@@ -32,7 +33,7 @@ const MAX_ASSIGNMENT: usize = 1024 * 1024;
 /// # Errors
 /// When no run listens there, the token is wrong, or an assignment cannot be played.
 pub async fn work(run: &str, token: &str) -> Result<()> {
-    let client = http::keeping_connections(PATIENCE)?;
+    let client = http::keeping_connections(PATIENCE, &Trust::System)?;
     let since = Instant::now();
     let (mut crowd, mut has_come) = (None, false);
     loop {
@@ -78,7 +79,7 @@ async fn play(
     let id = assignment.id;
     let attack = attack(assignment).await?;
     if crowd.as_ref().is_none_or(|crowd| !crowd.suits(&attack))
-        && let Some(other) = crowd.replace(Crowd::gather(&attack.sale.client.at.host, attack.sale.load.buyers)?)
+        && let Some(other) = crowd.replace(Crowd::gather(&attack.sale.client.at, attack.sale.load.buyers)?)
     {
         other.dismiss().await?;
     }
@@ -97,6 +98,7 @@ async fn attack(assignment: Assignment) -> Result<Attack> {
         // A worker sends load only and has no access to the admin listener.
         admin: String::new(),
         admin_token: String::new(),
+        trust: assignment.trust,
     })?;
     let known = client.strategies().await?;
     let strategy = known.into_iter().find(|strategy| strategy.name == assignment.strategy);

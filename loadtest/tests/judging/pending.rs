@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use loadtest::shop::pending::{PendingSale, Reconciled};
 use loadtest::shop::{Address, ShopClient};
+use loadtest::trust::Trust;
 use tokio::net::TcpListener;
 
 /// Longer than any of these tests takes.
@@ -67,6 +68,7 @@ async fn settled(instances: &[(Option<&'static str>, &[&str])], wait: Duration) 
         host: admins[0].clone(),
         admin: admins[0].clone(),
         admin_token: "open sesame".to_owned(),
+        trust: Trust::System,
     };
     let sale = PendingSale::new(ShopClient::new(at).unwrap(), &admins, "sku-1");
     let reconciled = sale.settled(Instant::now() + wait).await;

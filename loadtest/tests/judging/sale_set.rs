@@ -11,6 +11,7 @@ use loadtest::sale::Load;
 use loadtest::sale::SaleSet;
 use loadtest::shop::response::ResponseKind;
 use loadtest::shop::{Address, ShopClient};
+use loadtest::trust::Trust;
 use serde_json::json;
 
 use crate::fixture::Fixture;
@@ -129,6 +130,7 @@ async fn sale_set(items: usize, requests: usize) -> SaleSet {
         host: host.clone(),
         admin: host,
         admin_token: "open sesame".to_owned(),
+        trust: Trust::System,
     });
     let reader = Arc::new(LedgerReader::connect(&Urls::new()).await.unwrap());
     let strategy = serde_json::from_value(json!({ "name": "lua@sql", "store": "sql", "claims": [] })).unwrap();

@@ -10,6 +10,7 @@ use axum::http::{Method, StatusCode};
 use loadtest::deployment::Deployment;
 use loadtest::facts::Urls;
 use loadtest::shop::Address;
+use loadtest::trust::Trust;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -67,6 +68,7 @@ async fn traced(instances: &[(u16, String)], deaths: usize) -> (Option<Vec<Strin
         host: admins[0].clone(),
         admin: admins[0].clone(),
         admin_token: "open sesame".to_owned(),
+        trust: Trust::System,
     };
     let urls = Urls::new();
     let mut deployment = Deployment::remote(at, admins.clone(), urls).await.unwrap();

@@ -18,6 +18,7 @@ use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
 use loadtest::sale::Load;
 use loadtest::shop::Address;
 use loadtest::threats;
+use loadtest::trust::Trust;
 use loadtest::workers::{self, Coordinator, Listening};
 use stack::{Parts, Shop, ShopOptions, Stores};
 use tokio::runtime::Runtime;
@@ -197,6 +198,7 @@ impl TrialRunner {
             host,
             admin: shop.admins()[0].clone(),
             admin_token: ADMIN_TOKEN.to_owned(),
+            trust: Trust::System,
         };
         let mut deployment = Deployment::remote(at, shop.admins(), urls).await?;
         let catalogue = deployment.running(trial.instances, &[])?.client.strategies().await?;

@@ -22,7 +22,7 @@ pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
 pub use target::{
     BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, OperatorOptions, RemoteOptions, StackOptions,
-    StoreOptions, UpOptions,
+    StoreOptions, TlsOptions, UpOptions,
 };
 
 use crate::exit;

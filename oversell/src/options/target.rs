@@ -1,5 +1,7 @@
 //! The shop and its stores: those that already run elsewhere, and those that are started here.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use loadtest::facts::Urls;
 
@@ -8,12 +10,13 @@ use crate::values::between;
 /// A shop that is already running.
 #[derive(Args)]
 pub struct RemoteOptions {
-    /// Base URL of a shop that is already running; nothing is started then. An https:// URL needs a certificate that the system
-    /// trusts, or that is in the file of SSL_CERT_FILE
+    /// Base URL of a shop that is already running; nothing is started then
     #[arg(long, value_name = "URL", requires_all = ["admin", "admin_token"])]
     pub host: Option<String>,
     #[command(flatten)]
     pub operator: OperatorOptions,
+    #[command(flatten)]
+    pub tls: TlsOptions,
 }
 
 /// The admin listeners of a shop that is already running.
@@ -25,6 +28,17 @@ pub struct OperatorOptions {
     /// The bearer token of its admin listener
     #[arg(long, value_name = "TOKEN", env = "OVERSELL_ADMIN_TOKEN", hide_env_values = true)]
     pub admin_token: Option<String>,
+}
+
+/// The certificates of a shop whose URLs begin with `https://`.
+#[derive(Args)]
+pub struct TlsOptions {
+    /// Trust the certificates of this PEM file, too, for https:// URLs of that shop
+    #[arg(long, value_name = "FILE", requires = "host", conflicts_with = "insecure")]
+    pub ca_file: Option<PathBuf>,
+    /// Check no certificate of that shop. The result says so
+    #[arg(long, requires = "host")]
+    pub insecure: bool,
 }
 
 /// The stores, and how missing servers are found.
@@ -117,6 +131,8 @@ pub struct CheckOptions {
     pub host: String,
     #[command(flatten)]
     pub operator: OperatorOptions,
+    #[command(flatten)]
+    pub tls: TlsOptions,
     #[command(flatten)]
     pub stores: StoreOptions,
 }

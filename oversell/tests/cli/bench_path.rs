@@ -7,6 +7,7 @@ use std::time::Duration;
 use bench::path::generator::{Load, attack};
 use bench::path::{Answered, ShopEndpoint, request};
 use loadtest::shop::{Address, ShopClient};
+use loadtest::trust::Trust;
 use serde_json::Value;
 
 use crate::harness::{interrupt, output, stderr, stdout, up, word};
@@ -30,6 +31,7 @@ async fn the_generator_counts_as_many_sales_as_there_are_units_and_a_no_op_sells
         host: word("shop"),
         admin: word("app-1"),
         admin_token: word("token"),
+        trust: Trust::System,
     };
     let client = ShopClient::new(at.clone()).unwrap();
     client.open_sale("three", 3).await.unwrap();

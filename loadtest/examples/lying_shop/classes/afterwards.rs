@@ -28,9 +28,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         Lie::WritesBothLate => both_late(purchase, came).await,
         Lie::WritesLateOnce => match purchase.remembered().await? {
             Some(answer) => Ok(answer),
-            None if purchase.is_first().await? => {
-                written_late(purchase, comes_another(purchase.clone(), came)).await
-            }
+            None if purchase.is_first().await? => written_late(purchase, comes_another(purchase.clone(), came)).await,
             None => purchase.plain().await,
         },
         Lie::WritesLastLate => match purchase.remembered().await? {
@@ -69,10 +67,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
 }
 
 /// Sells at once, and writes the order when `may_write` returns true.
-async fn written_late(
-    purchase: &Purchase,
-    may_write: impl Future<Output = bool> + Send + 'static,
-) -> Result<Answer> {
+async fn written_late(purchase: &Purchase, may_write: impl Future<Output = bool> + Send + 'static) -> Result<Answer> {
     if let Some(answer) = known_or_crashed(purchase).await? {
         return Ok(answer);
     }

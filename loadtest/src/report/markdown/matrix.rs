@@ -218,8 +218,13 @@ pub(super) fn environment(run: &RunResult) -> String {
     });
     let servers = servers.collect::<Vec<_>>().join(", ");
     let [cpu, os] = [&on.cpu, &on.os].map(|text| escaped(text));
+    let unchecked = if on.insecure {
+        "; the shop's certificates were not checked"
+    } else {
+        ""
+    };
     format!(
-        "{servers}; {} x {cpu}, {} MiB, {os}. {}, {}.",
+        "{servers}{unchecked}; {} x {cpu}, {} MiB, {os}. {}, {}.",
         on.cpus,
         on.memory_mib,
         escaped(&run.started_at),

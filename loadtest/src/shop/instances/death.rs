@@ -10,7 +10,7 @@ use tokio::sync::SetOnce;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::{ANSWERS_WITHIN, Identity, Instances};
+use super::{ANSWERS_WITHIN, Identity, Instances, Listener};
 
 /// The pause before a new connection to an instance that closed an idle one.
 const RECONNECT_AFTER: Duration = Duration::from_millis(200);
@@ -29,10 +29,10 @@ impl Instances {
     pub async fn watch(&self) -> DeathWatch {
         let died = Arc::new(SetOnce::new());
         let mut held = JoinSet::new();
-        for at in self.addresses().await {
-            let known = self.ask(at).await;
-            if let Some(connection) = connect(at).await {
-                held.spawn(self.clone().hold(at, connection, known, died.clone()));
+        for listener in self.listeners().await {
+            let known = self.ask(&listener).await;
+            if let Some(connection) = connect(listener.at).await {
+                held.spawn(self.clone().hold(listener, connection, known, died.clone()));
             }
         }
         DeathWatch { died, _held: held }
@@ -41,18 +41,24 @@ impl Instances {
     /// Watches one connection. A process that lives on may also close it. The instance has died if its address is
     /// silent right afterwards or another process answers there: an instance can be restarted before its death is
     /// noticed.
-    async fn hold(self, at: SocketAddr, mut connection: TcpStream, known: Option<Identity>, died: Arc<SetOnce<Death>>) {
+    async fn hold(
+        self,
+        listener: Listener,
+        mut connection: TcpStream,
+        known: Option<Identity>,
+        died: Arc<SetOnce<Death>>,
+    ) {
         let (instance, process) = known.map_or((None, None), |known| (known.instance, known.process));
         loop {
             // No request was sent, so any result of this read means that the connection is over.
             let _ = connection.read(&mut [0]).await;
             let ended = Instant::now();
-            let is_same = match self.ask(at).await {
+            let is_same = match self.ask(&listener).await {
                 Some(identity) => process.is_none() || identity.process == process,
                 None => false,
             };
             sleep(if is_same { RECONNECT_AFTER } else { Duration::ZERO }).await;
-            match connect(at).await.filter(|_| is_same) {
+            match connect(listener.at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
                 // Another instance may have died at the same time.
                 None => return drop(died.set(Death { instance, at: ended })),

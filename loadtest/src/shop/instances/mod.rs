@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use futures_util::future::join_all;
-use reqwest::Client;
+use reqwest::{Client, Url};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
@@ -18,6 +18,7 @@ pub use self::death::{Death, DeathWatch};
 pub use self::stall::{Stall, StallWatch};
 
 use crate::http;
+use crate::trust::Trust;
 
 /// The longest wait for an instance's answer. A killed instance accepts connections for some milliseconds more, but
 /// does not answer.
@@ -29,6 +30,14 @@ struct Identity {
     process: Option<String>,
 }
 
+/// An address behind an admin URL.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Listener {
+    at: SocketAddr,
+    /// The URL of the address, without a path. With TLS it keeps the name, which the certificate has to show.
+    root: String,
+}
+
 /// The addresses behind the admin URLs of a shop.
 #[derive(Clone)]
 pub struct Instances {
@@ -37,12 +46,13 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Uses these base URLs of admin listeners; one host name may stand for several addresses.
+    /// Uses these base URLs of admin listeners; one host name may stand for several addresses, unless its URL begins with
+    /// `https://`.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
-    pub fn at(admins: Vec<String>) -> Result<Self> {
-        let client = http::connecting_anew(ANSWERS_WITHIN)?;
+    pub fn at(admins: Vec<String>, trust: &Trust) -> Result<Self> {
+        let client = http::connecting_anew(ANSWERS_WITHIN, trust)?;
         Ok(Self { admins, client })
     }
 
@@ -59,8 +69,9 @@ impl Instances {
 
     /// Does the same, with this limit for each answer.
     pub async fn answering_within(&self, limit: Duration) -> usize {
-        let addresses = self.addresses().await.into_iter();
-        let responses = join_all(addresses.map(async |at| (at, self.ask_within(at, limit).await))).await;
+        let listeners = self.listeners().await.into_iter();
+        let asked = listeners.map(async |listener| (listener.at, self.ask_within(&listener, limit).await));
+        let responses = join_all(asked).await;
         let (mut names, mut v4, mut v6) = (HashSet::new(), 0_usize, 0_usize);
         for (at, response) in responses {
             match response {
@@ -78,37 +89,48 @@ impl Instances {
     /// Returns the base URLs of the admin listeners, one for each address behind them.
     pub async fn admins(&self) -> HashSet<String> {
         let looked_up = self.look_up().await.into_iter();
-        let at = |(at, path): (SocketAddr, String)| format!("http://{at}{}", path.trim_end_matches('/'));
+        let at = |(listener, path): (Listener, String)| format!("{}{}", listener.root, path.trim_end_matches('/'));
         looked_up.map(at).collect()
     }
 
-    async fn addresses(&self) -> HashSet<SocketAddr> {
-        self.look_up().await.into_iter().map(|(at, _)| at).collect()
+    async fn listeners(&self) -> HashSet<Listener> {
+        self.look_up().await.into_iter().map(|(listener, _)| listener).collect()
     }
 
     /// Returns every address behind the admin URLs, with the path prefix there.
-    async fn look_up(&self) -> Vec<(SocketAddr, String)> {
+    async fn look_up(&self) -> Vec<(Listener, String)> {
         let mut found = Vec::new();
         for admin in &self.admins {
-            let Ok(url) = admin.parse::<reqwest::Url>() else {
+            let Ok(url) = admin.parse::<Url>() else {
                 continue;
             };
             let port = url.port_or_known_default().unwrap_or(80);
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
             let looked_up = timeout(ANSWERS_WITHIN, lookup_host((host, port))).await;
             let addresses = looked_up.into_iter().flatten().flatten();
-            found.extend(addresses.map(|at| (at, url.path().to_owned())));
+            let is_encrypted = url.scheme() == "https";
+            let listeners = addresses
+                .take(if is_encrypted { 1 } else { usize::MAX })
+                .map(|at| Listener {
+                    at,
+                    root: if is_encrypted {
+                        url.origin().ascii_serialization()
+                    } else {
+                        format!("http://{at}")
+                    },
+                });
+            found.extend(listeners.map(|listener| (listener, url.path().to_owned())));
         }
         found
     }
 
-    /// Returns the sender of the answer at an address, if one comes soon.
-    async fn ask(&self, at: SocketAddr) -> Option<Identity> {
-        self.ask_within(at, ANSWERS_WITHIN).await
+    /// Returns the sender of a listener's answer, if one comes soon.
+    async fn ask(&self, listener: &Listener) -> Option<Identity> {
+        self.ask_within(listener, ANSWERS_WITHIN).await
     }
 
-    async fn ask_within(&self, at: SocketAddr, limit: Duration) -> Option<Identity> {
-        let question = self.client.get(format!("http://{at}/")).timeout(limit);
+    async fn ask_within(&self, listener: &Listener, limit: Duration) -> Option<Identity> {
+        let question = self.client.get(format!("{}/", listener.root)).timeout(limit);
         let response = question.send().await.ok()?;
         Some(Identity {
             instance: http::named(response.headers(), &http::INSTANCE),

@@ -1,13 +1,12 @@
 //! Detection of an instance that stands still: it does not answer for a while, and then the same process answers.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
-use super::{Identity, Instances};
+use super::{Identity, Instances, Listener};
 
 /// The pause between two questions to an instance, and between two updates of the time without an answer.
 const EVERY: Duration = Duration::from_millis(20);
@@ -46,9 +45,9 @@ impl Instances {
     pub async fn watch_stalls(&self) -> StallWatch {
         let longest = watch::Sender::default();
         let mut asking = JoinSet::new();
-        for at in self.addresses().await {
-            let known = self.ask(at).await.and_then(|identity| identity.process);
-            asking.spawn(self.clone().ask_on(at, known, longest.clone()));
+        for listener in self.listeners().await {
+            let known = self.ask(&listener).await.and_then(|identity| identity.process);
+            asking.spawn(self.clone().ask_on(listener, known, longest.clone()));
         }
         StallWatch {
             longest,
@@ -58,10 +57,10 @@ impl Instances {
 
     /// Asks one instance again and again. An answer of another process is no end of a stall: that process was started
     /// meanwhile.
-    async fn ask_on(self, at: SocketAddr, known: Option<String>, longest: watch::Sender<Longest>) {
+    async fn ask_on(self, listener: Listener, known: Option<String>, longest: watch::Sender<Longest>) {
         loop {
             let (asked, mut tick) = (Instant::now(), interval(EVERY));
-            let question = self.ask_within(at, PATIENCE);
+            let question = self.ask_within(&listener, PATIENCE);
             tokio::pin!(question);
             let response = loop {
                 tokio::select! {
