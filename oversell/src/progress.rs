@@ -53,6 +53,11 @@ impl Progress {
         self.bar.set_message(line);
     }
 
+    /// Prints a warning, even with `--quiet`.
+    pub fn warns(&self, line: &str) {
+        self.bar.suspend(|| console::note(line));
+    }
+
     /// Removes the bar.
     pub fn clear(&self) {
         self.bar.finish_and_clear();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use loadtest::experiment::RunObserver;
 use loadtest::plan::Round;
 use loadtest::report;
@@ -14,6 +14,9 @@ use loadtest::result::{RoundResult, RunResult};
 use crate::progress::Progress;
 use crate::rounds_file::{self, RoundsFile};
 use crate::run_folder;
+
+/// The most sales that stay open and are named.
+const MOST_NAMED: usize = 3;
 
 /// The folder of one run, and its progress on stderr.
 pub struct ResultWriter {
@@ -70,6 +73,20 @@ impl RunObserver for ResultWriter {
 
     fn begins_final_checks(&self, sales: usize) {
         self.progress.says(format!("reading {sales} ledgers once more"));
+    }
+
+    fn leaves_open(&self, sales: &[(String, Error)]) {
+        let named = sales.iter().take(MOST_NAMED);
+        let named: Vec<String> = named.map(|(item, error)| format!("{item}: {error:#}")).collect();
+        let more = match sales.len() - named.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let line = format!(
+            "these sales could not be closed and stay open: {}{more}",
+            named.join("; ")
+        );
+        self.progress.warns(&line);
     }
 
     fn keeps_round(&self, run: &RunResult, place: usize, round: &RoundResult) -> Result<()> {

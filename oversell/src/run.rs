@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
 use loadtest::deployment::Deployment;
 use loadtest::deployment::requirement;
-use loadtest::experiment::{Experiment, LockServices, MakeTestbed, Testbed};
+use loadtest::experiment::{Experiment, LockServices, MakeTestbed, Testbed, in_words, longest};
 use loadtest::plan::soak::Soak;
 use loadtest::result::cell::{ClaimCheck, claim_check};
 use loadtest::result::environment::Environment;
@@ -144,6 +144,14 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         as_designed: None,
         rounds: Vec::new(),
     };
+    let within = longest(&rounds, &testbed.deployment, options.workers.is_some());
+    // Our own shop answers: there the bound would say nothing.
+    if matches!(testbed.deployment, Deployment::Remote(_)) && !options.quiet {
+        let (rounds, within) = (rounds.len(), in_words(within));
+        console::note(format_args!(
+            "rounds: {rounds}; at most {within}, whatever the shop does"
+        ));
+    }
     let coordinator = coordinator(&options).await?;
     let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
     let more = further_testbeds(&options);
@@ -154,6 +162,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         run_id: &run_id,
         coordinator: coordinator.as_ref(),
         observer: writer.as_ref(),
+        within,
         stop: &stop,
     };
     let played = experiment.play(&mut run).await;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use loadtest::attack::{Attack, AttackControl, Crowd, Delivery, Injection, SendOptions};
 use loadtest::audit::Verdict;
 use loadtest::deployment::requirement::{Requirement, servers};
@@ -86,6 +86,8 @@ impl RunObserver for Unobserved {
     fn begins(&self, _: &loadtest::plan::Round, _: usize, _: usize) {}
 
     fn begins_final_checks(&self, _: usize) {}
+
+    fn leaves_open(&self, _: &[(String, Error)]) {}
 
     fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())
@@ -223,6 +225,7 @@ async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
         run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),
         coordinator: None,
         observer: &Unobserved,
+        within: Duration::from_secs(600),
         stop: &SetOnce::new(),
     };
     experiment.play(&mut run).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -20,6 +21,9 @@ use crate::lying_instance::Shop;
 use crate::purchase::{Purchase, PurchaseRequest};
 use crate::response::respond;
 use crate::{catalogue, classes, endless};
+
+/// Longer than a client waits for any answer.
+const CLOSES_AFTER: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
 struct Opening {
@@ -144,6 +148,12 @@ async fn pending(State(shop): State<Arc<Shop>>, Path(item): Path<String>, header
 async fn close(State(shop): State<Arc<Shop>>, Path(item): Path<String>, headers: HeaderMap) -> Response {
     if !is_operator(&shop, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
+    }
+    match shop.lie {
+        Lie::NeverCloses | Lie::OversellsAndNeverCloses => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        Lie::RefusesToClose => return StatusCode::FORBIDDEN.into_response(),
+        Lie::ClosesSlowly => tokio::time::sleep(CLOSES_AFTER).await,
+        _ => {}
     }
     let closed = async {
         shop.notes.forget(&item).await?;

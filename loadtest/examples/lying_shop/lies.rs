@@ -68,6 +68,7 @@ lies! {
         RecordsAGhost       Both "with the first sale a ghost order is recorded, and its units are taken"
         TellsWithoutWriting Both "the first purchase is answered 201, and nothing is written at all"
         RecordsWithoutTaking Both "the first purchase is answered 201 with a written order; the counter does not change"
+        OversellsAndNeverCloses Both "as oversells-at-zero, and closing a sale is answered 500"
         Unlocked            Both "reads, works, and writes what it computed from the old value: the lost update itself"
     }
     /// The ledgers are right when the answers are sent, or just after, and wrong at another time.
@@ -237,6 +238,12 @@ lies! {
         BadClaim         Both "the catalogue claims second-instnace"
         BigHeaders       Both "an answer with 800 kB of headers"
         Panics           Both "every third purchase ends without an answer, and sells nothing"
+    }
+    /// Sales are honest, and closing one fails or takes long.
+    Closing {
+        NeverCloses    Both "closing a sale is answered 500"
+        RefusesToClose Both "closing a sale is answered 403"
+        ClosesSlowly   Both "closing a sale takes a minute"
     }
     /// Ledgers that cannot be read as in the contract.
     Ledgers {

@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::longest::longest;
 use super::running::Running;
 use super::{Attack, AttackControl, Proof};
 use crate::audit::FaultSeen;
@@ -97,10 +98,11 @@ impl Crowd {
     /// which is healed between the two waves.
     ///
     /// # Errors
-    /// When goose has ended, the fault cannot be injected or healed, or no response comes any more. A single missing
-    /// response is a result, not an error.
+    /// When goose has ended, the fault cannot be injected or healed, no response comes any more, or the attack takes
+    /// longer than its load allows. A single missing response is a result, not an error.
     pub async fn attack(&mut self, attack: Attack, shop: Option<&RunningShop>) -> Result<AttackResult> {
         let limit = STALLED_AFTER + attack.sale.purchase(0).patience();
+        let within = longest(&attack.sale.load, attack.one_at_a_time, attack.injection.is_some());
         let running = Arc::new(Running::new(attack, self.client.clone()));
         self.jobs.send_replace(Some(running.clone()));
         let attacked = async {
@@ -121,6 +123,7 @@ impl Crowd {
         tokio::select! {
             attacked = attacked => attacked,
             () = stalled(&running, limit) => bail!("the shop sent no response for {limit:?}"),
+            () = sleep(within) => bail!("the attack took longer than {within:?}, the most that its load allows"),
             ended = &mut self.goose => bail!("goose ended in the middle of an attack: {ended:?}"),
         }
     }

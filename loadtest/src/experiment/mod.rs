@@ -3,16 +3,21 @@
 //! before its testbed plays the next one. At the end of the run all ledgers are read once more.
 
 mod final_checks;
+mod longest;
 mod queue;
 mod record;
 mod session;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+pub use self::longest::{in_words, longest};
 
-use anyhow::{Context, Result, anyhow};
+use std::sync::atomic::AtomicUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error, Result, anyhow};
 use futures_util::future::{BoxFuture, join_all, try_join_all};
 use tokio::sync::SetOnce;
+use tokio::time::sleep_until;
 
 use self::queue::{Queue, needs_lock_service};
 use self::record::Record;
@@ -22,6 +27,7 @@ use crate::facts::LedgerReader;
 use crate::plan::Round;
 use crate::result::cell;
 use crate::result::{RoundResult, RunResult};
+use crate::sale::sale_set::CLOSED_WITHIN;
 use crate::workers::Coordinator;
 
 /// The most rounds that are played side by side: more of them would also wait for processors.
@@ -38,6 +44,9 @@ pub trait RunObserver: Send + Sync {
 
     /// Reports that all rounds were played, and that `sales` ledgers are read once more.
     fn begins_final_checks(&self, sales: usize);
+
+    /// Reports the items of sales that could not be closed, each with the reason. They stay open at the shop.
+    fn leaves_open(&self, sales: &[(String, Error)]);
 
     /// Keeps the result of the round at `place` of the plan, and replaces an earlier result of it. `run` is the run
     /// without its rounds.
@@ -104,6 +113,8 @@ pub struct Experiment<'a> {
     pub coordinator: Option<&'a Coordinator>,
     /// The observer of the rounds.
     pub observer: &'a dyn RunObserver,
+    /// The longest time of the run, as [`longest`] returns it for its rounds.
+    pub within: Duration,
     /// Set when the run has to end at once.
     pub stop: &'a SetOnce<()>,
 }
@@ -112,8 +123,8 @@ impl Experiment<'_> {
     /// Plays all rounds into `run`, and closes every sale that it opened.
     ///
     /// # Errors
-    /// When a part of the experiment fails, or the run is stopped. `run` then says that it ended early, and why. A
-    /// fault of the shop is a finding, not an error.
+    /// When a part of the experiment fails, or the run is stopped or takes too long. `run` then says that it ended early,
+    /// and why. A fault of the shop is a finding, not an error.
     pub async fn play(self, run: &mut RunResult) -> Result<()> {
         let Self {
             testbed,
@@ -122,9 +133,11 @@ impl Experiment<'_> {
             run_id,
             coordinator,
             observer,
+            within,
             stop,
         } = self;
         let all = rounds.len();
+        let until = Instant::now() + within.saturating_sub(CLOSED_WITHIN);
         let plan = Plan {
             rounds,
             run_id,
@@ -133,21 +146,32 @@ impl Experiment<'_> {
             record: Record::new(run.clone(), all, observer),
         };
         let mut sessions = vec![Session::of(testbed, &plan)];
+        let is_over = async || {
+            tokio::select! {
+                _ = stop.wait() => anyhow!("it was interrupted"),
+                () = sleep_until(until.into()) => {
+                    anyhow!("it took longer than {}, the most that its plan allows", in_words(within))
+                }
+            }
+        };
         let played = tokio::select! {
             played = plan.play(&mut sessions, more) => played,
-            _ = stop.wait() => Err(anyhow!("it was interrupted")),
+            over = is_over() => Err(over),
         };
-        let is_stopped = stop.initialized();
-        if !is_stopped {
+        let checked = if stop.initialized() || Instant::now() >= until {
+            Ok(())
+        } else {
             observer.begins_final_checks(sessions.iter().map(Session::final_checks_pending).sum());
-        }
+            tokio::select! {
+                checks = join_all(sessions.iter_mut().map(Session::check)) => checks.into_iter().collect(),
+                over = is_over() => Err(over),
+            }
+        };
         let may_dismiss = played.is_ok();
-        let closing = sessions
-            .into_iter()
-            .map(|session| session.close(is_stopped, may_dismiss));
+        let closing = sessions.into_iter().map(|session| session.close(may_dismiss));
         let closed: Result<()> = join_all(closing).await.into_iter().collect();
         run.rounds = plan.record.into_rounds();
-        let ended = played.and(closed);
+        let ended = played.and(checked).and(closed);
         let progress = format!("after {} of {all} rounds", run.rounds.len());
         run.ended_early = ended.as_ref().err().map(|error| format!("{progress}: {error:#}"));
         run.as_designed = cell::claim_check(run).as_designed();

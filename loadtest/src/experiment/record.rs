@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
 use super::RunObserver;
 use crate::audit::Verdict;
@@ -70,6 +70,13 @@ impl<'a> Record<'a> {
         kept_now
     }
 
+    /// Reports the items of sales that could not be closed, each with the reason.
+    pub(super) fn left_open(&self, sales: &[(String, Error)]) {
+        if !sales.is_empty() {
+            self.observer.leaves_open(sales);
+        }
+    }
+
     pub(super) fn into_rounds(self) -> Vec<RoundResult> {
         let kept = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
         kept.rounds.into_values().collect()
@@ -113,6 +120,8 @@ mod tests {
         fn begins(&self, _: &Round, _: usize, _: usize) {}
 
         fn begins_final_checks(&self, _: usize) {}
+
+        fn leaves_open(&self, _: &[(String, Error)]) {}
 
         fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
             Ok(())

@@ -63,29 +63,32 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Reads every ledger once more and closes the sales. A run that was stopped closes them at once. Waits for the
-    /// crowd to stop only if there was no error before.
+    /// Reads every ledger once more.
     ///
     /// # Errors
-    /// When a ledger cannot be read, a result cannot be kept, a sale cannot be closed, or the crowd does not stop.
-    pub(super) async fn close(mut self, is_stopped: bool, may_dismiss: bool) -> Result<()> {
-        let closed = if is_stopped {
-            self.open.abandon().await
-        } else {
-            self.open.close_all(&self.testbed.deployment, &self.plan.record).await
-        };
-        let dismissed = match self.crowd {
+    /// When a ledger cannot be read, or a result cannot be kept.
+    pub(super) async fn check(&mut self) -> Result<()> {
+        self.open.check_all(&self.testbed.deployment, &self.plan.record).await
+    }
+
+    /// Closes the sales. Waits for the crowd to stop only if there was no error before.
+    ///
+    /// # Errors
+    /// When the crowd does not stop.
+    pub(super) async fn close(mut self, may_dismiss: bool) -> Result<()> {
+        self.open.close_all(&self.plan.record).await;
+        match self.crowd {
             Some(crowd) if may_dismiss => crowd.dismiss().await,
             Some(_) | None => Ok(()),
-        };
-        closed.and(dismissed)
+        }
     }
 
     /// Plays a round, and plays it once more if chance alone made it no test.
     async fn round(&mut self, place: usize, round: &Round) -> Result<()> {
         let record = &self.plan.record;
         if round.threat.empties_a_store {
-            self.open.close_all(&self.testbed.deployment, record).await?;
+            self.open.check_all(&self.testbed.deployment, record).await?;
+            self.open.close_all(record).await;
         }
         self.make_room(round, 0).await?;
         let first = self.attack(round).await?;

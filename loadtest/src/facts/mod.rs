@@ -99,7 +99,7 @@ pub type Urls = BTreeMap<&'static str, String>;
 pub struct LedgerReader(BTreeMap<&'static str, Box<dyn Ledger>>);
 
 /// The longest time for one reading: a locked store does not answer at all.
-const READ_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const READ_WITHIN: Duration = Duration::from_secs(5);
 
 /// The most characters of an error that are shown.
 const MAX_ERROR: usize = 300;

@@ -19,7 +19,7 @@ use crate::shop::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::{Incident, SaleTrace, Shown};
 
-pub use sale_set::SaleSetFollowUp;
+pub use sale_set::{SaleSetFollowUp, longest};
 
 /// The time for which a busy buyer retries before the sale counts as stuck: as long as the contract lets units be on
 /// reserve.
@@ -77,7 +77,7 @@ impl FollowUp {
         self.snapshot().await;
         if self.is_alone() && Instant::now() < until {
             self.sell_out(waits, until).await;
-            self.repeat(waits).await;
+            self.repeat(waits, until).await;
         }
         self.settle(until).await;
         let read = self.observe_at_rest().await;
@@ -117,8 +117,8 @@ impl FollowUp {
         if self.is_alone() && Instant::now() < until {
             let nobody_waits = Notify::new();
             self.send_late_buyer(&nobody_waits).await;
-            self.repeat_unanswered(&nobody_waits).await;
-            self.repeat(&nobody_waits).await;
+            self.repeat_unanswered(&nobody_waits, until).await;
+            self.repeat(&nobody_waits, until).await;
         }
     }
 
@@ -151,6 +151,7 @@ impl FollowUp {
 
     async fn sell_out(&mut self, waits: &Notify, until: Instant) {
         let (mut failures, mut sold) = (0, 0);
+        let enough = self.enough_failures();
         let sold_before = self.responses.count(ResponseKind::Sold) as i64;
         for number in (self.next_number()..).take(MOST_BUYERS) {
             // An oversold item need not be oversold further.
@@ -165,7 +166,7 @@ impl FollowUp {
                 Some(ResponseKind::Unknown | ResponseKind::Rejected) => failures += 1,
                 Some(ResponseKind::SoldOut | ResponseKind::Busy) | None => return,
             }
-            if failures == FAILURES || Instant::now() > until {
+            if failures >= enough || Instant::now() > until {
                 return;
             }
             if failures > 0 {
@@ -173,6 +174,17 @@ impl FollowUp {
             } else if sold == 1 {
                 self.snapshot().await;
             }
+        }
+    }
+
+    /// Returns the number of buyers in a row that may fail before no further one comes: one alone where the attack had no
+    /// clear response either.
+    fn enough_failures(&self) -> usize {
+        let mut attack = self.responses.attack.iter();
+        if attack.all(|response| response.kind == ResponseKind::Unknown) {
+            1
+        } else {
+            FAILURES
         }
     }
 
@@ -191,7 +203,7 @@ impl FollowUp {
     }
 
     /// Repeats some purchases without a response: an order of the first delivery must not be made again.
-    async fn repeat_unanswered(&mut self, waits: &Notify) {
+    async fn repeat_unanswered(&mut self, waits: &Notify, until: Instant) {
         let sold = self
             .responses
             .all()
@@ -205,14 +217,11 @@ impl FollowUp {
         let unanswered = unknown.filter(|response| !sold.contains(response.key.as_str()));
         let numbers = unanswered.map(|response| response.number);
         let drawn = numbers.sample(&mut rand::rng(), UNANSWERED_REPEATS);
-        for number in drawn {
-            let responses = self.buy(number, waits).await;
-            self.responses.repeats.extend(responses);
-        }
+        self.send_again(drawn, waits, until).await;
     }
 
     /// Repeats a purchase that was sold, and the sold purchases whose repeats were told busy.
-    async fn repeat(&mut self, waits: &Notify) {
+    async fn repeat(&mut self, waits: &Notify, until: Instant) {
         if self
             .responses
             .follow_up
@@ -240,7 +249,15 @@ impl FollowUp {
         );
         numbers.sort_unstable();
         numbers.dedup();
+        self.send_again(numbers, waits, until).await;
+    }
+
+    /// Sends these purchases once more. After `until` none is sent.
+    async fn send_again(&mut self, numbers: Vec<usize>, waits: &Notify, until: Instant) {
         for number in numbers {
+            if Instant::now() >= until {
+                return;
+            }
             let responses = self.buy(number, waits).await;
             self.responses.repeats.extend(responses);
         }

@@ -8,13 +8,14 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::sync::Notify;
 
-use super::FollowUp;
+use super::{BUSY_FOR, BUSY_PAUSE, FollowUp};
 use crate::attack::Proof;
 use crate::audit::{Judgement, judge_sale_set};
 use crate::responses;
 use crate::responses::busy;
 use crate::responses::latency::Latency;
 use crate::sale::sale_set::AT_ONCE;
+use crate::shop::ANSWER_WITHIN;
 use crate::shop::pending::Reconciled;
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::Shown;
@@ -22,6 +23,13 @@ use crate::trace::Shown;
 /// The longest time for all items of a round. After it no further item is sold out, and no further purchase is
 /// repeated.
 const WITHIN: Duration = Duration::from_secs(60);
+
+/// Returns the longest time in which buyers come to the items of a round after its attack, or at the end of the run,
+/// where their purchases work that long.
+pub fn longest(work: Duration) -> Duration {
+    // The last buyer may come just before.
+    WITHIN + BUSY_FOR + BUSY_PAUSE[1] + ANSWER_WITHIN + work
+}
 
 /// A round after the attack, item by item.
 pub struct SaleSetFollowUp {

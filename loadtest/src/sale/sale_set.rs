@@ -1,12 +1,13 @@
 //! The sales of one round: one item, or many at once.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use futures_util::stream;
 use futures_util::{StreamExt, TryStreamExt};
 use rand::seq::SliceRandom;
+use tokio::time::timeout_at;
 
 use super::Load;
 use super::Sale;
@@ -18,6 +19,9 @@ use crate::shop::{PurchaseRequest, ShopClient};
 
 /// The number of sales that are opened, followed up or closed at the same time.
 pub(crate) const AT_ONCE: usize = 8;
+
+/// The longest time in which sales are closed together. A shop may need long for a sale with many orders.
+pub(crate) const CLOSED_WITHIN: Duration = Duration::from_secs(60);
 
 /// Selects the responses of one kind.
 type Kind = fn(&mut Responses) -> &mut Vec<Response>;
@@ -169,16 +173,17 @@ fn draw_items(items: usize, rows: usize) -> Arc<[usize]> {
     spread.into()
 }
 
-/// Closes sales.
-///
-/// # Errors
-/// When a sale cannot be closed. The message names it, and the other sales stay open.
-pub(crate) async fn close(sales: Vec<Sale>) -> Result<()> {
-    let closing: Vec<_> = sales.into_iter().map(close_one).collect();
-    stream::iter(closing).buffer_unordered(AT_ONCE).try_collect().await
+/// Closes sales, as far as there is time. Returns the items of those that stay open, each with the reason. No verdict
+/// depends on it.
+pub(crate) async fn close(sales: Vec<Sale>) -> Vec<(String, Error)> {
+    let until = Instant::now() + CLOSED_WITHIN;
+    let closing: Vec<_> = sales.into_iter().map(|sale| close_one(sale, until)).collect();
+    let closed = stream::iter(closing).buffer_unordered(AT_ONCE);
+    closed.filter_map(std::future::ready).collect().await
 }
 
-async fn close_one(sale: Sale) -> Result<()> {
-    let closed = sale.client.close_sale(&sale.item).await;
-    closed.with_context(|| format!("the sale {} could not be closed", sale.item))
+async fn close_one(sale: Sale, until: Instant) -> Option<(String, Error)> {
+    let closed = timeout_at(until.into(), sale.client.close_sale(&sale.item)).await;
+    let error = closed.context("there was no time left").flatten().err()?;
+    Some((sale.item, error))
 }

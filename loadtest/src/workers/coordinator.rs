@@ -24,16 +24,17 @@ use uuid::Uuid;
 use super::assignment::{Assignment, split};
 use super::looks::Looks;
 use super::responses::AssignmentResponses;
-use crate::attack::{Attack, AttackResult};
+use crate::attack::{Attack, AttackResult, longest};
 use crate::responses::Responses;
 
 /// The longest time for which a worker's question stays open; then the worker asks again.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
 
 /// The longest wait for all workers to ask.
-const COME_WITHIN: Duration = Duration::from_secs(120);
+pub(crate) const COME_WITHIN: Duration = Duration::from_secs(120);
 
-const REPORTED_WITHIN: Duration = Duration::from_secs(600);
+/// The extra time of a worker, beyond the longest time of its attack, to read its assignment and to report.
+const REPORTED_WITHIN: Duration = Duration::from_secs(30);
 
 /// The extra time of the other workers, beyond twice the time of the first one: all assignments have the same size.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(30);
@@ -157,9 +158,10 @@ impl Coordinator {
                 .ok()
                 .context("a worker left before it got its assignment")?;
         }
+        let within = longest(&attack.sale.load, attack.one_at_a_time, false) + REPORTED_WITHIN;
         let mut looks = Looks::default();
         let responses = tokio::select! {
-            responses = reported(reports, begun) => responses?,
+            responses = reported(reports, begun, within) => responses?,
             never = looks.go_on(&attack.sale) => match never {},
         };
         Ok(AttackResult {
@@ -188,10 +190,10 @@ impl Coordinator {
     }
 }
 
-/// Waits for the reports of all workers that got their assignments at `begun`.
-async fn reported(reports: Vec<Report>, begun: Instant) -> Result<Responses> {
+/// Waits for the reports of all workers that got their assignments at `begun`, at most for `within`.
+async fn reported(reports: Vec<Report>, begun: Instant, within: Duration) -> Result<Responses> {
     let mut missing: FuturesUnordered<_> = reports.into_iter().collect();
-    let mut deadline = begun + REPORTED_WITHIN;
+    let mut deadline = begun + within;
     let mut responses = Responses::default();
     while let Some(report) = timeout_at(deadline.into(), missing.next())
         .await

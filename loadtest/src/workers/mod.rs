@@ -20,6 +20,7 @@ mod responses;
 mod worker;
 
 pub use assignment::Assignment;
+pub(crate) use coordinator::COME_WITHIN;
 pub use coordinator::{Coordinator, Listening};
 pub use responses::AssignmentResponses;
 pub use worker::work;

@@ -4,7 +4,7 @@ use loadtest::audit::Verdict;
 use loadtest::result::RoundResult;
 
 use crate::runner::Tried;
-use Expected::{Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused, TooLong};
+use Expected::{Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused};
 
 /// The expected result of a trial.
 pub enum Expected {
@@ -20,8 +20,6 @@ pub enum Expected {
     Refused(&'static str),
     /// The run ends early for a reason with these words, and no round holds.
     EndsEarly(&'static str),
-    /// The trial takes minutes, because the test must wait for an answer that never comes: it is tried by hand.
-    TooLong,
 }
 
 /// Checks the result of a trial. The error says what was expected.
@@ -57,7 +55,6 @@ pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
             let said = tried.run.ended_early.as_ref().is_some_and(|why| why.contains(words));
             (said && none_holds, format!("an early end with \"{words}\""))
         }
-        TooLong => (true, String::new()),
     };
     if is_so {
         Ok(())

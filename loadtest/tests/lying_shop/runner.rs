@@ -3,14 +3,14 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use loadtest::deployment::Deployment;
-use loadtest::experiment::{Experiment, LockServices, RunObserver, Testbed};
+use loadtest::experiment::{Experiment, LockServices, RunObserver, Testbed, longest};
 use loadtest::facts::Urls;
 use loadtest::plan::{Round, Wanted, rounds};
 use loadtest::result::environment::Environment;
@@ -45,6 +45,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub struct TrialRunner {
     stores: Stores,
     runtime: Runtime,
+    /// The workers that send the load of each attack; without any it is sent here.
+    pub workers: usize,
+    /// The longest time of a run, if it is not to follow from the plan.
+    pub within: Option<Duration>,
 }
 
 /// One trial: the shop, the threats and the load.
@@ -63,15 +67,25 @@ pub struct Tried {
     pub run: RunResult,
     /// The reason why it ended early, if it did.
     pub error: Option<String>,
+    /// The sales that could not be closed, with the reasons.
+    pub left_open: Vec<(String, String)>,
 }
 
-/// An observer that does nothing.
-struct Unobserved;
+/// An observer that keeps what is in no result.
+#[derive(Default)]
+struct Observer {
+    left_open: Mutex<Vec<(String, String)>>,
+}
 
-impl RunObserver for Unobserved {
+impl RunObserver for Observer {
     fn begins(&self, _: &Round, _: usize, _: usize) {}
 
     fn begins_final_checks(&self, _: usize) {}
+
+    fn leaves_open(&self, sales: &[(String, Error)]) {
+        let sales = sales.iter().map(|(item, error)| (item.clone(), format!("{error:#}")));
+        self.left_open.lock().unwrap().extend(sales);
+    }
 
     fn keeps_round(&self, _: &RunResult, _: usize, _: &RoundResult) -> Result<()> {
         Ok(())
@@ -144,16 +158,13 @@ impl TrialRunner {
         Self {
             stores: stores.unwrap(),
             runtime: Runtime::new().unwrap(),
+            workers: 0,
+            within: None,
         }
     }
 
     /// Plays each threat once, over each store of the lie.
     pub fn try_shop(&self, trial: &Trial<'_>) -> Tried {
-        self.try_with_workers(trial, 0)
-    }
-
-    /// Does the same with the load of so many workers, if any.
-    pub fn try_with_workers(&self, trial: &Trial<'_>, workers: usize) -> Tried {
         let options = ShopOptions {
             program: program(),
             args: vec!["--lie".to_owned(), trial.lie.to_owned()],
@@ -176,14 +187,17 @@ impl TrialRunner {
             as_designed: None,
             rounds: Vec::new(),
         };
-        let played = self.runtime.block_on(self.play(&shop, trial, workers, &mut run));
+        let observer = Observer::default();
+        let playing = self.play(&shop, trial, &observer, &mut run);
+        let played = self.runtime.block_on(playing);
         Tried {
             run,
             error: played.err().map(|error| format!("{error:#}")),
+            left_open: observer.left_open.into_inner().unwrap(),
         }
     }
 
-    async fn play(&self, shop: &Shop, trial: &Trial<'_>, workers: usize, run: &mut RunResult) -> Result<()> {
+    async fn play(&self, shop: &Shop, trial: &Trial<'_>, observer: &Observer, run: &mut RunResult) -> Result<()> {
         let urls = Urls::from([
             ("redis", self.stores.redis_url().to_owned()),
             ("sql", self.stores.sql_url().to_owned()),
@@ -212,17 +226,19 @@ impl TrialRunner {
         };
         let rounds = rounds(&catalogue, &wanted);
         let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
-        let coordinator = match workers {
+        let coordinator = match self.workers {
             0 => None,
             workers => Some(with_workers(workers).await?),
         };
+        let longest = longest(&rounds, &deployment, coordinator.is_some());
         let experiment = Experiment {
             testbed: Testbed::of(deployment, LockServices::All).await?,
             more: None,
             rounds: &rounds,
             run_id: &run_id,
             coordinator: coordinator.as_ref(),
-            observer: &Unobserved,
+            observer,
+            within: self.within.unwrap_or(longest),
             stop: &SetOnce::new(),
         };
         let played = experiment.play(run).await;

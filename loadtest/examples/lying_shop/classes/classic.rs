@@ -16,7 +16,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         return Ok(Answer::NoSale);
     }
     match purchase.lie() {
-        Lie::OversellsAtZero | Lie::OversellsBelowZero => {
+        Lie::OversellsAtZero | Lie::OversellsBelowZero | Lie::OversellsAndNeverCloses => {
             let answer = purchase.plain().await?;
             if !matches!(answer, Answer::SoldOut) || purchase.count("beyond").await? > 3 {
                 return Ok(answer);

@@ -37,6 +37,7 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::Segments => segments::sell(purchase).await,
         Class::Numbers => numbers::sell(purchase).await,
         Class::Wire => wire::sell(purchase, elsewhere).await,
+        Class::Closing => purchase.plain().await,
         Class::Ledgers => ledgers::sell(purchase).await,
     }
 }

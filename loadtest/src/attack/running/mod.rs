@@ -27,10 +27,10 @@ use crate::shop::response::{Response, ResponseKind};
 const ENOUGH_SALES: usize = 2;
 
 /// How often all buyers return together after they were told busy, until there were [`ENOUGH_SALES`].
-const MOST_RETURNS: usize = 3;
+pub(in crate::attack) const MOST_RETURNS: usize = 3;
 
 /// The pause before they return.
-const RETURN_AFTER: Duration = Duration::from_secs(1);
+pub(in crate::attack) const RETURN_AFTER: Duration = Duration::from_secs(1);
 
 /// Returns the most purchases that a round of that load may send, with those of returning buyers.
 pub fn most_purchases(load: &Load) -> usize {
@@ -56,6 +56,8 @@ pub(in crate::attack) struct Running {
     progress: watch::Sender<Progress>,
     /// Whether the shop was healed after the fault. Without that there is no second wave.
     pub(in crate::attack) healed: SetOnce<bool>,
+    /// Whether any buyer got a clear response.
+    is_answered: AtomicBool,
     responses: Mutex<Responses>,
     observations: Mutex<Vec<(usize, Observation)>>,
     buyers: AtomicUsize,
@@ -117,6 +119,7 @@ impl Running {
             order_senders: Mutex::new(order_senders),
             progress: watch::Sender::default(),
             healed: SetOnce::new(),
+            is_answered: AtomicBool::new(false),
             responses: Mutex::default(),
             observations: Mutex::default(),
             buyers: AtomicUsize::new(buyers),
@@ -143,7 +146,9 @@ impl Running {
         self.gate.wait().await;
         let load = &self.attack.sale.load;
         let mut next = None;
-        while let Some(place) = self.next_place() {
+        while !self.is_silent()
+            && let Some(place) = self.next_place()
+        {
             let orders = locked(&self.order_receivers).remove(&place);
             if let Some(orders) = orders {
                 self.send_injected(user, place, orders).await;
@@ -215,9 +220,20 @@ impl Running {
     fn keep(&self, response: Response, copy: Option<Response>, is_injected: bool) {
         self.progress
             .send_modify(|progress| progress.count(response.kind, is_injected));
+        if response.kind != ResponseKind::Unknown {
+            self.is_answered.store(true, Ordering::Relaxed);
+        }
         let mut responses = locked(&self.responses);
         responses.repeats.extend(copy);
         responses.attack.push(response);
+    }
+
+    /// Returns whether nothing was broken and yet no buyer got a clear response, although each of them has asked once.
+    /// Such a round proves nothing, and more purchases would only take time.
+    fn is_silent(&self) -> bool {
+        let is_broken = self.attack.injection.is_some();
+        let is_answered = self.is_answered.load(Ordering::Relaxed);
+        !is_broken && !is_answered && self.answered() >= self.attack.sale.load.buyers
     }
 
     fn next_place(&self) -> Option<usize> {

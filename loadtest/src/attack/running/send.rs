@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use goose::goose::{GooseRequest, GooseUser};
+use tokio::time::timeout;
 
 use super::Running;
 use crate::attack::Delivery;
@@ -35,7 +36,8 @@ impl Running {
     }
 
     /// Sends one purchase over the crowd's connections. A kept connection that the shop has closed brings no byte of a
-    /// response: the purchase is then sent again with its key on a connection of its own, unless it carries a fault.
+    /// response: the purchase is then sent again with its key on a connection of its own, unless it carries a fault. Its
+    /// buyer waits no longer than for any other purchase.
     async fn send(&self, user: &mut GooseUser, request: &PurchaseRequest<'_>, intended: Instant) -> Response {
         let sent = Instant::now();
         let client = &self.attack.sale.client;
@@ -46,12 +48,17 @@ impl Running {
         let response = user.request(goose_request).await.map(|response| response.response);
         let reply = match response {
             Ok(Err(error)) if request.fault.is_none() && was_cut(&error) => {
-                let (again, _) = client.buy(request).await;
-                return Response {
-                    intended,
-                    sent,
-                    ..again
-                };
+                let left = request.patience().saturating_sub(sent.elapsed());
+                match timeout(left, client.buy(request)).await {
+                    Ok((again, _)) => {
+                        return Response {
+                            intended,
+                            sent,
+                            ..again
+                        };
+                    }
+                    Err(_) => Reply::SILENCE,
+                }
             }
             Ok(response) => Reply::read(response).await,
             Err(_) => Reply::SILENCE,

@@ -1,8 +1,9 @@
 //! Final checks of all rounds: the sales stay open until the end of the run, and their ledgers are read once more then.
+//! Sales are closed when the verdicts are kept: a shop that cannot close one does not change a verdict.
 
 mod play;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use anyhow::Result;
 use futures_util::StreamExt;
@@ -31,8 +32,8 @@ const MOST_KEPT: usize = 1_000_000;
 pub(crate) struct OpenSales {
     open: VecDeque<OpenRound>,
     kept: usize,
-    /// The sales of the round that is being played.
-    current: Vec<Sale>,
+    /// Every sale that was opened and is not closed yet.
+    opened: Vec<Sale>,
 }
 
 struct OpenRound {
@@ -49,11 +50,13 @@ struct OpenRound {
 impl OpenSales {
     /// Returns how many sales are open.
     pub(crate) fn len(&self) -> usize {
-        let plays = self.open.iter().flat_map(|open| &open.plays);
-        plays.map(|play| play.sales.len()).sum()
+        self.open.iter().flat_map(OpenRound::sales).count()
     }
 
     /// Closes the oldest rounds until there is room for the sales of `round`. The `stay` newest rounds stay open.
+    ///
+    /// # Errors
+    /// When a shop cannot be healed, a ledger cannot be read, or a result cannot be kept.
     pub(crate) async fn make_room(
         &mut self,
         round: &Round,
@@ -75,12 +78,17 @@ impl OpenSales {
             oldest.push(open);
         }
         deployment.heal().await?;
-        close(oldest, record).await
+        let sales = oldest.iter().flat_map(OpenRound::sales);
+        let items: HashSet<String> = sales.map(|sale| sale.item.clone()).collect();
+        check(oldest, record).await?;
+        let done = self.opened.extract_if(.., |sale| items.contains(&sale.item)).collect();
+        record.left_open(&sale_set::close(done).await);
+        Ok(())
     }
 
     /// Remembers sales that are about to be opened, so that they are closed even if their round is never followed up.
     pub(crate) fn opens(&mut self, sales: &[Sale]) {
-        self.current = sales.to_vec();
+        self.opened.extend_from_slice(sales);
     }
 
     /// Follows the attack of the round at `place` of the plan up, until that is over or its buyers are told busy for
@@ -106,7 +114,6 @@ impl OpenSales {
             inconclusive: result.inconclusive.clone(),
             before: Vec::new(),
         });
-        self.current = Vec::new();
         record.keep(place, result)?;
         read?;
         Ok(is_chance)
@@ -131,65 +138,63 @@ impl OpenSales {
             inconclusive_before: open.before.clone(),
             ..result
         };
-        self.current = Vec::new();
         record.keep(open.place, result)?;
         read
     }
 
-    /// Waits for busy buyers, buys and reads every ledger once more, and closes the sales.
+    /// Waits for busy buyers, and buys and reads every ledger once more.
     ///
     /// # Errors
-    /// When a shop cannot be healed, a ledger cannot be read, a result cannot be kept, or a sale cannot be closed. The
-    /// remaining sales stay open then: each of them would take as long to fail.
-    pub(crate) async fn close_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
+    /// When a shop cannot be healed, a ledger cannot be read, or a result cannot be kept. The remaining ledgers are not
+    /// read then: each of them would take as long to fail.
+    pub(crate) async fn check_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
         deployment.heal().await?;
-        let Self { open, current, .. } = std::mem::take(self);
-        close(open.into(), record).await?;
-        sale_set::close(current).await
+        self.kept = 0;
+        check(std::mem::take(&mut self.open).into(), record).await
     }
 
-    /// Closes the sales without reading their ledgers.
-    ///
-    /// # Errors
-    /// When a sale cannot be closed. The remaining sales stay open then.
-    pub(crate) async fn abandon(self) -> Result<()> {
-        let plays = self.open.into_iter().flat_map(|open| open.plays);
-        let sales = plays.flat_map(|play| play.sales).chain(self.current);
-        sale_set::close(sales.collect()).await
+    /// Closes every sale that is still open.
+    pub(crate) async fn close_all(&mut self, record: &Record<'_>) {
+        let opened = std::mem::take(&mut self.opened);
+        record.left_open(&sale_set::close(opened).await);
     }
 }
 
 /// Buys once more in all of these rounds. Only then reads their ledgers for the last time.
-async fn close(mut rounds: Vec<OpenRound>, record: &Record<'_>) -> Result<()> {
+async fn check(mut rounds: Vec<OpenRound>, record: &Record<'_>) -> Result<()> {
     let rechecks: Vec<_> = rounds.iter_mut().map(OpenRound::recheck).collect();
     stream::iter(rechecks).buffer_unordered(AT_ONCE).collect::<()>().await;
-    let mut closing = stream::iter(rounds.into_iter().map(OpenRound::close)).buffer_unordered(AT_ONCE);
-    while let Some((place, result, closed)) = closing.next().await {
+    let mut last = stream::iter(rounds.into_iter().map(OpenRound::observe_last)).buffer_unordered(AT_ONCE);
+    while let Some((place, result, read)) = last.next().await {
         record.keep(place, result)?;
-        closed?;
+        read?;
     }
     Ok(())
 }
 
 impl OpenRound {
+    fn sales(&self) -> impl Iterator<Item = &Sale> {
+        self.plays.iter().flat_map(|play| &play.sales)
+    }
+
     async fn recheck(&mut self) {
         for play in &mut self.plays {
             play.recheck().await;
         }
     }
 
-    /// Returns the place of the round, its final result, and the first error of reading or closing.
-    async fn close(self) -> (usize, RoundResult, Result<()>) {
+    /// Returns the place of the round, its final result, and the first error of reading.
+    async fn observe_last(self) -> (usize, RoundResult, Result<()>) {
         let (mut chosen, mut outcome) = (None, Ok(()));
         for play in self.plays {
-            let (result, is_chance, closed) = play.close(&self.round).await;
+            let (result, is_chance, read) = play.observe_last(&self.round).await;
             chosen = Some(match chosen {
                 Some((earlier, earlier_is_chance)) if is_worse(&earlier, earlier_is_chance, &result) => {
                     (earlier, earlier_is_chance)
                 }
                 Some(_) | None => (result, is_chance),
             });
-            outcome = outcome.and(closed);
+            outcome = outcome.and(read);
         }
         let mut result = chosen.map_or_else(|| RoundResult::waiting(&self.round), |(result, _)| result);
         result.inconclusive_before = self.before;

@@ -11,7 +11,6 @@ use crate::follow_up::SaleSetFollowUp;
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::sale::Sale;
-use crate::sale::sale_set;
 
 pub(super) struct Play {
     pub(super) sales: Vec<Sale>,
@@ -72,9 +71,9 @@ impl Play {
         }
     }
 
-    /// Reads the ledgers for the last time and closes the sales. Returns the final result, whether chance alone made it
-    /// no test, and the first error of reading or closing.
-    pub(super) async fn close(self, round: &Round) -> (RoundResult, bool, Result<()>) {
+    /// Reads the ledgers for the last time. Returns the final result, whether chance alone made it no test, and whether
+    /// the ledgers could be read.
+    pub(super) async fn observe_last(self, round: &Round) -> (RoundResult, bool, Result<()>) {
         let mut follow_up = match self.state {
             State::Over(follow_up) => follow_up,
             State::Waiting(_) => return (RoundResult::waiting(round), false, Ok(())),
@@ -90,7 +89,7 @@ impl Play {
             result.as_designed = false;
             result.inconclusive = Some(format!("at the end of the run: {error:#}"));
         }
-        (result, is_chance, read.and(sale_set::close(self.sales).await))
+        (result, is_chance, read)
     }
 }
 
