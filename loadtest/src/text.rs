@@ -5,6 +5,9 @@ use strsim::jaro_winkler;
 /// The longest name that is accepted from a shop, in characters.
 pub const MAX_NAME: usize = 64;
 
+/// The most characters of a message that quotes text from outside.
+const LONGEST_MESSAGE: usize = 200;
+
 /// Returns whether a text can stand unchanged in a table, on a terminal and in a file name: 1 to [`MAX_NAME`]
 /// characters of `A-Z a-z 0-9 . _ + @ -`.
 pub fn is_name(text: &str) -> bool {
@@ -18,6 +21,24 @@ pub fn one_line(text: &str, longest: usize) -> String {
     let mut shown: String = text.chars().take(longest).map(visible).collect();
     if text.chars().nth(longest).is_some() {
         shown.push_str("...");
+    }
+    shown
+}
+
+/// Returns the message of a parser on one line. It quotes what it could not read, which may be any text.
+pub fn why_unreadable(error: &serde_json::Error) -> String {
+    one_line(&error.to_string(), LONGEST_MESSAGE)
+}
+
+/// Returns text with an escape such as `\u{1b}` for each character that could move a cursor or hide its neighbours. Letters
+/// of all scripts stay as they are: a path can still be recognised.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        match c {
+            '\'' | '"' | '\\' => shown.push(c),
+            c => shown.extend(c.escape_debug()),
+        }
     }
     shown
 }
@@ -46,7 +67,7 @@ pub fn nearest<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> Option<&
 
 #[cfg(test)]
 mod tests {
-    use super::{is_name, one_line};
+    use super::{is_name, one_line, printable};
 
     #[test]
     fn a_name_holds_nothing_that_could_change_a_table_or_a_terminal() {
@@ -78,5 +99,14 @@ mod tests {
         );
         assert_eq!(one_line("abcdef", 3), "abc...");
         assert_eq!(one_line("abc", 3), "abc");
+    }
+
+    #[test]
+    fn a_path_keeps_its_letters_and_shows_what_could_move_a_cursor() {
+        assert_eq!(printable("results/jürgen's \"run\"\\"), "results/jürgen's \"run\"\\");
+        assert_eq!(
+            printable("a\u{1b}[2J\u{9b}b\u{202e}\n\u{7f}"),
+            "a\\u{1b}[2J\\u{9b}b\\u{202e}\\n\\u{7f}"
+        );
     }
 }

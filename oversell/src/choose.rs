@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use app::strategies::Entry;
+use loadtest::report::json as in_json;
 use loadtest::result::RunResult;
 use loadtest::result::choice::{Candidate, Choice, Stores, choose as answer, threats_of};
 use serde_json::json;
@@ -24,10 +25,10 @@ pub fn choose(options: &ChooseOptions) -> Result<u8> {
     let choices = choices(&run, options)?;
     let text = if options.json {
         let choices: Vec<_> = choices.iter().map(as_json).collect();
-        serde_json::to_string_pretty(&json!({"result": place, "choices": choices}))? + "\n"
+        in_json(&json!({"result": place, "choices": choices}))
     } else {
         let parts = choices.iter().map(|choice| shown(choice, &options.survive));
-        let from = format!("From {}. A clean round is no proof.\n", place.display());
+        let from = format!("From {}. A clean round is no proof.\n", console::path(&place));
         parts.chain([from]).collect::<Vec<_>>().join("\n")
     };
     console::print(&text)?;

@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
+use loadtest::text::printable;
 
 /// Prints a result on stdout.
 ///
@@ -24,10 +26,17 @@ pub fn print_to(stdout: &mut impl Write, text: &str) -> Result<()> {
     }
 }
 
-/// Prints one line on stderr: progress, warnings and errors.
-pub fn note(line: impl Display) {
+/// Prints lines on stderr: progress, warnings and errors. Whatever they quote moves no cursor.
+pub fn note(text: impl Display) {
+    let text = text.to_string();
+    let lines: Vec<_> = text.split('\n').map(printable).collect();
     // When stderr is gone, nothing is left to report that to.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+}
+
+/// Returns a path as it can be shown: a folder of somebody else may have any name.
+pub fn path(path: &Path) -> String {
+    printable(&path.to_string_lossy())
 }
 
 /// Returns the program as it was called, for commands that can be pasted.
@@ -36,6 +45,6 @@ pub fn program() -> String {
     if called.is_empty() {
         "oversell".to_owned()
     } else {
-        called
+        printable(&called)
     }
 }

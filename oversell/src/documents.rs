@@ -8,6 +8,7 @@ use app::strategies::Entry;
 use loadtest::report::{self, Language};
 use loadtest::result::RunResult;
 
+use crate::console;
 use crate::exit::Usage;
 
 /// Writes a part from a run that is kept in the named place.
@@ -71,7 +72,7 @@ fn seen_from(document: &Path, result: &Path) -> String {
             .count(),
         _ => 0,
     };
-    format!("{}{}", "../".repeat(up), folder.display())
+    format!("{}{}", "../".repeat(up), console::path(folder))
 }
 
 /// Every mechanism, by kind.

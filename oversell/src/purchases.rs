@@ -9,6 +9,7 @@ use loadtest::facts::{Facts, LedgerReader};
 use loadtest::shop::catalogue::{self, Strategy};
 use loadtest::shop::response::ResponseKind;
 use loadtest::shop::{Address, MAX_CATALOGUE};
+use loadtest::text::{MAX_NAME, one_line};
 use loadtest::trust::Trust;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -144,7 +145,7 @@ fn answer(received: &Received) -> String {
                 .reply
                 .instance
                 .as_ref()
-                .map_or(String::new(), |by| format!(", by {by}"));
+                .map_or(String::new(), |by| format!(", by {}", one_line(by, MAX_NAME)));
             format!("{head}: order {order}{left}{by}")
         }
         _ => match field("detail").or(field("title")) {

@@ -88,7 +88,7 @@ pub fn shown(run: &RunResult, form: Form, place: &Path) -> String {
 
 /// Returns the commands that come next.
 fn next(run: &RunResult, place: &Path) -> String {
-    let (program, place) = (console::program(), place.display());
+    let (program, place) = (console::program(), console::path(place));
     let mut commands = Vec::new();
     if run.rounds.iter().any(|round| round.story.is_some()) {
         commands.push(format!("  {program} report {place} --story"));

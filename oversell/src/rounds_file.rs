@@ -9,9 +9,10 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use loadtest::result::cell::claim_check;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::text::why_unreadable;
 use serde::{Deserialize, Serialize};
 
 /// The name of the file in the folder of the run.
@@ -65,7 +66,7 @@ impl RoundsFile {
 /// Reads the run as it was when its program was killed.
 ///
 /// # Errors
-/// When a whole line is no round.
+/// When a whole line is no round, or a round disagrees with itself.
 pub fn assemble(text: &[u8]) -> Result<RunResult> {
     let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
     let (_, first) = lines.next().context("it is empty")?;
@@ -73,8 +74,8 @@ pub fn assemble(text: &[u8]) -> Result<RunResult> {
     let (mut planned, mut rounds) = (0, BTreeMap::new());
     // A line without an end was cut off when the program was killed.
     for (number, line) in lines.filter(|(_, line)| line.ends_with(b"\n")) {
-        let line: Line<RoundResult> =
-            serde_json::from_slice(line).with_context(|| format!("line {} is no round", number + 1))?;
+        let line: Line<RoundResult> = serde_json::from_slice(line)
+            .map_err(|error| anyhow!("line {} is no round: {}", number + 1, why_unreadable(&error)))?;
         planned = line.planned;
         rounds.insert(line.place, line.round);
     }
@@ -84,6 +85,7 @@ pub fn assemble(text: &[u8]) -> Result<RunResult> {
         run.rounds.len()
     ));
     run.as_designed = claim_check(&run).as_designed();
+    run.check()?;
     Ok(run)
 }
 
@@ -98,10 +100,12 @@ mod tests {
 
     /// Returns a file whose first round ended after the second and was judged again, and its run.
     fn written() -> (Vec<u8>, RunResult) {
-        let (folder, run) = (tempfile::tempdir().unwrap(), RunResult::parse(RESULT).unwrap());
+        let (folder, mut run) = (tempfile::tempdir().unwrap(), RunResult::parse(RESULT).unwrap());
+        // As in a run that goes on.
+        run.as_designed = None;
         let mut file = RoundsFile::create(folder.path(), &run).unwrap();
         let mut earlier = run.rounds[0].clone();
-        earlier.facts.recorded += 1;
+        earlier.sales_per_s += 1.0;
         file.append(7, 9, &run.rounds[1]).unwrap();
         file.append(0, 9, &earlier).unwrap();
         file.append(0, 9, &run.rounds[0]).unwrap();

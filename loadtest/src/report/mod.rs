@@ -22,5 +22,6 @@ pub fn all() -> [&'static dyn Report; 2] {
     [&json::Json, &markdown::Markdown]
 }
 
+pub use json::json;
 pub use markdown::{Language, choices, overview, page, spread};
 pub use story::{side_by_side, stories};

@@ -1,5 +1,7 @@
 //! The repeats of one strategy under one threat, taken together over all phases.
 
+use std::cmp::Reverse;
+
 use crate::audit::{Finding, Verdict};
 use crate::phase::Phase;
 use crate::result::{RoundResult, RunResult};
@@ -103,7 +105,7 @@ impl<'a> Cell<'a> {
     /// Returns the gravest finding of all repeats, and the largest of its kind; `None` if there is no finding.
     pub fn gravest(&self) -> Option<(Finding, i64)> {
         let found = self.rounds.iter().flat_map(|round| round.findings.found());
-        found.min_by_key(|(finding, size)| (*finding, -size.abs()))
+        found.min_by_key(|(finding, size)| (*finding, Reverse(size.unsigned_abs())))
     }
 
     /// Returns the longest time in which no buyer could buy, over all repeats, in seconds.

@@ -4,13 +4,14 @@ pub mod cell;
 pub mod choice;
 pub mod compare;
 pub mod conclusion;
+mod consistency;
 pub mod environment;
 pub mod soak_totals;
 pub mod summary;
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::attack::Proof;
@@ -23,6 +24,7 @@ use crate::responses::latency::Latency;
 use crate::result::environment::Environment;
 use crate::shop::pending::Reconciled;
 use crate::shop::response::ResponseKind;
+use crate::text::why_unreadable;
 use crate::trace::Story;
 
 /// The version of the schema. It is raised when a field changes its meaning or a required field is added.
@@ -56,18 +58,31 @@ impl RunResult {
     /// Reads a `result.json`.
     ///
     /// # Errors
-    /// When it is not a result, or has another schema version: its fields may have another meaning.
+    /// When it is not a result, has another schema version, so that its fields may have another meaning, or disagrees
+    /// with itself.
     pub fn parse(json: &[u8]) -> Result<Self> {
         #[derive(Deserialize)]
         struct Version {
             schema_version: u32,
         }
-        let Version { schema_version } = serde_json::from_slice(json).context("this is not a result of oversell")?;
+        let no_result =
+            |error: serde_json::Error| anyhow!("this is not a result of oversell: {}", why_unreadable(&error));
+        let Version { schema_version } = serde_json::from_slice(json).map_err(no_result)?;
         ensure!(
             schema_version == SCHEMA_VERSION,
             "this result has schema version {schema_version}, and only version {SCHEMA_VERSION} can be read; play it again"
         );
-        serde_json::from_slice(json).context("this is not a result of oversell")
+        let run: Self = serde_json::from_slice(json).map_err(no_result)?;
+        run.check()?;
+        Ok(run)
+    }
+
+    /// Computes again what follows from the numbers of each round.
+    ///
+    /// # Errors
+    /// When the result says something else. The message names the round and the field.
+    pub fn check(&self) -> Result<()> {
+        consistency::check(self)
     }
 }
 
@@ -182,7 +197,6 @@ impl RoundResult {
     pub fn played(round: &Round, follow_up: &SaleSetFollowUp) -> Self {
         let (shown, judgement) = (follow_up.shown(), follow_up.judge());
         let quantity = i64::from(round.load.quantity);
-        let claimed = round.is_claimed();
         let sold = follow_up
             .attack()
             .filter(|response| response.kind == ResponseKind::Sold)
@@ -192,11 +206,11 @@ impl RoundResult {
         let seconds = seconds.filter(|seconds| *seconds > 0.0);
         Self {
             verdict: judgement.verdict,
-            as_designed: match judgement.verdict {
-                Verdict::Holds => claimed || round.is_sometimes_broken() || round.is_undeclared(),
-                Verdict::Violated => !claimed,
-                Verdict::Inconclusive => false,
-            },
+            as_designed: Self::is_as_designed(
+                judgement.verdict,
+                round.is_claimed(),
+                round.is_sometimes_broken() || round.is_undeclared(),
+            ),
             told: ResponseKind::ALL
                 .into_iter()
                 .map(|kind| (kind, follow_up.count(kind) as i64 * quantity))
@@ -221,6 +235,16 @@ impl RoundResult {
             struck: follow_up.struck.clone(),
             inconclusive: judgement.inconclusive,
             ..Self::blank(round)
+        }
+    }
+
+    /// Returns whether promise and verdict agree. `may_hold`: a strategy without a promise that it does not expect to fail
+    /// here.
+    fn is_as_designed(verdict: Verdict, claimed: bool, may_hold: bool) -> bool {
+        match verdict {
+            Verdict::Holds => claimed || may_hold,
+            Verdict::Violated => !claimed,
+            Verdict::Inconclusive => false,
         }
     }
 

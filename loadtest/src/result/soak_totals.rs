@@ -15,8 +15,8 @@ const NAMED: [Finding; 3] = [Finding::Oversold, Finding::Lost, Finding::Duplicat
 pub fn sums(run: &RunResult) -> Option<[String; 3]> {
     let soak = run.soak?;
     let rounds: Vec<&RoundResult> = run.rounds.iter().filter(|round| round.skipped.is_none()).collect();
-    let told = |kind| rounds.iter().map(|round| round.units(kind)).sum::<i64>();
-    let all: i64 = ResponseKind::ALL.into_iter().map(told).sum();
+    let told = |kind| rounds.iter().map(|round| i128::from(round.units(kind))).sum::<i128>();
+    let all: i128 = ResponseKind::ALL.into_iter().map(told).sum();
     let strategies: BTreeSet<_> = rounds.iter().map(|round| &round.strategy).collect();
     let threats: BTreeSet<_> = rounds.iter().map(|round| &round.threat).collect();
     let holding = rounds.iter().filter(|round| round.verdict == Verdict::Holds).count();
@@ -34,8 +34,8 @@ pub fn sums(run: &RunResult) -> Option<[String; 3]> {
 }
 
 /// Returns the number of responses of each kind. Rejected ones are named only if there are any.
-fn responses(rounds: &[&RoundResult], told: impl Fn(ResponseKind) -> i64) -> String {
-    let explained: i64 = rounds.iter().map(|round| round.facts.explained).sum();
+fn responses(rounds: &[&RoundResult], told: impl Fn(ResponseKind) -> i128) -> String {
+    let explained: i128 = rounds.iter().map(|round| i128::from(round.facts.explained)).sum();
     let said = |kind| {
         let number = told(kind);
         match kind {
@@ -57,7 +57,10 @@ fn responses(rounds: &[&RoundResult], told: impl Fn(ResponseKind) -> i64) -> Str
 fn found(rounds: &[&RoundResult]) -> String {
     let others = Finding::ALL.into_iter().filter(|finding| !NAMED.contains(finding));
     let sums = NAMED.into_iter().chain(others).map(|finding| {
-        let size: i64 = rounds.iter().map(|round| round.findings.of(finding).abs()).sum();
+        let sizes = rounds
+            .iter()
+            .map(|round| u128::from(round.findings.of(finding).unsigned_abs()));
+        let size: u128 = sizes.sum();
         (finding, size)
     });
     let shown = sums.filter(|(finding, size)| *size > 0 || NAMED.contains(finding));

@@ -1,5 +1,7 @@
 //! The outcome of each strategy in a run, over all its trials.
 
+use std::cmp::Reverse;
+
 use crate::audit::{Finding, Verdict};
 use crate::result::RunResult;
 use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
@@ -58,7 +60,7 @@ impl Row {
         let wrong = own.iter().find(|cell| cell.claim_check() == ClaimCheck::NotAsDesigned);
         // The gravest finding; among equal ones the largest.
         let violated = own.iter().filter_map(|cell| Some((cell.gravest()?, cell)));
-        let worst = violated.min_by_key(|((finding, size), _)| (*finding, -size.abs()));
+        let worst = violated.min_by_key(|((finding, size), _)| (*finding, Reverse(size.unsigned_abs())));
         let unclear = own.iter().find(|cell| cell.claim_check() == ClaimCheck::Inconclusive);
         let rounds: usize = own.iter().map(|cell| cell.rounds.len()).sum();
         let (outcome, happened) = match (wrong, worst, unclear) {
@@ -82,9 +84,9 @@ impl Row {
 fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     let stock = cell.rounds.first().map_or(0, |round| round.all_stock());
     let what = match finding {
-        Finding::Oversold => format!("{} sold of {stock}", stock + size),
+        Finding::Oversold => format!("{} sold of {stock}", stock.saturating_add(size)),
         Finding::Stuck => "stuck: nobody can buy".to_owned(),
-        other => format!("{}: {}", other.name().replace('_', " "), size.abs()),
+        other => format!("{}: {}", other.name().replace('_', " "), size.unsigned_abs()),
     };
     let phase = cell.broken_in().map_or_else(String::new, |phase| format!(", {phase}"));
     format!("{what}, {}{phase}", under(cell))

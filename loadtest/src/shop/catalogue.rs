@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::facts::StorePair;
-use crate::text::{MAX_NAME, is_name, one_line};
+use crate::text::{MAX_NAME, is_name, one_line, why_unreadable};
 
 /// The most strategies of a shop: each of them is played in every trial.
 pub const MAX_STRATEGIES: usize = 500;
@@ -89,9 +89,7 @@ impl Strategy {
 /// # Errors
 /// When it is not a catalogue, is empty or too long, or names a strategy twice or with invalid characters.
 pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
-    // The error quotes text of the shop.
-    let not_a_catalogue =
-        |error: serde_json::Error| anyhow!("it is not a catalogue: {}", one_line(&error.to_string(), 200));
+    let not_a_catalogue = |error: serde_json::Error| anyhow!("it is not a catalogue: {}", why_unreadable(&error));
     let mut strategies: Vec<Strategy> = serde_json::from_slice(json).map_err(not_a_catalogue)?;
     ensure!(!strategies.is_empty(), "it names no strategy");
     ensure!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use reqwest::{Client, StatusCode};
 use tokio::time::sleep;
 
@@ -14,6 +14,7 @@ use crate::facts::{LedgerReader, Urls};
 use crate::http;
 use crate::sale::sale_set::SaleSet;
 use crate::shop::{Address, ShopClient};
+use crate::text::why_unreadable;
 use crate::trust::Trust;
 
 /// The longest wait for the run at the beginning.
@@ -52,8 +53,8 @@ pub async fn work(run: &str, token: &str) -> Result<()> {
                 let assignment = http::body(response, MAX_ASSIGNMENT)
                     .await
                     .context("the assignment is incomplete")?;
-                let assignment: Assignment =
-                    serde_json::from_slice(&assignment).context("the assignment cannot be read")?;
+                let assignment: Assignment = serde_json::from_slice(&assignment)
+                    .map_err(|error| anyhow!("the assignment cannot be read: {}", why_unreadable(&error)))?;
                 play(&client, run, token, assignment, &mut crowd).await?;
             }
             StatusCode::NO_CONTENT => {}

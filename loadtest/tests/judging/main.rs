@@ -10,6 +10,7 @@ mod chance;
 mod charts;
 mod choice;
 mod chosen;
+mod edited;
 mod evidence;
 mod fixture;
 mod folders;

@@ -135,7 +135,7 @@ fn every_kind() -> RunResult {
     skipped.skipped = Some("no such fault here".to_owned());
     skipped.family = naive.family.clone();
     skipped.told.clear();
-    skipped.facts.recorded = 0;
+    skipped.facts = RoundFacts::default();
     skipped.latency_us.clear();
     skipped.sales_per_s = 0.0;
     run(vec![honest, naive, broken, dead, skipped, slower])
@@ -261,7 +261,7 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
     );
     for none in ["", "{}", "[]", "{\"schema_version\":2}"] {
         let said = RunResult::parse(none.as_bytes()).unwrap_err().to_string();
-        assert_eq!(said, "this is not a result of oversell", "{none}");
+        assert!(said.starts_with("this is not a result of oversell: "), "{none}: {said}");
     }
 }
 

@@ -190,6 +190,9 @@ impl TrialRunner {
         let observer = Observer::default();
         let playing = self.play(&shop, trial, &observer, &mut run);
         let played = self.runtime.block_on(playing);
+        // Whatever a shop does, its result agrees with itself.
+        let read = RunResult::parse(&serde_json::to_vec(&run).unwrap());
+        assert!(read.is_ok(), "{}: {:#}", trial.lie, read.unwrap_err());
         Tried {
             run,
             error: played.err().map(|error| format!("{error:#}")),

@@ -6,6 +6,7 @@ mod bench_path;
 mod check;
 mod closed_pipe;
 mod doctor;
+mod edited_results;
 mod example;
 mod famous;
 mod faults;

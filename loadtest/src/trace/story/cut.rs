@@ -4,7 +4,7 @@ use super::StoryStep;
 use crate::trace::purchase::{Step, TracedPurchase};
 
 /// The most steps of a story.
-const MOST_STEPS: usize = 30;
+pub(super) const MOST_STEPS: usize = 30;
 
 /// The first steps of a purchase that are kept when it took too many.
 const FIRST: usize = 3;

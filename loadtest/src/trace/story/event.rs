@@ -8,7 +8,7 @@ use crate::trace::lease::Outlived;
 use crate::trace::purchase::{Trace, TracedPurchase};
 
 /// The most events of a story.
-const MOST_EVENTS: usize = 12;
+pub(super) const MOST_EVENTS: usize = 12;
 
 /// An event that is no step and that explains the story.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ mod updates;
 use serde::{Deserialize, Serialize};
 
 use self::chosen::{chosen, gone};
-use self::cut::{cut, steps_of};
-use self::event::events;
+use self::cut::{MOST_STEPS, cut, steps_of};
+use self::event::{MOST_EVENTS, events};
 use super::event::Role;
 use super::purchase::{Trace, TracedPurchase};
 use crate::audit::{Expectation, FaultSeen, Finding, Judgement};
@@ -80,6 +80,13 @@ pub struct StoryStep {
 }
 
 impl Story {
+    /// Returns whether it is as long as a story may be, so that it can be shown.
+    pub(crate) fn is_within_limits(&self) -> bool {
+        (1..=MOST_PURCHASES).contains(&self.purchases.len())
+            && self.steps.len() <= MOST_STEPS
+            && self.events.len() <= MOST_EVENTS
+    }
+
     /// Returns the story of a round with this judgement. Returns `None` where nothing is wrong or the trace does not
     /// show it.
     pub fn of(
