@@ -8,7 +8,7 @@ use crate::console;
 pub const AS_DESIGNED: u8 = 0;
 /// Something is not as designed.
 pub const NOT_AS_DESIGNED: u8 = 1;
-/// Some rounds decide nothing.
+/// Some rounds decide nothing, or were skipped.
 pub const INCONCLUSIVE: u8 = 2;
 /// The command line is wrong.
 pub const USAGE: u8 = 64;
@@ -24,7 +24,7 @@ pub const HELP: &str = "\
 Exit status:
   0    all is as designed
   1    something is not as designed
-  2    inconclusive: some rounds decide nothing
+  2    inconclusive: some rounds decide nothing, or were skipped
   64   the command line is wrong
   69   a part cannot be found, started or reached
   78   a store holds data that this version cannot read, or was set up with another key

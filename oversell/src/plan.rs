@@ -59,8 +59,9 @@ pub async fn rounds(options: &RunOptions, drawn_from: Option<Soak>, deployment: 
             (None, None) => REPEATS,
         },
     };
-    let mut rounds = plan::rounds(&chosen(options, &catalogue)?, &wanted);
+    let mut rounds = plan::rounds(&chosen(options, &catalogue, deployment)?, &wanted);
     if let Some(soak) = drawn_from {
+        let missing = soak::missing(&rounds);
         rounds.retain(|round| round.why_not(deployment).is_none());
         rounds = soak.draw(&rounds);
         if rounds.is_empty() {
@@ -68,6 +69,7 @@ pub async fn rounds(options: &RunOptions, drawn_from: Option<Soak>, deployment: 
                          second-instance and paused-holder, and threats that they claim to survive and that can be played here";
             return Err(Usage(wrong.to_owned()).into());
         }
+        rounds.extend(missing);
     }
     Ok(rounds)
 }
@@ -150,12 +152,16 @@ fn load(options: &RunOptions) -> Load {
     }
 }
 
-fn chosen(options: &RunOptions, catalogue: &[Strategy]) -> Result<Vec<Strategy>> {
+fn chosen(options: &RunOptions, catalogue: &[Strategy], deployment: &Deployment) -> Result<Vec<Strategy>> {
     if options.strategy.is_empty() {
-        return Ok(if chooses_from_all(options) {
-            catalogue.to_vec()
-        } else {
-            plan::one_per_family(catalogue)
+        return Ok(match deployment {
+            _ if chooses_from_all(options) => catalogue.to_vec(),
+            // It is missing because this run did not start its services: see `needs`.
+            Deployment::Local(_) => {
+                let usable = catalogue.iter().filter(|strategy| strategy.missing.is_none());
+                plan::one_per_family(&usable.cloned().collect::<Vec<_>>())
+            }
+            Deployment::Remote(_) => plan::one_per_family(catalogue),
         });
     }
     let known: Vec<_> = catalogue.iter().map(|strategy| strategy.name.as_str()).collect();

@@ -59,8 +59,9 @@ impl Deployment {
 
     /// Returns the reason why this strategy cannot be tried here, if there is one.
     pub fn why_not(&self, strategy: &Strategy, requirements: &[Requirement], instances: usize) -> Option<String> {
-        let missing = strategy.missing.clone();
+        let missing = strategy.missing.as_ref();
         missing
+            .map(|why| format!("the shop cannot use it: {why}"))
             .or_else(|| self.lacks(instances, requirements))
             .or_else(|| self.unread(strategy.store))
     }

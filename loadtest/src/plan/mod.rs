@@ -127,12 +127,14 @@ fn phases(threat: &Threat, strategy: &Strategy) -> Vec<Option<Phase>> {
     if phases.is_empty() { vec![None] } else { phases }
 }
 
-/// Returns the first usable strategy of each family: enough for a quick comparison. Without families it returns one of
-/// each mechanism.
+/// Returns the first strategy of each family: enough for a quick comparison. Without families it returns one of each
+/// mechanism. A strategy that the shop calls missing stays in the plan, so that its trials are skipped with its reason, and
+/// the next one of its family is tried as well.
 pub fn one_per_family(catalogue: &[Strategy]) -> Vec<Strategy> {
     let mut chosen: Vec<Strategy> = Vec::new();
-    for strategy in catalogue.iter().filter(|strategy| strategy.missing.is_none()) {
-        if chosen.iter().all(|other| other.family() != strategy.family()) {
+    for strategy in catalogue {
+        let stands_for_it = |other: &Strategy| other.missing.is_none() && other.family() == strategy.family();
+        if !chosen.iter().any(stands_for_it) {
             chosen.push(strategy.clone());
         }
     }

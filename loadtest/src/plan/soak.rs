@@ -72,6 +72,22 @@ impl Soak {
     }
 }
 
+/// Returns one round for each strategy that could be in a soak if its shop did not call it missing. The round is skipped with
+/// the reason of the shop.
+pub fn missing(possible: &[Round]) -> Vec<Round> {
+    let mut missing: Vec<Round> = Vec::new();
+    for round in safely_claimed(possible) {
+        let is_new = missing.iter().all(|other| other.strategy.name != round.strategy.name);
+        if round.strategy.missing.is_some() && is_new {
+            missing.push(Round {
+                in_soak: true,
+                ..round.clone()
+            });
+        }
+    }
+    missing
+}
+
 /// Returns whether a strategy with these claims sells safely, so that it may be in a soak.
 pub fn is_safe<C: AsRef<str>>(claims: &[C]) -> bool {
     SAFE.iter()

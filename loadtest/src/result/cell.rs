@@ -59,6 +59,8 @@ pub struct Cell<'a> {
     pub undeclared: bool,
     /// The repeats that were played.
     pub rounds: Vec<&'a RoundResult>,
+    /// The reason why repeats were not played.
+    pub skipped: Option<&'a str>,
 }
 
 impl<'a> Cell<'a> {
@@ -81,12 +83,14 @@ impl<'a> Cell<'a> {
                         sometimes_broken: round.sometimes_broken,
                         undeclared: round.undeclared,
                         rounds: Vec::new(),
+                        skipped: None,
                     });
                     cells.last_mut().expect("one was just pushed")
                 }
             };
-            if round.skipped.is_none() {
-                cell.rounds.push(round);
+            match &round.skipped {
+                None => cell.rounds.push(round),
+                Some(why) => cell.skipped = Some(why),
             }
         }
         cells

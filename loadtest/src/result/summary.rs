@@ -67,7 +67,7 @@ impl Row {
             (Some(wrong), ..) => (Outcome::NotAsClaimed, wrongly(wrong)),
             (None, Some((found, cell)), _) => (Outcome::Fails, failed(found, cell)),
             (None, None, Some(cell)) => (Outcome::NoTest, format!("no test: {}", under(cell))),
-            (None, None, None) if rounds == 0 => (Outcome::Skipped, "skipped".to_owned()),
+            (None, None, None) if rounds == 0 => (Outcome::Skipped, skipped(&own)),
             (None, None, None) => (Outcome::Holds, format!("holds in all {rounds} rounds")),
         };
         let cost = own.iter().find(|cell| cell.threat == COST_UNDER);
@@ -90,6 +90,11 @@ fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     };
     let phase = cell.broken_in().map_or_else(String::new, |phase| format!(", {phase}"));
     format!("{what}, {}{phase}", under(cell))
+}
+
+fn skipped(cells: &[&Cell]) -> String {
+    let why = cells.iter().find_map(|cell| cell.skipped).unwrap_or_default();
+    format!("skipped: {why}")
 }
 
 fn wrongly(cell: &Cell) -> String {

@@ -119,7 +119,10 @@ pub fn parse(json: &[u8]) -> Result<Vec<Strategy>> {
     }
     for strategy in &mut strategies {
         strategy.family = strategy.family.as_deref().map(|family| one_line(family, MAX_NAME));
-        strategy.missing = strategy.missing.as_deref().map(|why| one_line(why, MAX_REASON));
+        strategy.missing = strategy.missing.as_deref().map(|why| match one_line(why, MAX_REASON) {
+            why if why.trim().is_empty() => "it gives no reason".to_owned(),
+            why => why,
+        });
     }
     Ok(strategies)
 }

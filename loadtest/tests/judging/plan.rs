@@ -203,7 +203,7 @@ fn only_the_wanted_threats_are_played() {
 }
 
 #[test]
-fn one_per_family_is_the_first_usable_one_of_each_in_the_order_of_the_catalogue() {
+fn one_per_family_is_the_first_of_each_and_what_is_missing_stays_beside_the_one_in_its_place() {
     let chosen = |catalogue: &[Strategy]| -> Vec<_> {
         let chosen = one_per_family(catalogue).into_iter();
         chosen.map(|chosen| chosen.name).collect()
@@ -218,7 +218,17 @@ fn one_per_family_is_the_first_usable_one_of_each_in_the_order_of_the_catalogue(
     catalogue[3].family = Some("lease-lock".to_owned());
     assert_eq!(chosen(&catalogue), ["none@redis", "redlock@sql", "lua@redis"]);
     catalogue[2].missing = Some("needs redis-nodes".to_owned());
-    assert_eq!(chosen(&catalogue), ["none@redis", "token@sql", "lua@redis"]);
+    assert_eq!(
+        chosen(&catalogue),
+        ["none@redis", "redlock@sql", "token@sql", "lua@redis"]
+    );
+    catalogue[3].missing = Some("needs redis".to_owned());
+    catalogue[4].missing = Some("needs a script".to_owned());
+    assert_eq!(
+        chosen(&catalogue),
+        ["none@redis", "redlock@sql", "token@sql", "lua@redis"],
+        "a family of which nothing can be used does not vanish"
+    );
 }
 
 #[test]

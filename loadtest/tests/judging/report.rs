@@ -265,6 +265,26 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
     }
 }
 
+#[test]
+fn a_strategy_of_which_every_trial_was_skipped_is_listed_with_the_reason() {
+    const WHY: &str = "the shop cannot use it: its key was lost";
+    let mut absent = round("gone@redis", "crowd", 1);
+    absent.skipped = Some(WHY.to_owned());
+    let run = run(vec![round("lua@redis", "crowd", 1), absent]);
+    let shown = screen(&run, false, 120);
+    assert!(shown.contains(&format!("\n-  gone@redis skipped: {WHY}\n")), "{shown}");
+    let [long, short] = rendered(&run);
+    let row = long
+        .lines()
+        .find(|line| line.starts_with("| `gone@redis`") && line.contains("crowd"))
+        .unwrap();
+    assert!(
+        row.contains("| skipped ") && row.contains(&format!("| {WHY} |")),
+        "{row}"
+    );
+    assert!(short.contains(WHY), "{short}");
+}
+
 /// The two pages that a user reads first.
 pub fn rendered(run: &RunResult) -> [String; 2] {
     let all = report::all();

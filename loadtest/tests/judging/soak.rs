@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use loadtest::audit::{Finding, Verdict};
-use loadtest::plan::soak::Soak;
+use loadtest::plan::soak::{Soak, missing};
 use loadtest::plan::{Earlier, Round, Wanted, rounds};
 use loadtest::report::terminal_summary::screen;
 use loadtest::result::soak_totals::sums;
@@ -181,6 +181,18 @@ fn a_soak_without_claims_draws_no_round() {
     let mut unsafe_ones = possible();
     unsafe_ones.retain(|round| ["mutex@sql", "lease@sql"].contains(&round.strategy.name.as_str()));
     assert!(soak.draw(&unsafe_ones).is_empty());
+}
+
+#[test]
+fn a_strategy_that_could_be_in_a_soak_and_is_missing_is_named_once() {
+    let mut possible = possible();
+    assert!(missing(&possible).is_empty());
+    for round in &mut possible {
+        round.strategy.missing = (round.strategy.name != "lua@sql").then(|| "its key was lost".to_owned());
+    }
+    let named = missing(&possible);
+    let names: Vec<_> = named.iter().map(|round| (cell(round).0, round.in_soak)).collect();
+    assert_eq!(names, [("lock@sql", true)]);
 }
 
 #[test]

@@ -87,6 +87,9 @@ pub struct RunOptions {
     /// Be a worker of the run that listens at this base URL
     #[arg(long, value_name = "URL", requires = "workers_token", conflicts_with_all = ["all", "strategy", "threat", "soak", "workers", "host"])]
     pub load_only: Option<String>,
+    /// Exit with 0 although trials were skipped, if all others are as designed. The result still names them
+    #[arg(long)]
+    pub allow_skipped: bool,
     /// Write the results into a folder of their own, below this one
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,

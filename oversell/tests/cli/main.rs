@@ -13,6 +13,7 @@ mod faults;
 mod harness;
 mod interrupted;
 mod lesson;
+mod missing;
 mod proofs;
 mod reachable;
 mod readme;

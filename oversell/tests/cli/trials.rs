@@ -230,7 +230,7 @@ fn a_strategy_that_the_shop_cannot_use_is_skipped_with_its_reason_and_the_run_is
     let why = "needs redis-nodes: give the instances its URL in OVERSELL_REDIS_NODES_URL";
     let ran: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     for round in ran["rounds"].as_array().unwrap() {
-        assert!(round["skipped"].as_str().unwrap().starts_with(why), "{round}");
+        assert!(round["skipped"].as_str().unwrap().contains(why), "{round}");
     }
 }
 

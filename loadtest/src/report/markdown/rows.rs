@@ -127,8 +127,8 @@ fn reconciled(cell: &Cell) -> String {
     }
 }
 
-/// Returns the findings without their own column, each with its largest size; the reason of an inconclusive round; and
-/// the number of rounds that were played once more, with their reason.
+/// Returns the findings without their own column, each with its largest size; the reasons of a skipped and of an
+/// inconclusive round; and the number of rounds that were played once more, with their reason.
 fn others(cell: &Cell) -> String {
     let others = Finding::ALL
         .into_iter()
@@ -140,7 +140,7 @@ fn others(cell: &Cell) -> String {
     });
     let mut parts: Vec<String> = largest.collect();
     let reason = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
-    parts.extend(reason.map(escaped));
+    parts.extend(cell.skipped.into_iter().chain(reason).map(escaped));
     let before = cell.rounds.iter().flat_map(|round| &round.inconclusive_before);
     let before: Vec<&String> = before.collect();
     if let Some(why) = before.first() {
