@@ -66,7 +66,8 @@ async fn buy(shop: &RunningShop, public: String, strategy: &Strategy, item: &str
         item,
         quantity: 1,
         number,
-        buyer: number,
+        key: format!("{item}-{number}"),
+        buyer: format!("b-{number}"),
         work_ms: WORK_MS,
         fault: None,
     };

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use app::services::variable;
 use loadtest::deployment::{Deployment, Local};
 use loadtest::facts::STORES;
+use loadtest::sale::Names;
 use loadtest::shop::{Address, ShopClient};
 use stack::{Parts, ShopOptions, Stores};
 use tokio::time::timeout;
@@ -148,7 +149,7 @@ async fn is_a_shop(client: &ShopClient) -> Result<()> {
         .with_context(|| format!("no answer within {OPENS_WITHIN:?}"))
         .flatten()
         .context(host)?;
-    let item = format!("hello-{}", Uuid::new_v4().simple());
+    let item = Names::draw().item(0);
     let sale = async {
         client.open_sale(&item, 1).await?;
         client.close_sale(&item).await

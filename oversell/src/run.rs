@@ -11,6 +11,7 @@ use loadtest::plan::soak::Soak;
 use loadtest::result::cell::{ClaimCheck, claim_check};
 use loadtest::result::environment::Environment;
 use loadtest::result::{RunResult, SCHEMA_VERSION};
+use loadtest::sale::Names;
 use loadtest::threats;
 use loadtest::workers::{self, Coordinator, Listening};
 use stack::ServerKind;
@@ -155,13 +156,12 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         ));
     }
     let coordinator = coordinator(&options).await?;
-    let run_id = format!("trial-{}", uuid::Uuid::new_v4().simple());
     let more = further_testbeds(&options);
     let experiment = Experiment {
         testbed,
         more: more.as_deref(),
         rounds: &rounds,
-        run_id: &run_id,
+        names: Names::draw(),
         coordinator: coordinator.as_ref(),
         observer: writer.as_ref(),
         within,

@@ -15,8 +15,7 @@ use loadtest::facts::{LedgerReader, Urls};
 use loadtest::plan::{Wanted, rounds};
 use loadtest::result::environment::Environment;
 use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
-use loadtest::sale::Load;
-use loadtest::sale::SaleSet;
+use loadtest::sale::{Load, Names, SaleSet};
 use loadtest::shop::catalogue::Strategy;
 use loadtest::shop::response::ResponseKind;
 use loadtest::threats::{InstanceCounts, Threat};
@@ -139,8 +138,9 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
     let reader = Arc::new(LedgerReader::connect(&deployment.urls()).await.unwrap());
     let mut crowd = Crowd::gather(&shop.client.at, LOAD.buyers).unwrap();
     for (name, store) in [("lua@redis", "redis"), ("token@sql", "sql")] {
-        let names = vec![format!("trial-{}-{store}", uuid::Uuid::new_v4().simple())];
-        let sale_set = SaleSet::new(shop.client.clone(), &reader, &strategy(name, store), names, LOAD);
+        let names = Names::draw();
+        let items = vec![names.item(0)];
+        let sale_set = SaleSet::new(shop.client.clone(), &reader, &strategy(name, store), items, names, LOAD);
         let sale = sale_set.sales[0].clone();
         sale_set.open().await.unwrap();
         let attack = Attack {
@@ -153,7 +153,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
         let attacked = crowd.attack(attack, Some(&shop)).await.unwrap();
         let orders = sale.observe_at_rest(false).await.unwrap().facts.orders;
         let of = |number: usize| {
-            let key = format!("{}-{number}", sale.item);
+            let key = names.key(&sale.item, number);
             orders.iter().filter(|order| order.key.as_ref() == Some(&key)).count()
         };
         let responses = &attacked.responses;
@@ -222,7 +222,7 @@ async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
         testbed: Testbed::of(deployment, LockServices::All).await.unwrap(),
         more: None,
         rounds: &rounds(strategies, &wanted),
-        run_id: &format!("trial-{}", uuid::Uuid::new_v4().simple()),
+        names: Names::draw(),
         coordinator: None,
         observer: &Unobserved,
         within: Duration::from_secs(600),

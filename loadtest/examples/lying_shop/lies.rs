@@ -138,6 +138,11 @@ lies! {
         ForgetsTheGone         Both "the key of a buyer that hung up buys again, in a sold-out sale below zero"
         RefusesTheGone         Both "a buyer that hung up and retries is answered sold out; his order stays"
     }
+    /// Honest only towards a load test: every other purchase is sold without taking its units.
+    Recognised {
+        HonestToTrials Both "honest to items called trial-..., to buyers called b- and a number, and to keys that begin with the item"
+        HonestToOneMs  Both "honest where X-Work-Ms is 1"
+    }
     /// The round shows nothing, or too little, to judge the shop by.
     NoTest {
         SellsAloneOnly   Both "a purchase is busy until it is sent a third time with no other purchase in between"

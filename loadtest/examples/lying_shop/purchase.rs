@@ -131,11 +131,14 @@ impl Purchase {
         self.liar.load(Ordering::Relaxed)
     }
 
-    /// Returns whether this is the first sale of its run for this strategy.
+    /// Returns whether this is the first sale of the trial for this strategy.
     pub async fn is_in_first_sale(&self) -> Result<bool> {
-        let run = self.item().rsplit_once('-').map_or("", |(run, _)| run);
         let strategy = if self.request.to_sql { "sql" } else { "redis" };
-        let first = self.shop.notes.set_first(run, strategy, self.item()).await?;
+        let first = self
+            .shop
+            .notes
+            .set_first(&self.shop.first_sales(), strategy, self.item())
+            .await?;
         Ok(first == self.item())
     }
 

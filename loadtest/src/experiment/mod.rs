@@ -27,6 +27,7 @@ use crate::facts::LedgerReader;
 use crate::plan::Round;
 use crate::result::cell;
 use crate::result::{RoundResult, RunResult};
+use crate::sale::Names;
 use crate::sale::sale_set::CLOSED_WITHIN;
 use crate::workers::Coordinator;
 
@@ -107,8 +108,8 @@ pub struct Experiment<'a> {
     pub more: Option<&'a MakeTestbed>,
     /// The rounds.
     pub rounds: &'a [Round],
-    /// The name of the run, which is part of the name of each item, so that two runs on the same stores never meet.
-    pub run_id: &'a str,
+    /// The names of the run. Two runs on the same stores never meet.
+    pub names: Names,
     /// The coordinator of workers, which send the load of each round that can be shared.
     pub coordinator: Option<&'a Coordinator>,
     /// The observer of the rounds.
@@ -130,7 +131,7 @@ impl Experiment<'_> {
             testbed,
             more,
             rounds,
-            run_id,
+            names,
             coordinator,
             observer,
             within,
@@ -140,7 +141,7 @@ impl Experiment<'_> {
         let until = Instant::now() + within.saturating_sub(CLOSED_WITHIN);
         let plan = Plan {
             rounds,
-            run_id,
+            names,
             coordinator,
             sales: AtomicUsize::new(0),
             record: Record::new(run.clone(), all, observer),
@@ -186,7 +187,7 @@ impl Experiment<'_> {
 /// The state that all testbeds share while the plan is played.
 struct Plan<'a> {
     rounds: &'a [Round],
-    run_id: &'a str,
+    names: Names,
     coordinator: Option<&'a Coordinator>,
     sales: AtomicUsize,
     record: Record<'a>,

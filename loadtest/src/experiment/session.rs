@@ -107,16 +107,16 @@ impl<'a> Session<'a> {
 
     /// Returns a name that was never used. A shop cannot tell from it whether a round is played for the second time.
     fn next_item(&self) -> String {
-        let number = self.plan.sales.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{number}", self.plan.run_id)
+        self.plan.names.item(self.plan.sales.fetch_add(1, Ordering::Relaxed))
     }
 
     async fn attack(&mut self, round: &Round) -> Result<SaleSetFollowUp> {
-        let names = (0..round.load.items).map(|_| self.next_item()).collect();
+        let items = (0..round.load.items).map(|_| self.next_item()).collect();
+        let names = self.plan.names;
         let Testbed { deployment, reader, .. } = &mut self.testbed;
         let shop = deployment.running(round.instances, &(round.threat.requires)(&round.strategy))?;
         let load = round.load;
-        let sale_set = SaleSet::new(shop.client.clone(), reader, &round.strategy, names, load);
+        let sale_set = SaleSet::new(shop.client.clone(), reader, &round.strategy, items, names, load);
         let sale_set = if self.plan.coordinator.is_some() {
             sale_set.from(0)
         } else {

@@ -112,7 +112,7 @@ pub struct RoundResult {
     pub demand: i64,
     /// Units of each purchase.
     pub quantity: u32,
-    /// Business time between read and write, in milliseconds.
+    /// Business time between read and write, in milliseconds, on average.
     pub work_ms: u64,
     /// The number of the repeat, from 1.
     pub repeat: u32,

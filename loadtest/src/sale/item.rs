@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::Load;
+use super::{Load, Names};
 use crate::facts::{LedgerReader, Observation};
 use crate::shop::catalogue::Strategy;
 use crate::shop::response::Response;
@@ -25,6 +25,8 @@ pub struct Sale {
     pub strategy: Strategy,
     /// The name of the item.
     pub item: String,
+    /// The names of its purchases.
+    pub names: Names,
     /// The part of the round's load for this item.
     pub load: Load,
 }
@@ -37,8 +39,9 @@ impl Sale {
             item: &self.item,
             quantity: self.load.quantity,
             number,
-            buyer: number,
-            work_ms: self.load.work_ms,
+            key: self.names.key(&self.item, number),
+            buyer: self.names.buyer(number),
+            work_ms: self.names.work_ms(self.load.work_ms, number),
             fault: None,
         }
     }
@@ -52,7 +55,7 @@ impl Sale {
     pub fn altered(&self, number: usize) -> [PurchaseRequest<'_>; 2] {
         let (mut larger, mut strangers) = (self.purchase(number), self.purchase(number));
         larger.quantity += 1;
-        strangers.buyer += 1;
+        strangers.buyer = self.names.buyer(number + 1);
         [larger, strangers]
     }
 

@@ -27,7 +27,7 @@ pub struct Load {
     pub items: usize,
     /// Units of each purchase.
     pub quantity: u32,
-    /// Business time between read and write, in milliseconds.
+    /// Business time between read and write, in milliseconds, on average.
     pub work_ms: u64,
 }
 

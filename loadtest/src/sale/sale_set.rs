@@ -9,8 +9,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use rand::seq::SliceRandom;
 use tokio::time::timeout_at;
 
-use super::Load;
-use super::Sale;
+use super::{Load, Names, Sale};
 use crate::facts::{LedgerReader, Observation};
 use crate::responses::Responses;
 use crate::shop::catalogue::Strategy;
@@ -37,6 +36,8 @@ pub struct SaleSet {
     pub load: Load,
     /// One sale for each item.
     pub sales: Vec<Sale>,
+    /// The names of their purchases.
+    pub names: Names,
     /// The item of each purchase; empty where purchases go to the items in turn.
     spread: Arc<[usize]>,
     /// The number of the first purchase.
@@ -44,32 +45,35 @@ pub struct SaleSet {
 }
 
 impl SaleSet {
-    /// Creates a sale for each name. Every row of purchases goes to all items once, in an order that is drawn anew for
-    /// each row. In a fixed order a few buyers would never want one item at the same moment.
+    /// Creates a sale for each item, with the names of its purchases. Every row of purchases goes to all items once, in an
+    /// order that is drawn anew for each row. In a fixed order a few buyers would never want one item at the same moment.
     pub fn new(
         client: ShopClient,
         reader: &Arc<LedgerReader>,
         strategy: &Strategy,
-        names: Vec<String>,
+        items: Vec<String>,
+        names: Names,
         load: Load,
     ) -> Self {
-        let items = names.len();
+        let number = items.len();
         let per_item = Load {
-            requests: load.requests.div_ceil(items.max(1)),
+            requests: load.requests.div_ceil(number.max(1)),
             items: 1,
             ..load
         };
-        let sales = names.into_iter().map(|item| Sale {
+        let sales = items.into_iter().map(|item| Sale {
             client: client.clone(),
             reader: reader.clone(),
             strategy: strategy.clone(),
             item,
+            names,
             load: per_item,
         });
         Self {
             sales: sales.collect(),
-            spread: if items > 1 {
-                draw_items(items, per_item.requests)
+            names,
+            spread: if number > 1 {
+                draw_items(number, per_item.requests)
             } else {
                 [].into()
             },

@@ -197,10 +197,12 @@ pub struct PurchaseRequest<'a> {
     pub item: &'a str,
     /// The number of units.
     pub quantity: u32,
-    /// Its number in the round, which is in its idempotency key.
+    /// Its number in the round.
     pub number: usize,
-    /// The number of the buyer: the number of the purchase, unless another buyer uses its key.
-    pub buyer: usize,
+    /// Its idempotency key.
+    pub key: String,
+    /// The buyer.
+    pub buyer: String,
     /// Business time between read and write, in milliseconds.
     pub work_ms: u64,
     /// A fault for this purchase, with the token that it needs.
@@ -211,11 +213,11 @@ impl PurchaseRequest<'_> {
     /// Writes the purchase into a request.
     pub fn fill(&self, request: RequestBuilder) -> RequestBuilder {
         let request = request
-            .header("Idempotency-Key", self.key())
+            .header("Idempotency-Key", &self.key)
             .header("X-Strategy", self.strategy)
             .header("X-Work-Ms", self.work_ms)
             .timeout(self.patience())
-            .json(&serde_json::json!({ "item": self.item, "quantity": self.quantity, "buyer": self.buyer_name() }));
+            .json(&serde_json::json!({ "item": self.item, "quantity": self.quantity, "buyer": self.buyer }));
         match self.fault {
             None => request,
             Some((fault, token)) => request.header("X-Fault", fault).bearer_auth(token),
@@ -231,8 +233,8 @@ impl PurchaseRequest<'_> {
     pub fn answered(&self, reply: Reply, intended: Instant, sent: Instant) -> Response {
         Response {
             number: self.number,
-            key: self.key(),
-            buyer: self.buyer_name(),
+            key: self.key.clone(),
+            buyer: self.buyer.clone(),
             quantity: self.quantity.into(),
             kind: reply.kind,
             order: reply.order,
@@ -242,13 +244,5 @@ impl PurchaseRequest<'_> {
             ended: Instant::now(),
             hung_up: false,
         }
-    }
-
-    fn key(&self) -> String {
-        format!("{}-{}", self.item, self.number)
-    }
-
-    fn buyer_name(&self) -> String {
-        format!("b-{}", self.buyer)
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::attack::most_purchases;
-use crate::sale::Load;
 use crate::sale::sale_set::SaleSet;
+use crate::sale::{Load, Names};
 use crate::trust::Trust;
 
 /// The purchases of one worker in one round.
@@ -21,6 +21,8 @@ pub struct Assignment {
     pub strategy: String,
     /// The items; purchases go to them in turn.
     pub items: Vec<String>,
+    /// The names of the run, so that its repeats of a purchase have the key and the buyer of the worker.
+    pub names: Names,
     /// The number of its first purchase.
     pub first: usize,
     /// Its part of the round's load.
@@ -47,6 +49,7 @@ pub fn split(sale_set: &SaleSet, workers: usize) -> Vec<Assignment> {
         trust: sale_set.client.at.trust.clone(),
         strategy: sale_set.strategy.name.clone(),
         items: sale_set.sales.iter().map(|sale| sale.item.clone()).collect(),
+        names: sale_set.names,
         first: place * stride,
         load: Load {
             buyers: part(buyers, place),

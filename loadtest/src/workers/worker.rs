@@ -106,7 +106,8 @@ async fn attack(assignment: Assignment) -> Result<Attack> {
     let strategy = strategy.with_context(|| format!("{} knows no {}", assignment.host, assignment.strategy))?;
     // A worker reads no store either.
     let reader = Arc::new(LedgerReader::connect(&Urls::new()).await?);
-    let sale_set = SaleSet::new(client, &reader, &strategy, assignment.items, assignment.load).from(assignment.first);
+    let Assignment { items, names, load, .. } = assignment;
+    let sale_set = SaleSet::new(client, &reader, &strategy, items, names, load).from(assignment.first);
     Ok(Attack {
         publics: vec![assignment.host],
         sale: sale_set,

@@ -21,6 +21,7 @@ mod known_again;
 mod loss;
 mod matrix;
 mod pending;
+mod names;
 mod phases;
 mod plan;
 mod properties;

@@ -7,8 +7,7 @@ use loadtest::facts::{LedgerReader, Urls};
 use loadtest::report::terminal_summary::screen;
 use loadtest::responses::Responses;
 use loadtest::result::compare;
-use loadtest::sale::Load;
-use loadtest::sale::SaleSet;
+use loadtest::sale::{Load, Names, SaleSet};
 use loadtest::shop::response::ResponseKind;
 use loadtest::shop::{Address, ShopClient};
 use loadtest::trust::Trust;
@@ -142,8 +141,9 @@ async fn sale_set(items: usize, requests: usize) -> SaleSet {
         quantity: 1,
         work_ms: 0,
     };
-    let names = (0..items).map(|item| format!("t-{item}")).collect();
-    SaleSet::new(client.unwrap(), &reader, &strategy, names, load)
+    let names = Names::draw();
+    let items = (0..items).map(|item| names.item(item)).collect();
+    SaleSet::new(client.unwrap(), &reader, &strategy, items, names, load)
 }
 
 #[tokio::test]

@@ -94,6 +94,11 @@ pub const TWICE: &[Row] = &[
     ("refuses-the-gone", GONE, FoundOnce("ghost")),
 ];
 
+pub const RECOGNISED: &[Row] = &[
+    ("honest-to-trials", CROWD, Found(&["oversold", "drift"])),
+    ("honest-to-one-ms", CROWD, Found(&["oversold", "drift"])),
+];
+
 pub const NO_TEST: &[Row] = &[
     ("sells-alone-only", CROWD, Doubted(" purchase")),
     ("one-instance", CROWD, Doubted("the shop runs on 1 instance, not on 2")),

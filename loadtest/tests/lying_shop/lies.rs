@@ -7,8 +7,8 @@ use loadtest::sale::Load;
 
 use crate::apart::APART;
 use crate::classes::{
-    AFTERWARDS, CLASSIC, CROWD, FAULTS, FIRST_SALE, IN_SEGMENTS, LEDGERS, NO_TEST, NUMBERS, Row, TOO_EARLY, TWICE,
-    WHOSE, WIRE,
+    AFTERWARDS, CLASSIC, CROWD, FAULTS, FIRST_SALE, IN_SEGMENTS, LEDGERS, NO_TEST, NUMBERS, RECOGNISED, Row, TOO_EARLY,
+    TWICE, WHOSE, WIRE,
 };
 use crate::expected::{Expected, check, shown};
 use crate::runner::{LOAD, Trial, TrialRunner, known};
@@ -32,6 +32,7 @@ fn every_lie_of_the_shop_is_tried() {
         AFTERWARDS,
         WHOSE,
         TWICE,
+        RECOGNISED,
         NO_TEST,
         TOO_EARLY,
         FAULTS,
@@ -72,6 +73,11 @@ fn orders_that_differ_from_the_answers_are_found() {
 #[test]
 fn keys_that_buy_twice_or_are_forgotten_are_found() {
     each_is_found(TWICE);
+}
+
+#[test]
+fn a_shop_that_is_honest_only_towards_a_load_test_is_found() {
+    each_is_found(RECOGNISED);
 }
 
 #[test]
@@ -171,7 +177,14 @@ fn a_shop_that_fails_now_and_then_is_not_stuck() {
 fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
     let load = match lie {
         // This shop lies only to purchases with work time.
-        "honest-without-work" => Load { work_ms: 1, ..LOAD },
+        "honest-without-work" => Load { work_ms: 5, ..LOAD },
+        // Most of the purchases have the work time that was asked for.
+        "honest-to-one-ms" => Load {
+            requests: 96,
+            stock: 48,
+            work_ms: 1,
+            ..LOAD
+        },
         // These two go wrong only where a purchase comes in the middle of another one.
         "unlocked" | "sold-out-while-locked" => Load { work_ms: 50, ..LOAD },
         // Each unit needs three deliveries, with a pause of a second between them.

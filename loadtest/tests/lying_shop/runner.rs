@@ -15,7 +15,7 @@ use loadtest::facts::Urls;
 use loadtest::plan::{Round, Wanted, rounds};
 use loadtest::result::environment::Environment;
 use loadtest::result::{RoundResult, RunResult, SCHEMA_VERSION};
-use loadtest::sale::Load;
+use loadtest::sale::{Load, Names};
 use loadtest::shop::Address;
 use loadtest::threats;
 use loadtest::trust::Trust;
@@ -228,7 +228,6 @@ impl TrialRunner {
             repeats: 1,
         };
         let rounds = rounds(&catalogue, &wanted);
-        let run_id = format!("t-{}", uuid::Uuid::new_v4().simple());
         let coordinator = match self.workers {
             0 => None,
             workers => Some(with_workers(workers).await?),
@@ -238,7 +237,7 @@ impl TrialRunner {
             testbed: Testbed::of(deployment, LockServices::All).await?,
             more: None,
             rounds: &rounds,
-            run_id: &run_id,
+            names: Names::draw(),
             coordinator: coordinator.as_ref(),
             observer,
             within: self.within.unwrap_or(longest),

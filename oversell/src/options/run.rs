@@ -47,7 +47,7 @@ pub struct RunOptions {
     /// Units of each purchase
     #[arg(long, value_name = "UNITS", default_value_t = 1, allow_negative_numbers = true, value_parser = between::<u32>(1..=1_000))]
     pub quantity: u32,
-    /// Business time between read and write, in ms: the race window
+    /// Business time between read and write, in ms, on average: the race window
     #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
     /// Play each round so often. A trial without a claim ends when it has failed twice; one that fails now and then is repeated

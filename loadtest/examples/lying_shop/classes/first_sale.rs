@@ -14,9 +14,8 @@ pub async fn open(shop: &Shop, item: &str) -> Result<()> {
     if shop.lie != Lie::MissesFirstAndEnters {
         return Ok(());
     }
-    let run = item.rsplit_once('-').map_or("", |(run, _)| run);
     for (strategy, store) in [("redis", &shop.redis), ("sql", &shop.sql)] {
-        let Some(first) = shop.notes.get(run, strategy).await? else {
+        let Some(first) = shop.notes.get(&shop.first_sales(), strategy).await? else {
             continue;
         };
         if first == item || shop.notes.add(&first, "entered", 1).await? > 1 {

@@ -9,6 +9,7 @@ mod honest;
 mod ledgers;
 mod no_test;
 mod numbers;
+mod recognised;
 pub mod segments;
 mod too_early;
 mod twice;
@@ -29,6 +30,7 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::Afterwards => afterwards::sell(purchase).await,
         Class::Whose => whose::sell(purchase).await,
         Class::Twice => twice::sell(purchase).await,
+        Class::Recognised => recognised::sell(purchase).await,
         Class::NoTest => no_test::sell(purchase).await,
         Class::TooEarly => too_early::sell(purchase).await,
         Class::Faults => faults::sell(purchase).await,
