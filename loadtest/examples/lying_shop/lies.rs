@@ -158,6 +158,7 @@ lies! {
         HoldsBackTwo     Both "the last two units are never sold: all later buyers are answered sold out"
         Refills          Both "a counter below 5 is set back to 5, so that more is sold than the stock"
         RefillsFirstItem Both "the same, but only in the first sale of a strategy"
+        RefusesTheMarket Both "every sale but the first one: busy for each purchase that is not alone"
         EndlessStock     Both "the counter never drops: every purchase is sold"
         OpensWithMore    Both "a sale is opened with three units more than the request says"
         OpensWithLess    Both "a sale is opened with two units fewer than the request says"

@@ -19,7 +19,7 @@ pub use delivery::Delivery;
 pub use injection::Injection;
 pub use longest::longest;
 pub use proof::Proof;
-pub use running::most_purchases;
+pub use running::end_of_numbers;
 pub use send_order::{ResponsePair, SendOptions};
 
 use crate::phase::Phase;

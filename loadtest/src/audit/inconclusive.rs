@@ -1,8 +1,9 @@
 //! Reasons why a round without a finding proves nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
+use super::competition::{left_out, no_contention};
 use super::{Expectation, ExplainedUnknowns, FaultSeen};
 use crate::facts::Observation;
 use crate::responses::Responses;
@@ -26,13 +27,13 @@ impl InconclusiveReason {
         self.is_chance
     }
 
-    /// Returns whether too few purchases competed for this item. In a round with several items one item with enough
-    /// competition is enough.
+    /// Returns whether too few buyers came to this item, and none of them was refused. In a round with several items one
+    /// item with enough competition is enough.
     pub(super) fn is_lack_of_competition(&self) -> bool {
         self.is_lack_of_competition
     }
 
-    fn of_chance(why: String) -> Self {
+    pub(super) fn of_chance(why: String) -> Self {
         Self {
             why,
             is_chance: true,
@@ -41,16 +42,18 @@ impl InconclusiveReason {
     }
 
     /// A reason in the shop's responses or ledgers.
-    fn of_shop(why: String) -> Self {
+    pub(super) fn of_shop(why: String) -> Self {
         Self {
             is_chance: false,
             ..Self::of_chance(why)
         }
     }
 
-    fn of_missing_competition(self) -> Self {
+    /// The same reason. It lies in a lack of competition, unless the shop refused purchases that competed: a shop that
+    /// sells little must not be excused by that.
+    pub(super) fn unless_refused(self, is_refused: bool) -> Self {
         Self {
-            is_lack_of_competition: true,
+            is_lack_of_competition: !is_refused,
             ..self
         }
     }
@@ -67,7 +70,6 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
         Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
     };
     let rejected = responses.count(ResponseKind::Rejected);
-    let instances = instances(expected, responses);
     let late = responses
         .attack
         .iter()
@@ -84,14 +86,8 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
             of_shop(format!("{rejected} rejected"))
         }),
         unlike_first_delivery(responses).map(of_shop),
-        no_contention(expected, responses).map(InconclusiveReason::of_missing_competition),
-        (instances < expected.instances).then(|| {
-            of_chance(format!(
-                "only {instances} of {} instances sold anything or said sold out",
-                expected.instances
-            ))
-            .of_missing_competition()
-        }),
+        no_contention(expected, responses),
+        left_out(expected, responses),
         not_exhausted(expected, responses, last).map(of_shop),
         (late > 0).then(|| {
             let late = counted(late, ["purchase was", "purchases were"]);
@@ -140,34 +136,6 @@ fn unanswered(expected: &Expectation, responses: &Responses) -> Option<String> {
     })
 }
 
-/// Checks that purchases overlapped. Without a fault at least two of them have to be sold: with fewer, no unit can be
-/// sold twice. The overlap is chance, but the number of sales is not.
-fn no_contention(expected: &Expectation, responses: &Responses) -> Option<InconclusiveReason> {
-    if !expected.contended {
-        return None;
-    }
-    let is_broken = expected.fault.is_some();
-    if !responses.overlapped(|kind| is_broken || kind == ResponseKind::Sold) {
-        let why = if is_broken {
-            "no two purchases overlapped"
-        } else {
-            "no sale overlapped with another purchase"
-        };
-        return Some(InconclusiveReason::of_chance(why.to_owned()));
-    }
-    let sold = responses
-        .attack
-        .iter()
-        .filter(|response| response.kind == ResponseKind::Sold)
-        .count();
-    let enough = (expected.stock / expected.quantity).min(2);
-    let why = || {
-        let sold = counted(sold, ["purchase was", "purchases were"]);
-        format!("only {sold} sold while buyers competed")
-    };
-    (!is_broken && (sold as i64) < enough).then(|| InconclusiveReason::of_shop(why()))
-}
-
 /// Finds a delivery of a sold purchase that did not get the same order as the first delivery.
 fn unlike_first_delivery(responses: &Responses) -> Option<String> {
     let mut orders: HashMap<&str, &Response> = HashMap::new();
@@ -206,28 +174,6 @@ fn unlike_first_delivery(responses: &Responses) -> Option<String> {
 fn is_last(responses: &Responses, response: &Response) -> bool {
     let same = responses.all().filter(|other| other.key == response.key);
     same.map(|other| other.ended).max() == Some(response.ended)
-}
-
-/// Returns how many instances took part: in the attack, or after a fault in everything that was sent when the shop was
-/// healed. An instance that only says busy sells nothing, so no purchases can meet there.
-fn instances(expected: &Expectation, responses: &Responses) -> usize {
-    let healed = match expected.fault {
-        Some(FaultSeen::Struck { healed, .. }) => Some(healed),
-        Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
-    };
-    let counts = |response: &&Response| healed.is_none_or(|healed| response.sent >= healed);
-    let is_decision = |response: &&Response| matches!(response.kind, ResponseKind::Sold | ResponseKind::SoldOut);
-    let deciding = responses.all().filter(counts).filter(is_decision);
-    let deciding: HashSet<&str> = deciding.filter_map(|response| response.instance.as_deref()).collect();
-    if healed.is_some() {
-        return deciding.len();
-    }
-    // A buyer that was told busy in the attack may have got another response later.
-    let attacked = responses
-        .attack
-        .iter()
-        .filter_map(|response| response.instance.as_deref());
-    deciding.intersection(&attacked.collect()).count()
 }
 
 /// Checks that the stock ran out and that the shop said so. Otherwise the round did not show how a sale ends.

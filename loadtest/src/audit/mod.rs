@@ -3,6 +3,7 @@
 //! Negative stock is not the criterion: a lost update oversells with the counter at zero. Everything is counted in
 //! units of stock, and every order is matched with what was sent, one to one.
 
+mod competition;
 mod evidence;
 mod finding;
 mod inconclusive;
@@ -18,6 +19,7 @@ pub use evidence::{Evidence, MOST_EVIDENCE};
 pub use finding::{Finding, Findings, Overlap};
 pub use sale_set::judge_sale_set;
 
+pub(crate) use self::competition::enough_sales;
 use self::inconclusive::InconclusiveReason;
 use self::matching::{Matching, Promise};
 use crate::facts::{Facts, Observation};
@@ -97,7 +99,7 @@ pub struct Judgement {
     pub inconclusive: Option<String>,
     /// Whether chance alone is to blame, so that the round may be played once more.
     pub is_chance: bool,
-    /// Whether the only reason is that too few purchases competed for this item.
+    /// Whether the only reason is that too few buyers came to this item.
     pub lacks_competition: bool,
     /// Units in the ledger, in the last observation.
     pub recorded: i64,

@@ -76,13 +76,13 @@ impl Responses {
     }
 
     /// Returns whether a purchase of the attack whose response `counts` was in flight at the same time as another one.
-    pub fn overlapped(&self, counts: impl Fn(ResponseKind) -> bool) -> bool {
+    pub fn overlapped(&self, counts: impl Fn(&Response) -> bool) -> bool {
         let mut spans: Vec<_> = self.attack.iter().collect();
         spans.sort_by_key(|response| response.sent);
         // Of the purchases sent before: the latest end, and the latest end of those that count.
         let (mut last, mut last_that_counts): (Option<Instant>, Option<Instant>) = (None, None);
         for response in spans {
-            let does_count = counts(response.kind);
+            let does_count = counts(response);
             let reaches = |end: Option<Instant>| end.is_some_and(|end| end > response.sent);
             if reaches(last_that_counts) || does_count && reaches(last) {
                 return true;

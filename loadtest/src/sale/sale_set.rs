@@ -100,6 +100,13 @@ impl SaleSet {
         drawn.unwrap_or((self.first + place) % self.sales.len().max(1))
     }
 
+    /// Returns the place of the `nth` purchase beyond those of the round, which is for this item.
+    pub fn further_place(&self, nth: usize, item: usize) -> usize {
+        let items = self.sales.len().max(1);
+        let begin = self.load.requests.next_multiple_of(items) + nth * items;
+        begin + (item + items - (self.first + begin) % items) % items
+    }
+
     /// Returns the purchase at that place in the round.
     pub fn purchase(&self, place: usize) -> PurchaseRequest<'_> {
         self.sale_of(place).purchase(self.first + place)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::attack::most_purchases;
+use crate::attack::end_of_numbers;
 use crate::sale::sale_set::SaleSet;
 use crate::sale::{Load, Names};
 use crate::trust::Trust;
@@ -42,7 +42,7 @@ pub fn split(sale_set: &SaleSet, workers: usize) -> Vec<Assignment> {
         ..sale_set.load
     };
     // Buyers that were all told busy return with further numbers.
-    let stride = most_purchases(&largest);
+    let stride = end_of_numbers(&largest);
     let assignment = |place| Assignment {
         id: Uuid::new_v4(),
         host: sale_set.client.at.host.clone(),

@@ -217,7 +217,11 @@ fn the_largest_numbers_of_a_result_can_be_shown() {
                 .all(|text| text.contains("oversold") || text.contains("oversells"))
         );
         assert!(!compare(&run, &run).has_changed);
-        assert!(stories(&run).replace("\n", " ").contains("oversold 9223372036854775807"));
+        assert!(
+            stories(&run)
+                .replace("\n", " ")
+                .contains("oversold 9223372036854775807")
+        );
     }
 }
 

@@ -188,6 +188,15 @@ impl Fixture {
     }
 }
 
+/// Lets each purchase of the attack begin when the one before has its answer.
+pub fn one_after_the_other(fixture: &mut Fixture) {
+    for (place, response) in (0..).zip(&mut fixture.responses.attack) {
+        response.intended += ANSWER * place;
+        response.sent = response.intended;
+        response.ended = response.sent + ANSWER;
+    }
+}
+
 /// A row that gets findings and is violated.
 pub fn violated(name: &'static str, findings: &'static [(&'static str, i64)], spoil: fn(&mut Fixture)) -> Row {
     Row {

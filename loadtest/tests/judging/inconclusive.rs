@@ -6,7 +6,7 @@ use loadtest::audit::{ExplainedUnknowns, FaultSeen, Verdict, judge};
 use loadtest::responses::Responses;
 use loadtest::shop::response::ResponseKind;
 
-use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, violated};
+use crate::fixture::{ANSWER, Fixture, check, holds, inconclusive, one_after_the_other, violated};
 
 #[test]
 fn a_dead_shop_is_never_a_pass() {
@@ -263,12 +263,4 @@ fn a_round_without_an_observation_at_rest_is_inconclusive() {
         judged.inconclusive.as_deref(),
         Some("the stores were never read after the sale was over")
     );
-}
-
-fn one_after_the_other(fixture: &mut Fixture) {
-    for (place, response) in (0..).zip(&mut fixture.responses.attack) {
-        response.intended += ANSWER * place;
-        response.sent = response.intended;
-        response.ended = response.sent + ANSWER;
-    }
 }

@@ -164,7 +164,7 @@ fn purchases_met_if_one_was_sold_while_another_was_in_flight() {
             response.ended = response.intended + Duration::from_millis(*ended);
             responses.attack.push(response);
         }
-        responses.overlapped(|kind| kind == ResponseKind::Sold)
+        responses.overlapped(|response| response.kind == ResponseKind::Sold)
     }
     assert!(!met(&[]));
     assert!(!met(&[(0, 10, true)]));
@@ -184,7 +184,7 @@ fn purchases_met_if_one_was_sold_while_another_was_in_flight() {
     assert!(
         Fixture::exact()
             .responses
-            .overlapped(|kind| kind == ResponseKind::SoldOut)
+            .overlapped(|response| response.kind == ResponseKind::SoldOut)
     );
 }
 

@@ -8,12 +8,12 @@ use loadtest::report::terminal_summary::screen;
 use loadtest::responses::Responses;
 use loadtest::result::compare;
 use loadtest::sale::{Load, Names, SaleSet};
-use loadtest::shop::response::ResponseKind;
+use loadtest::shop::response::{Response, ResponseKind};
 use loadtest::shop::{Address, ShopClient};
 use loadtest::trust::Trust;
 use serde_json::json;
 
-use crate::fixture::Fixture;
+use crate::fixture::{ANSWER, Fixture, one_after_the_other};
 use crate::report::{rendered, round, run};
 
 /// A round of one item, spoiled.
@@ -42,6 +42,51 @@ fn wanted_by_one() -> Judgement {
         let others = s.responses.attack.split_off(1);
         s.responses.follow_up.extend(others);
     })
+}
+
+/// Sold to follow-up buyers alone: those of the attack met, and all were told busy.
+fn refused() -> Judgement {
+    item(|s| {
+        let is_sold = |response: &mut Response| response.kind == ResponseKind::Sold;
+        let sold: Vec<_> = s.responses.attack.extract_if(.., is_sold).collect();
+        s.responses.follow_up.extend(sold);
+        s.last_buyer(ResponseKind::SoldOut);
+        s.responses.attack.clear();
+        s.say(2, ResponseKind::Busy);
+        s.say(3, ResponseKind::Busy);
+    })
+}
+
+/// One unit was sold while another buyer was told busy, and the other unit to a follow-up buyer.
+fn sold_to_one() -> Judgement {
+    item(|s| {
+        let sold = s.responses.attack.remove(0);
+        s.responses.follow_up.push(sold);
+        s.last_buyer(ResponseKind::SoldOut);
+        s.responses
+            .attack
+            .retain(|response| response.kind == ResponseKind::Sold);
+        s.say(2, ResponseKind::Busy);
+    })
+}
+
+/// Nobody met, and one buyer was told busy, before the second one was sold to.
+fn busy_alone(s: &mut Fixture) {
+    let busy = s.response(3, ResponseKind::Busy, None);
+    s.responses.attack.insert(1, busy);
+    one_after_the_other(s);
+}
+
+/// Instance a sold it all.
+fn sold_by_one_instance(s: &mut Fixture) {
+    s.responses.attack[1].instance = Some("a".to_owned());
+}
+
+/// The same, and another instance told a buyer busy.
+fn busy_at(s: &mut Fixture, instance: Option<&str>) {
+    sold_by_one_instance(s);
+    s.say(3, ResponseKind::Busy);
+    s.responses.attack.last_mut().unwrap().instance = instance.map(str::to_owned);
 }
 
 fn rejected() -> Judgement {
@@ -111,6 +156,92 @@ fn the_worst_item_decides_the_verdict_on_a_sale_set() {
 }
 
 #[test]
+fn an_item_is_forgiven_only_if_too_few_buyers_came_to_it_and_not_if_they_were_refused() {
+    const NOBODY_MET: &str = "1 of 2 items: no sale overlapped with another purchase";
+    const ONE_SOLD: &str = "1 of 2 items: only 1 purchase was sold while buyers competed";
+    const ONE_INSTANCE: &str = "1 of 2 items: only 1 of 2 instances sold anything or said sold out";
+    let table = [
+        ("those that met were told busy", refused(), Some(NOBODY_MET)),
+        ("all but one were told busy", sold_to_one(), Some(ONE_SOLD)),
+        ("one was busy while nobody else was there", item(busy_alone), None),
+        (
+            "some met when all was sold",
+            item(|s| {
+                one_after_the_other(s);
+                for place in [3, 4] {
+                    let response = s.later(place, ResponseKind::SoldOut, None, 5);
+                    s.responses.attack.push(response);
+                }
+            }),
+            None,
+        ),
+        (
+            "some met when all was sold, and one of them was told busy",
+            item(|s| {
+                one_after_the_other(s);
+                for (place, kind) in [(3, ResponseKind::SoldOut), (4, ResponseKind::Busy)] {
+                    let response = s.later(place, kind, None, 5);
+                    s.responses.attack.push(response);
+                }
+            }),
+            None,
+        ),
+        (
+            "those that met before all was sold were told busy",
+            item(|s| {
+                for (response, after) in s.responses.attack.iter_mut().zip([0, 9, 12]) {
+                    response.intended += ANSWER * after;
+                    response.sent = response.intended;
+                    response.ended = response.sent + ANSWER;
+                }
+                for place in [3, 4] {
+                    let response = s.later(place, ResponseKind::Busy, None, 5);
+                    s.responses.attack.push(response);
+                }
+            }),
+            Some(NOBODY_MET),
+        ),
+        ("nobody came to an instance", item(sold_by_one_instance), None),
+        (
+            "an instance was busy",
+            item(|s| busy_at(s, Some("b"))),
+            Some(ONE_INSTANCE),
+        ),
+        (
+            "an instance was busy and named none",
+            item(|s| busy_at(s, None)),
+            Some(ONE_INSTANCE),
+        ),
+        (
+            "the instance that sold was busy, too",
+            item(|s| busy_at(s, Some("a"))),
+            None,
+        ),
+        (
+            "a fault made a buyer wait",
+            item(|s| {
+                busy_alone(s);
+                s.struck();
+            }),
+            None,
+        ),
+    ];
+    for (name, item, why) in table {
+        let judged = judge_sale_set(vec![holds(), item]);
+        let verdict = if why.is_some() {
+            Verdict::Inconclusive
+        } else {
+            Verdict::Holds
+        };
+        assert_eq!(
+            (judged.verdict, judged.inconclusive.as_deref()),
+            (verdict, why),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn the_findings_of_items_are_summed_and_never_cancel_out() {
     let judged = judge_sale_set(vec![drift(-1), drift(-2), holds()]);
     assert_eq!(judged.findings.named(), [("drift", 3)]);
@@ -161,6 +292,18 @@ async fn purchases_in_a_row_are_for_different_items_in_changing_order() {
     assert!((1_000..1_100).all(|number| sale_set.place_of(number) < 5));
     let request = sale_set.purchase(7);
     assert_eq!(request.item, sale_set.sales[sale_set.place_of(7)].item);
+}
+
+#[tokio::test]
+async fn a_buyer_that_returns_to_an_item_has_a_purchase_of_its_own_for_that_item() {
+    for sale_set in [sale_set(5, 1_003).await, sale_set(5, 1_003).await.from(77)] {
+        let places: Vec<usize> = (0..50).map(|nth| sale_set.further_place(nth, nth % 5)).collect();
+        assert!(places.is_sorted_by(|one, next| one < next), "{places:?}");
+        assert!(places[0] >= 1_003, "{places:?}");
+        for (nth, place) in places.into_iter().enumerate() {
+            assert_eq!(sale_set.place_of(place), nth % 5);
+        }
+    }
 }
 
 #[tokio::test]

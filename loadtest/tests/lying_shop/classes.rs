@@ -116,6 +116,7 @@ pub const NO_TEST: &[Row] = &[
     ("holds-back-two", CROWD, Found(&["undersold"])),
     ("refills", CROWD, Found(&["oversold", "drift"])),
     ("refills-first-item", CROWD, Found(&["oversold", "drift"])),
+    ("refuses-the-market", CROWD, Doubted(" of 3 items: ")),
     ("endless-stock", CROWD, Found(&["oversold", "drift"])),
     ("opens-with-more", CROWD, Found(&["oversold"])),
     ("opens-with-less", CROWD, Found(&["drift"])),

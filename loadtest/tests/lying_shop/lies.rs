@@ -187,6 +187,14 @@ fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
         },
         // These two go wrong only where a purchase comes in the middle of another one.
         "unlocked" | "sold-out-while-locked" => Load { work_ms: 50, ..LOAD },
+        // This one lies only where several items are sold at once.
+        "refuses-the-market" => Load {
+            requests: 20 * 3,
+            stock: 8,
+            items: 3,
+            work_ms: 5,
+            ..LOAD
+        },
         // Each unit needs three deliveries, with a pause of a second between them.
         "sells-alone-only" => Load { stock: 2, ..LOAD },
         _ => LOAD,

@@ -40,6 +40,28 @@ fn every_item_of_an_honest_sale_set_is_sold_out_exactly() {
 }
 
 #[test]
+fn an_honest_sale_set_holds_where_few_buyers_want_each_item_and_a_lock_is_tried_once() {
+    let runner = TrialRunner::open();
+    for kind in ["plain", "fail-fast", "waits"] {
+        let mut trial = sale_set(kind);
+        trial.threats = &["second-instance"];
+        trial.load = Load {
+            requests: 4 * 10,
+            stock: 2,
+            items: 10,
+            work_ms: 5,
+            ..trial.load
+        };
+        let tried = runner.try_shop(&trial);
+        assert_eq!((&tried.error, tried.run.rounds.len()), (&None, 2), "{kind}");
+        for round in &tried.run.rounds {
+            let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
+            assert_eq!(shown, (Verdict::Holds, vec![], None), "{kind}: {round:?}");
+        }
+    }
+}
+
+#[test]
 fn an_honest_sale_set_holds_when_an_instance_crashes() {
     let mut trial = sale_set("plain");
     trial.threats = &["crashed-holder"];

@@ -46,6 +46,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             }
         }
         Lie::SellsOneThenBusy => one_then_busy(purchase).await,
+        Lie::RefusesTheMarket if !purchase.is_in_first_sale().await? => sell_alone(purchase).await,
         Lie::RefillsFirstItem if !purchase.is_in_first_sale().await? => purchase.plain().await,
         Lie::Refills | Lie::RefillsFirstItem => {
             let large = purchase.opened_with().await? > REFILLED_TO;
@@ -87,6 +88,24 @@ async fn is_alone(purchase: &Purchase) -> Result<bool> {
         .await?;
     let own = purchase.count(&format!("came {key}")).await?;
     Ok(own >= ALONE_AFTER && came - first.parse::<i64>()? < own)
+}
+
+/// Sells to a purchase only if no other one of the sale is in progress at its begin or at its end.
+async fn sell_alone(purchase: &Purchase) -> Result<Answer> {
+    if let Some(answer) = purchase.no_sale_or_known().await? {
+        return Ok(answer);
+    }
+    let notes = &purchase.shop.notes;
+    let at_begin = notes.add(purchase.item(), "here", 1).await?;
+    purchase.work().await;
+    let at_end = notes.add(purchase.item(), "here", 0).await?;
+    let answer = if at_begin == 1 && at_end == 1 {
+        purchase.settle(0).await
+    } else {
+        Ok(Answer::Busy)
+    };
+    notes.add(purchase.item(), "here", -1).await?;
+    answer
 }
 
 async fn one_then_busy(purchase: &Purchase) -> Result<Answer> {

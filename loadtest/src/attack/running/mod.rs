@@ -5,7 +5,7 @@ mod send;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use goose::goose::GooseUser;
@@ -18,23 +18,21 @@ use super::Attack;
 use super::delivery::Delivery;
 use super::repeats::{AfterSale, DoubleClicks};
 use super::send_order::SendOrder;
+use crate::audit::enough_sales;
 use crate::facts::Observation;
 use crate::responses::Responses;
 use crate::sale::Load;
 use crate::shop::response::{Response, ResponseKind};
 
-/// The sales that a round needs: with fewer, no unit can be sold twice.
-const ENOUGH_SALES: usize = 2;
-
-/// How often all buyers return together after they were told busy, until there were [`ENOUGH_SALES`].
+/// How often all buyers return together to items that told buyers busy, until each of them had [`enough_sales`].
 pub(in crate::attack) const MOST_RETURNS: usize = 3;
 
 /// The pause before they return.
 pub(in crate::attack) const RETURN_AFTER: Duration = Duration::from_secs(1);
 
-/// Returns the most purchases that a round of that load may send, with those of returning buyers.
-pub fn most_purchases(load: &Load) -> usize {
-    load.requests + (MOST_RETURNS + 1) * load.buyers
+/// Returns a number above those of all purchases of a round of that load, with those of returning buyers.
+pub fn end_of_numbers(load: &Load) -> usize {
+    load.requests + load.items * (1 + MOST_RETURNS * load.buyers)
 }
 
 pub(in crate::attack) struct Running {
@@ -46,8 +44,10 @@ pub(in crate::attack) struct Running {
     released: OnceLock<Instant>,
     next: AtomicUsize,
     items: Vec<Item>,
-    /// When the buyers return together, if they are to.
-    return_at: Mutex<Option<Instant>>,
+    /// The time at which the buyers return together, and the items that they return to.
+    returning: Mutex<Option<(Instant, Arc<[usize]>)>>,
+    /// The purchases of returning buyers so far.
+    returned: AtomicUsize,
     double_clicks: DoubleClicks,
     /// Receivers of the injection's orders, by the place of the purchase.
     order_receivers: Mutex<HashMap<usize, mpsc::Receiver<SendOrder>>>,
@@ -67,6 +67,10 @@ pub(in crate::attack) struct Running {
 /// The progress of one item.
 struct Item {
     sales: AtomicUsize,
+    /// The sales that it needs.
+    enough: usize,
+    /// Whether a buyer was told busy.
+    busy: AtomicBool,
     /// Whether a buyer was told sold out.
     refused: AtomicBool,
     after_sale: AfterSale,
@@ -88,9 +92,16 @@ impl Item {
     fn of(load: &Load) -> Self {
         Self {
             sales: AtomicUsize::new(0),
+            enough: enough_sales(load.stock, load.quantity.into()) as usize,
+            busy: AtomicBool::new(false),
             refused: AtomicBool::new(false),
             after_sale: AfterSale::draw(load),
         }
+    }
+
+    /// Returns whether buyers were told busy and too few were sold to.
+    fn is_short(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) && self.sales.load(Ordering::Relaxed) < self.enough
     }
 }
 
@@ -113,7 +124,8 @@ impl Running {
             released: OnceLock::new(),
             next: AtomicUsize::new(0),
             items: attack.sale.sales.iter().map(|sale| Item::of(&sale.load)).collect(),
-            return_at: Mutex::default(),
+            returning: Mutex::default(),
+            returned: AtomicUsize::new(0),
             double_clicks: DoubleClicks::draw(&attack),
             order_receivers: Mutex::new(order_receivers),
             order_senders: Mutex::new(order_senders),
@@ -167,9 +179,10 @@ impl Running {
                 None => return,
             }
         }
-        while let Some(at) = self.next_return().await {
+        while let Some((at, items)) = self.next_return().await {
             sleep(at.saturating_duration_since(Instant::now())).await;
-            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let nth = self.returned.fetch_add(1, Ordering::Relaxed);
+            let place = self.attack.sale.further_place(nth, items[nth % items.len()]);
             self.purchase(user, place, Instant::now()).await;
         }
     }
@@ -180,7 +193,11 @@ impl Running {
         let request = self.attack.sale.purchase(place);
         let delivery = self.double_clicks.delivery(place);
         let (response, copy) = self.deliver(user, &request, delivery, intended).await;
-        let (kind, ended) = (response.kind, response.ended);
+        let ended = response.ended;
+        let kind = match &copy {
+            Some(copy) if copy.kind == ResponseKind::Sold => ResponseKind::Sold,
+            Some(_) | None => response.kind,
+        };
         self.keep(response, copy, false);
         // A buyer that waited for a second response or read the ledger can send the next purchase only now.
         let next = if self.after_answer(kind, place).await || delivery != Delivery::Once {
@@ -193,28 +210,26 @@ impl Running {
         (!must_stop).then_some(next)
     }
 
-    /// Returns when all buyers return together: in a round in which all purchases but one were told busy, no two have
-    /// competed yet.
-    async fn next_return(&self) -> Option<Instant> {
+    /// Returns when all buyers return together, and to which items: those at which all purchases but one were told busy, so
+    /// that no two have competed yet.
+    async fn next_return(&self) -> Option<(Instant, Arc<[usize]>)> {
         if self.attack.one_at_a_time || self.attack.injection.is_some() {
             return None;
         }
         // The barrier opens when all buyers have their responses.
         if self.gate.wait().await.is_leader() {
-            let responses = locked(&self.responses);
-            let load = &self.attack.sale.load;
-            let some_busy = responses
-                .attack
+            let may_return = self.returned.load(Ordering::Relaxed) < MOST_RETURNS * self.attack.sale.load.buyers;
+            let items = self
+                .items
                 .iter()
-                .any(|response| response.kind == ResponseKind::Busy);
-            let may_return = responses.attack.len() < load.requests + MOST_RETURNS * load.buyers;
-            let sales = self.items.iter().map(|item| item.sales.load(Ordering::Relaxed));
-            let few = sales.sum::<usize>() < ENOUGH_SALES;
-            *locked(&self.return_at) = (few && some_busy && may_return).then(|| Instant::now() + RETURN_AFTER);
+                .enumerate()
+                .filter(|(_, item)| may_return && item.is_short());
+            let items: Arc<[usize]> = items.map(|(place, _)| place).collect();
+            *locked(&self.returning) = (!items.is_empty()).then(|| (Instant::now() + RETURN_AFTER, items));
         }
         // The second barrier lets all buyers read the same decision.
         self.gate.wait().await;
-        *locked(&self.return_at)
+        locked(&self.returning).clone()
     }
 
     fn keep(&self, response: Response, copy: Option<Response>, is_injected: bool) {
@@ -251,7 +266,11 @@ impl Running {
                 self.snapshot(item).await;
                 true
             }
-            ResponseKind::SoldOut | ResponseKind::Busy | ResponseKind::Rejected | ResponseKind::Unknown => false,
+            ResponseKind::Busy => {
+                self.items[item].busy.store(true, Ordering::Relaxed);
+                false
+            }
+            ResponseKind::SoldOut | ResponseKind::Rejected | ResponseKind::Unknown => false,
         }
     }
 
