@@ -196,7 +196,12 @@ fn the_first_round_and_field_that_disagree_are_named() {
 }
 
 #[test]
-fn the_largest_numbers_of_a_result_can_be_shown() {
+fn the_largest_numbers_of_a_result_are_believed_and_can_be_shown() {
+    let least_counter = edited(&[
+        ("/rounds/1/facts/stock_left", json!(i64::MIN)),
+        ("/rounds/1/findings/drift", json!(i64::MAX)),
+    ]);
+    assert!(RunResult::parse(&least_counter).is_ok());
     let mut run = RunResult::parse(&edited(&[
         ("/rounds/1/told/sold", json!(i64::MAX)),
         ("/rounds/1/facts/recorded", json!(i64::MAX)),
