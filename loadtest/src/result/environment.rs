@@ -35,6 +35,11 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// Returns whether the shop was started elsewhere: then its word is all that tells one instance from another.
+    pub fn is_elsewhere(&self) -> bool {
+        self.nginx.is_none()
+    }
+
     /// Reads the environment of this machine; `stores` holds the versions of the stores.
     pub fn here(mut stores: BTreeMap<&'static str, String>, nginx: Option<String>) -> Self {
         let mut version = |store| stores.remove(store).unwrap_or_default();

@@ -163,6 +163,9 @@ pub fn explanations(run: &RunResult) -> Vec<String> {
             round.demand.saturating_sub(round.all_stock()).max(0)
         ));
     }
+    if run.environment.is_elsewhere() && run.rounds.iter().any(|round| round.instances > 1) {
+        lines.push("The shop was started elsewhere: instances are as it names them.".to_owned());
+    }
     let again = run.rounds.iter().filter(|round| !round.inconclusive_before.is_empty());
     match again.count() {
         0 => {}

@@ -223,8 +223,13 @@ pub(super) fn environment(run: &RunResult) -> String {
     } else {
         ""
     };
+    let names = if on.is_elsewhere() {
+        "; instances as the shop names them"
+    } else {
+        ""
+    };
     format!(
-        "{servers}{unchecked}; {} x {cpu}, {} MiB, {os}. {}, {}.",
+        "{servers}{unchecked}{names}; {} x {cpu}, {} MiB, {os}. {}, {}.",
         on.cpus,
         on.memory_mib,
         escaped(&run.started_at),
