@@ -6,7 +6,9 @@ select left(cast(s.num as char), 32),
        left(cast(o.quantity as char), 32),
        left(cast(o.buyer as char), 65),
        left(cast(o.idempotency_key as char), 65),
-       o.item is not null
+       o.item is not null,
+       left(cast(s.id as char), 65),
+       left(cast(o.item as char), 65)
 from store s
 left join orders o on o.item = s.id
 where s.id = ?

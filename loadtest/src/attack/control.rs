@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use super::running::Running;
 use super::send_order::{ResponsePair, SendOptions, SendOrder};
 use super::{Attack, Proof};
+use crate::audit::Absence;
 use crate::deployment::RunningShop;
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::{Incident, IncidentKind};
@@ -36,6 +37,14 @@ pub struct AttackControl<'a> {
     incidents: Mutex<Vec<Incident>>,
     mistimed: OnceLock<&'static str>,
     struck: Mutex<Vec<Proof>>,
+    absent: Mutex<Vec<Absence>>,
+}
+
+/// What the injection saw of its fault.
+pub(super) struct Seen {
+    pub(super) incidents: Vec<Incident>,
+    pub(super) struck: Vec<Proof>,
+    pub(super) absent: Vec<Absence>,
 }
 
 impl<'a> AttackControl<'a> {
@@ -48,6 +57,7 @@ impl<'a> AttackControl<'a> {
             incidents: Mutex::default(),
             mistimed: OnceLock::new(),
             struck: Mutex::default(),
+            absent: Mutex::default(),
         }
     }
 
@@ -92,12 +102,18 @@ impl<'a> AttackControl<'a> {
         struck.iter().any(service)
     }
 
-    pub(super) fn into_seen(self) -> (Vec<Incident>, Vec<Proof>) {
-        let incidents = self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (
-            incidents,
-            self.struck.into_inner().unwrap_or_else(PoisonError::into_inner),
-        )
+    /// Notes that an instance could not answer for a while. The responses of the round must not deny it.
+    pub fn note_absence(&self, absence: Absence) {
+        let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        absent.push(absence);
+    }
+
+    pub(super) fn into_seen(self) -> Seen {
+        Seen {
+            incidents: self.incidents.into_inner().unwrap_or_else(PoisonError::into_inner),
+            struck: self.struck.into_inner().unwrap_or_else(PoisonError::into_inner),
+            absent: self.absent.into_inner().unwrap_or_else(PoisonError::into_inner),
+        }
     }
 
     /// Releases the buyers. Before that the shop gets only the purchases of [`AttackControl::send`].
@@ -111,11 +127,6 @@ impl<'a> AttackControl<'a> {
         self.release_buyers();
         let others = self.attack.sale.load.buyers.saturating_sub(self.orders.len());
         self.running.wait_for(sales, others).await
-    }
-
-    /// Returns whether any response so far meets a condition.
-    pub fn any_response(&self, is: impl Fn(&Response) -> bool) -> bool {
-        self.running.any_response(is)
     }
 
     /// Sends the purchase at one of the injection's places and waits for the response. A later call for the same place

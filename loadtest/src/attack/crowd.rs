@@ -18,10 +18,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::control::Seen;
 use super::longest::longest;
 use super::running::Running;
 use super::{Attack, AttackControl, Proof};
-use crate::audit::FaultSeen;
+use crate::audit::{Absence, FaultSeen};
 use crate::deployment::RunningShop;
 use crate::facts::Observation;
 use crate::http;
@@ -56,12 +57,16 @@ pub struct AttackResult {
     pub responses: Responses,
     /// Observations of the ledgers during the attack, each with the place of its item.
     pub observations: Vec<(usize, Observation)>,
+    /// When readings of a ledger began that failed, each with the place of its item.
+    pub failed_looks: Vec<(usize, Instant)>,
     /// Whether the fault struck; `None` in an attack without an injection.
     pub fault: Option<FaultSeen>,
     /// The incidents of the attack, for the story of the round.
     pub incidents: Vec<Incident>,
     /// The proofs that the fault struck.
     pub struck: Vec<Proof>,
+    /// The instances that could not answer for a while because of the fault.
+    pub absent: Vec<Absence>,
 }
 
 /// The result of an injection.
@@ -70,6 +75,7 @@ struct Injected {
     fault: Option<FaultSeen>,
     incidents: Vec<Incident>,
     struck: Vec<Proof>,
+    absent: Vec<Absence>,
 }
 
 impl Crowd {
@@ -110,14 +116,16 @@ impl Crowd {
             // This is the only place that sets it.
             let _ = running.healed.set(injected.is_ok());
             let injected = injected?;
-            running.over.wait().await;
-            let (responses, observations) = running.take_results();
+            tokio::join!(running.over.wait(), running.watch_ledgers());
+            let (responses, looks) = running.take_results();
             Ok(AttackResult {
                 responses,
-                observations,
+                observations: looks.observations,
+                failed_looks: looks.failed,
                 fault: injected.fault,
                 incidents: injected.incidents,
                 struck: injected.struck,
+                absent: injected.absent,
             })
         };
         tokio::select! {
@@ -150,13 +158,18 @@ async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Resul
     };
     let shop = shop.context("a fault cannot be injected into a shop of which only the public address is known")?;
     // The control is dropped before the shop is healed, so that the injection's buyers go on.
-    let (has_struck, mistimed, (incidents, struck)) = {
+    let (has_struck, mistimed, seen) = {
         let control = AttackControl::new(shop, running);
         let has_struck = (injection.run)(&control).await?;
         control.release_buyers();
         (has_struck, control.mistimed(), control.into_seen())
     };
     shop.heal().await?;
+    let Seen {
+        incidents,
+        struck,
+        absent,
+    } = seen;
     let fault = match (has_struck, struck.is_empty()) {
         (false, _) => FaultSeen::Missed,
         (true, true) => FaultSeen::Unproven,
@@ -170,6 +183,7 @@ async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Resul
         fault: Some(fault),
         incidents,
         struck,
+        absent,
     })
 }
 

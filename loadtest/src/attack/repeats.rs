@@ -5,6 +5,11 @@ use std::collections::HashSet;
 use super::{Attack, Delivery};
 use crate::sale::Load;
 
+/// The parts of a sale, of each of which one purchase is sent again, is sent again altered, or is followed by a reading.
+const REPEATED: usize = 4;
+const ALTERED: usize = 2;
+const OBSERVED: usize = 4;
+
 /// Purchases of a crowd that are sent twice at the same moment.
 const DOUBLE_CLICKS: usize = 2;
 
@@ -35,26 +40,32 @@ impl DoubleClicks {
     }
 }
 
-/// The sales of one item that are followed by something else, drawn for one round. Sales are counted in the order of
-/// their responses.
+/// The sales of one item that are followed by something else, drawn for one round: some in each part of the sale, from
+/// its beginning to its end. Sales are counted in the order of their responses.
 pub(super) struct AfterSale {
-    /// The sale that is sent again as soon as its response has come.
-    pub(super) repeated: usize,
-    /// The sale that is sent again with another quantity, and with another buyer.
-    pub(super) altered: usize,
-    /// The sale after which the ledger is read, besides the first sale.
-    pub(super) observed: usize,
+    /// The sales that are sent again as soon as their responses have come.
+    pub(super) repeated: Vec<usize>,
+    /// The sales that are sent again with another quantity, and with another buyer.
+    pub(super) altered: Vec<usize>,
+    /// The sales after which the ledger is read, besides the first sale.
+    pub(super) observed: Vec<usize>,
 }
 
 impl AfterSale {
-    /// Draws early sales, while there are units left that a forgetful shop could sell. `load` is the load of the item.
+    /// Draws the sales. `load` is the load of the item.
     pub(super) fn draw(load: &Load) -> Self {
         let sales = (load.stock / i64::from(load.quantity)).clamp(1, load.requests as i64) as usize;
-        let early = sales.div_ceil(4);
         Self {
-            repeated: rand::random_range(0..early),
-            altered: rand::random_range(0..early),
-            observed: rand::random_range(0..early),
+            repeated: one_in_each_part(sales, REPEATED),
+            altered: one_in_each_part(sales, ALTERED),
+            observed: one_in_each_part(sales, OBSERVED),
         }
     }
+}
+
+/// Divides that many sales into parts and draws one of each part. Returns fewer if there are fewer sales.
+fn one_in_each_part(sales: usize, parts: usize) -> Vec<usize> {
+    let begin = |part| part * sales / parts;
+    let parts = (0..parts).map(|part| begin(part)..begin(part + 1));
+    parts.filter(|part| !part.is_empty()).map(rand::random_range).collect()
 }

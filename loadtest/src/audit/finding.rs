@@ -19,11 +19,15 @@ pub enum Finding {
     Ghost,
     /// Items of which units were left although no buyer could buy any more: more than 1 only with several items.
     Stuck,
+    /// Units of the purchases that were sent while one instance of several was dead, if none of them got a clear
+    /// response.
+    Unavailable,
     /// Units left although buyers were told sold out.
     Undersold,
     /// Units told sold out before a later purchase was sent that was sold.
     FalseRefusal,
-    /// The counter's drop minus the orders recorded.
+    /// The counter's drop minus the orders recorded: when the sale is over, and at any moment where both have to change
+    /// together.
     Drift,
     /// Entries of the ledger that cannot be read, and 1 for a counter that is missing or not a number.
     Unreadable,
@@ -31,12 +35,13 @@ pub enum Finding {
 
 impl Finding {
     /// Every finding, the gravest first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Oversold,
         Self::Duplicate,
         Self::Lost,
         Self::Ghost,
         Self::Stuck,
+        Self::Unavailable,
         Self::Undersold,
         Self::FalseRefusal,
         Self::Drift,
@@ -51,6 +56,7 @@ impl Finding {
             Self::Lost => "lost",
             Self::Ghost => "ghost",
             Self::Stuck => "stuck",
+            Self::Unavailable => "unavailable",
             Self::Undersold => "undersold",
             Self::FalseRefusal => "false_refusal",
             Self::Drift => "drift",

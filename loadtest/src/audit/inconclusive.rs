@@ -1,7 +1,7 @@
 //! Reasons why a round without a finding proves nothing.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::competition::{left_out, no_contention};
 use super::{Expectation, ExplainedUnknowns, FaultSeen};
@@ -69,6 +69,8 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
         Some(FaultSeen::Struck { mistimed, .. }) => mistimed,
         Some(FaultSeen::Missed | FaultSeen::Unproven) | None => None,
     };
+    let mut absences = expected.absent.iter();
+    let denied = absences.find_map(|absence| absence.denied(expected, responses));
     let rejected = responses.count(ResponseKind::Rejected);
     let late = responses
         .attack
@@ -80,6 +82,8 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
         missed.then(|| of_chance("the fault never struck".to_owned())),
         unproven.then(|| of_shop("nothing proves that the fault struck".to_owned())),
         mistimed.map(|why| of_chance(why.to_owned())),
+        denied.map(of_chance),
+        failed_looks(expected).map(of_chance),
         unanswered(expected, responses).map(of_shop),
         (rejected > 0).then(|| {
             let rejected = counted(rejected, ["valid purchase was", "valid purchases were"]);
@@ -103,7 +107,11 @@ fn must_be_answered(expected: &Expectation, response: &Response) -> bool {
     let is_explained = match expected.fault {
         Some(FaultSeen::Struck { healed, explains, .. }) if response.sent < healed => match explains {
             ExplainedUnknowns::Nothing => false,
-            ExplainedUnknowns::FromDeadInstance => response.instance.is_none(),
+            ExplainedUnknowns::FromDeadInstance => {
+                let mut absences = expected.absent.iter();
+                let may_be_dead = expected.absent.is_empty() || absences.any(|absence| absence.explains(response));
+                response.instance.is_none() && may_be_dead
+            }
             ExplainedUnknowns::All => true,
         },
         Some(_) | None => false,
@@ -166,8 +174,31 @@ fn unlike_first_delivery(responses: &Responses) -> Option<String> {
     let accepted = responses
         .altered
         .iter()
-        .any(|response| response.kind == ResponseKind::Sold);
+        .any(|response| is_accepted(responses, response));
     accepted.then(|| "a purchase that was sent again with another quantity or buyer was not refused".to_owned())
+}
+
+/// Returns whether the last response to an altered purchase is no refusal. A busy response puts the answer off.
+fn is_accepted(responses: &Responses, altered: &Response) -> bool {
+    let is_later = |other: &&Response| other.is_same_request(altered) && other.ended > altered.ended;
+    match altered.kind {
+        ResponseKind::Sold => true,
+        ResponseKind::Busy => !responses.altered.iter().any(|other| is_later(&other)),
+        ResponseKind::SoldOut | ResponseKind::Rejected | ResponseKind::Unknown => false,
+    }
+}
+
+/// Counts the readings that failed while buyers were at work and nothing was broken: somebody may keep readers out.
+fn failed_looks(expected: &Expectation) -> Option<String> {
+    let counts = |began: &&Instant| match expected.fault {
+        Some(FaultSeen::Struck { healed, .. }) => **began >= healed,
+        Some(FaultSeen::Missed | FaultSeen::Unproven) | None => true,
+    };
+    let failed = expected.failed_looks.iter().filter(counts).count();
+    (failed > 0).then(|| {
+        let readings = counted(failed, ["reading", "readings"]);
+        format!("{readings} of the ledger failed while buyers were at work")
+    })
 }
 
 /// Returns whether no later delivery of the same purchase was answered.

@@ -3,6 +3,7 @@
 //! Negative stock is not the criterion: a lost update oversells with the counter at zero. Everything is counted in
 //! units of stock, and every order is matched with what was sent, one to one.
 
+mod absence;
 mod competition;
 mod evidence;
 mod finding;
@@ -15,6 +16,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+pub use absence::Absence;
 pub use evidence::{Evidence, MOST_EVIDENCE};
 pub use finding::{Finding, Findings, Overlap};
 pub use sale_set::judge_sale_set;
@@ -43,6 +45,13 @@ pub struct Expectation {
     pub instances: usize,
     /// The fault of the round, if there was one. Only then may a response be missing, unless its buyer hung up.
     pub fault: Option<FaultSeen>,
+    /// The instances that could not answer for a while because of the fault.
+    pub absent: Vec<Absence>,
+    /// Whether stock and order change together, so that every reading has to show both: one store keeps them, and the
+    /// strategy names no step between the two, at which a crash could be tried.
+    pub is_atomic: bool,
+    /// When the readings began that failed while buyers were at work.
+    pub failed_looks: Vec<Instant>,
 }
 
 /// Whether the fault of a round struck.
@@ -132,7 +141,12 @@ pub fn judge(expected: &Expectation, responses: &Responses, observations: &[Obse
             findings.add(Finding::Duplicate, clamped(matching.duplicate));
             explained = clamped(matching.explained);
             check_at_rest(&mut findings, expected, &promises, responses, &observation.facts);
+        } else if expected.is_atomic {
+            findings.add(Finding::Drift, drift(expected, &observation.facts));
         }
+    }
+    for absence in &expected.absent {
+        absence.check_survivors(&mut findings, expected, responses);
     }
     let lost = lost.into_iter().map(|place| i128::from(promises[place].quantity()));
     findings.add(Finding::Lost, clamped(lost.sum()));
@@ -177,13 +191,19 @@ fn check_at_rest(
     let stock = i128::from(expected.stock);
     findings.add(Finding::Oversold, clamped((promised.max(recorded) - stock).max(0)));
     let Some(left) = facts.stock_left else { return };
-    findings.add(Finding::Drift, clamped(stock - i128::from(left) - recorded));
+    findings.add(Finding::Drift, drift(expected, facts));
     let could_be_sold = left.max(0) / expected.quantity * expected.quantity;
     let refused = responses.count(ResponseKind::SoldOut) as i64 * expected.quantity;
     findings.add(Finding::Undersold, could_be_sold.min(refused));
     // A shop that never sold anything is dead and not stuck. That proves nothing, not even that a strategy fails.
     let is_stuck = promised > 0 && could_be_sold > 0 && nobody_can_buy(responses);
     findings.add(Finding::Stuck, i64::from(is_stuck));
+}
+
+/// Returns the drop of the counter minus the recorded units; 0 without a counter.
+fn drift(expected: &Expectation, facts: &Facts) -> i64 {
+    let drop = |left| i128::from(expected.stock) - i128::from(left);
+    facts.stock_left.map_or(0, |left| clamped(drop(left) - recorded(facts)))
 }
 
 /// Returns whether the buyers of the follow-up could not buy any more. A buyer that is told busy retries for as long as

@@ -10,8 +10,8 @@ mod session;
 
 pub use self::longest::{in_words, longest};
 
-use std::sync::atomic::AtomicUsize;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow};

@@ -158,6 +158,13 @@ impl<'a> Session<'a> {
             // A proxy may send all purchases of one buyer to one instance.
             instances: if is_control { 1 } else { round.instances },
             fault: attacked.fault,
+            absent: attacked.absent,
+            is_atomic: !round.strategy.store.is_two_stores() && round.strategy.record_at.is_none(),
+            failed_looks: Vec::new(),
+        };
+        let failed_looks = |place: usize| {
+            let of_item = attacked.failed_looks.iter().filter(|(item, _)| *item == place);
+            of_item.map(|(_, began)| *began).collect()
         };
         let by_item = sale_set.split(attacked.responses, attacked.observations);
         let mut pending = Vec::new();
@@ -166,17 +173,21 @@ impl<'a> Session<'a> {
             pending = shop.pending(&names).await;
         }
         let mut pending = pending.into_iter();
-        let items = sale_set.sales.into_iter().zip(by_item);
-        let items = items.map(|(sale, (responses, observations))| FollowUp {
+        let items = sale_set.sales.into_iter().zip(by_item).enumerate();
+        let items = items.map(|(place, (sale, (responses, observations)))| FollowUp {
             pending: pending.next(),
             reconciled: None,
             sale,
-            expected: expected.clone(),
+            expected: Expectation {
+                failed_looks: failed_looks(place),
+                ..expected.clone()
+            },
             responses,
             observations,
             trace: traces.next().flatten(),
             incidents: attacked.incidents.clone(),
             shown: Shown::default(),
+            elsewhere: Vec::new(),
             since: Instant::now(),
         });
         Ok(SaleSetFollowUp {

@@ -9,7 +9,7 @@ mod redis;
 mod sql;
 mod store_pair;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
@@ -46,6 +46,9 @@ list! {
 trait Ledger: Send + Sync {
     /// Reads a sale, with at most `limit` of its orders.
     async fn read(&self, item: &str, limit: usize) -> Result<Facts>;
+
+    /// Reads the orders of other items than these: of at most [`MOST_OTHER_ITEMS`] items.
+    async fn elsewhere(&self, items: &HashSet<&str>) -> Result<Vec<Order>>;
 
     async fn version(&self) -> Result<String>;
 
@@ -106,6 +109,12 @@ const MAX_ERROR: usize = 300;
 
 /// The longest time for which the stores may change after the last response.
 const SETTLE_WITHIN: Duration = Duration::from_secs(2);
+
+/// The most other items whose orders are read: a store may hold those of many years.
+const MOST_OTHER_ITEMS: usize = 1_000;
+
+/// The most orders that are read of each of them.
+const MOST_OTHER_ORDERS: usize = 1_000;
 
 /// The pause between two readings. Two equal readings in a row mean that the stores are at rest.
 const READ_EVERY: Duration = Duration::from_millis(100);
@@ -180,6 +189,20 @@ impl LedgerReader {
             }
             last = now;
         }
+    }
+
+    /// Returns the names of all stores.
+    pub fn stores(&self) -> impl Iterator<Item = &'static str> {
+        self.0.keys().copied()
+    }
+
+    /// Reads the orders of other items than these in that store.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn elsewhere(&self, store: &str, items: &HashSet<&str>) -> Result<Vec<Order>> {
+        let read = timeout(READ_WITHIN, self.ledger(store)?.elsewhere(items)).await;
+        read.context("no answer").flatten()
     }
 
     /// Returns the version of each store.

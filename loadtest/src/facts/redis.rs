@@ -1,6 +1,8 @@
 //! Facts from Redis: `stock:{item}`, with the parts of the counter in the hash `segments:{item}` where there are some, and
 //! `orders:{item}` as a hash of order id to JSON.
 
+use std::collections::HashSet;
+
 use anyhow::{Result, bail};
 use async_trait::async_trait;
 use redis::aio::MultiplexedConnection;
@@ -10,7 +12,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::idle::Idle;
 use super::metered::{Meter, Metered};
-use super::{Facts, Ledger, Order, READ_WITHIN};
+use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order, READ_WITHIN};
 
 /// The most bytes of a ledger entry, with its id. Entries of an honest shop have fewer than 300.
 const ENTRY: usize = 1024;
@@ -20,6 +22,10 @@ const OVERHEAD: usize = 64 * 1024;
 
 /// The most segments of a counter. No honest shop needs a thousand.
 const MOST_SEGMENTS: usize = 1_000;
+
+/// The most keys that are looked through for orders of other items, and how many of them at once.
+const MOST_KEYS: usize = 100_000;
+const SCANNED_AT_ONCE: usize = 1_000;
 
 pub(super) struct Redis {
     client: Client,
@@ -100,6 +106,43 @@ impl Ledger for Redis {
         self.read_on(self.connect(bytes).await?, item, limit, bytes).await
     }
 
+    async fn elsewhere(&self, items: &HashSet<&str>) -> Result<Vec<Order>> {
+        let mut connection = self.connect(OVERHEAD + MOST_KEYS * ENTRY).await?;
+        let known: HashSet<Vec<u8>> = items.iter().map(|item| orders_of(item).into_bytes()).collect();
+        let mut others = Vec::new();
+        let (mut cursor, mut seen) = (0_u64, 0);
+        loop {
+            let mut scan = cmd("SCAN");
+            scan.arg(cursor)
+                .arg("MATCH")
+                .arg("orders:*")
+                .arg("COUNT")
+                .arg(SCANNED_AT_ONCE);
+            let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(&mut connection.commands).await?;
+            seen += SCANNED_AT_ONCE;
+            others.extend(keys.into_iter().filter(|key| !known.contains(key)));
+            cursor = next;
+            if cursor == 0 || seen >= MOST_KEYS || others.len() >= MOST_OTHER_ITEMS {
+                break;
+            }
+        }
+        let mut orders = Vec::new();
+        for key in others.into_iter().take(MOST_OTHER_ITEMS) {
+            connection.meter.allow(OVERHEAD + MOST_OTHER_ORDERS * ENTRY);
+            let mut all = cmd("HGETALL");
+            match all
+                .arg(key)
+                .query_async::<Vec<RawEntry>>(&mut connection.commands)
+                .await
+            {
+                Ok(entries) => orders.extend(entries.into_iter().filter_map(order)),
+                Err(error) if is_of_wrong_type(&error) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(orders)
+    }
+
     async fn version(&self) -> Result<String> {
         let mut connection = self.connect(OVERHEAD).await?;
         let info: String = cmd("INFO").arg("server").query_async(&mut connection.commands).await?;
@@ -132,7 +175,8 @@ where
 }
 
 async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> Result<Facts, RedisError> {
-    let [stock, segments, orders] = ["stock", "segments", "orders"].map(|what| format!("{what}:{{{item}}}"));
+    let [stock, segments] = ["stock", "segments"].map(|what| format!("{what}:{{{item}}}"));
+    let orders = orders_of(item);
     let mut all = pipe();
     all.atomic().get(&stock).hvals(&segments).hgetall(&orders);
     let (counter, segments, entries): (Option<Vec<u8>>, Vec<Vec<u8>>, Vec<RawEntry>) = all.query_async(redis).await?;
@@ -145,6 +189,11 @@ async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> R
         cut_short: length > limit,
         orders,
     })
+}
+
+/// Returns the key of an item's orders.
+fn orders_of(item: &str) -> String {
+    format!("orders:{{{item}}}")
 }
 
 /// Returns the sum of the counter and its segments; `None` where one of them is not a number, or there are too many.

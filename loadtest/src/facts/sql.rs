@@ -1,14 +1,34 @@
 //! Facts from MariaDB, by the one statement of `sql/facts.sql`.
 
+use std::collections::HashSet;
+
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlRow};
 use sqlx::{ConnectOptions, Row};
 
 use super::idle::Idle;
-use super::{Facts, Ledger, Order};
+use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
+
+/// Hides what is not committed: a server may show that to every session that does not choose a level of its own.
+const COMMITTED_ONLY: &str = "set session transaction isolation level read committed";
+
+/// The items that have orders.
+const ITEMS: &str = "select distinct left(cast(item as char), 65) from orders limit ?";
+
+/// The orders of one item, whether it is for sale or not.
+const ORDERS: &str = "select left(cast(id as char), 129), left(cast(quantity as char), 32), \
+                      left(cast(buyer as char), 65), left(cast(idempotency_key as char), 65) \
+                      from orders where item = ? limit ?";
+
+/// The first of the columns of an order in the facts.
+const FIRST_OF_ORDER: usize = 1;
+
+/// The columns of `store.id` and `orders.item`.
+const STORE_ID: usize = 6;
+const ORDER_ITEM: usize = 7;
 
 pub(super) struct Sql {
     options: MySqlConnectOptions,
@@ -23,11 +43,17 @@ impl Sql {
         })
     }
 
+    async fn connect(&self) -> Result<MySqlConnection> {
+        let mut connection = self.options.connect().await?;
+        sqlx::raw_sql(COMMITTED_ONLY).execute(&mut connection).await?;
+        Ok(connection)
+    }
+
     async fn read_on(&self, mut connection: MySqlConnection, item: &str, limit: usize) -> Result<Facts> {
         let rows = sqlx::query(FACTS).bind(item).bind(limit as u64 + 1);
         let rows = rows.fetch_all(&mut connection).await?;
         self.idle.push(connection);
-        facts(&rows, limit)
+        facts(&rows, item, limit)
     }
 }
 
@@ -40,12 +66,31 @@ impl Ledger for Sql {
         {
             return Ok(facts);
         }
-        self.read_on(self.options.connect().await?, item, limit).await
+        self.read_on(self.connect().await?, item, limit).await
+    }
+
+    async fn elsewhere(&self, items: &HashSet<&str>) -> Result<Vec<Order>> {
+        let mut connection = self.connect().await?;
+        let named = sqlx::query_scalar(ITEMS).bind((items.len() + MOST_OTHER_ITEMS) as u64);
+        let named: Vec<Option<String>> = named.fetch_all(&mut connection).await?;
+        let others = named
+            .into_iter()
+            .flatten()
+            .filter(|item| !items.contains(item.as_str()));
+        let mut orders = Vec::new();
+        for item in others.take(MOST_OTHER_ITEMS) {
+            let rows = sqlx::query(ORDERS).bind(&item).bind(MOST_OTHER_ORDERS as u64);
+            for row in rows.fetch_all(&mut connection).await? {
+                orders.extend(order(&row, 0)?);
+            }
+        }
+        self.idle.push(connection);
+        Ok(orders)
     }
 
     /// Returns the version together with the global `innodb_snapshot_isolation`.
     async fn version(&self) -> Result<String> {
-        let mut connection = self.options.connect().await?;
+        let mut connection = self.connect().await?;
         let version: String = sqlx::query_scalar("select version()")
             .fetch_one(&mut connection)
             .await?;
@@ -61,7 +106,7 @@ impl Ledger for Sql {
     }
 
     async fn check(&self) -> Result<()> {
-        let mut connection = self.options.connect().await?;
+        let mut connection = self.connect().await?;
         let rows = sqlx::raw_sql("check table store, orders")
             .fetch_all(&mut connection)
             .await?;
@@ -73,12 +118,19 @@ impl Ledger for Sql {
     }
 }
 
-fn facts(rows: &[MySqlRow], limit: usize) -> Result<Facts> {
+/// Returns the facts of the rows. A collation may let other items match, which do not count.
+fn facts(rows: &[MySqlRow], item: &str, limit: usize) -> Result<Facts> {
     let mut facts = Facts {
         cut_short: rows.len() > limit,
         ..Facts::default()
     };
-    for (nth, row) in rows.iter().enumerate() {
+    let mut of_item = Vec::new();
+    for row in rows {
+        if is_named(row, STORE_ID, item)? {
+            of_item.push(row);
+        }
+    }
+    for (nth, row) in of_item.into_iter().enumerate() {
         let left = number(row.try_get(0)?);
         facts.stock_left = if nth == 0 {
             left
@@ -86,21 +138,35 @@ fn facts(rows: &[MySqlRow], limit: usize) -> Result<Facts> {
             facts.stock_left.filter(|first| left == Some(*first))
         };
         let is_order: bool = row.try_get(5)?;
-        if !is_order {
+        if !is_order || !is_named(row, ORDER_ITEM, item)? {
             continue;
         }
-        match (row.try_get(1)?, number(row.try_get(2)?)) {
-            (Some(id), Some(quantity)) => facts.orders.push(Order {
-                id,
-                quantity,
-                buyer: row.try_get(3)?,
-                key: row.try_get(4)?,
-            }),
-            _ => facts.unreadable += 1,
+        match order(row, FIRST_OF_ORDER)? {
+            Some(order) => facts.orders.push(order),
+            None => facts.unreadable += 1,
         }
     }
     facts.orders.sort();
     Ok(facts)
+}
+
+/// Reads the order in the four columns from that one on; `None` where it has no id, or no number of units.
+fn order(row: &MySqlRow, first: usize) -> Result<Option<Order>> {
+    let id: Option<String> = row.try_get(first)?;
+    let (buyer, key) = (row.try_get(first + 2)?, row.try_get(first + 3)?);
+    let order = id.zip(number(row.try_get(first + 1)?)).map(|(id, quantity)| Order {
+        id,
+        quantity,
+        buyer,
+        key,
+    });
+    Ok(order)
+}
+
+/// Returns whether the text in this column is that name, byte by byte.
+fn is_named(row: &MySqlRow, column: usize, name: &str) -> Result<bool> {
+    let text: Option<String> = row.try_get(column)?;
+    Ok(text.as_deref() == Some(name))
 }
 
 fn number(text: Option<String>) -> Option<i64> {

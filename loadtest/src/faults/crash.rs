@@ -1,13 +1,14 @@
 //! An instance is killed in the middle of a purchase.
 
-use std::ops::RangeInclusive;
-use std::time::Duration;
+use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tokio::time::{sleep, timeout};
 
 use crate::attack::{AttackControl, Delivery, SendOptions};
-use crate::faults::successors;
+use crate::audit::Absence;
+use crate::faults::{companions, successors};
 use crate::sale::Load;
 use crate::shop::instances::Death;
 use crate::shop::response::{Response, ResponseKind};
@@ -19,9 +20,6 @@ const DIES_WITHIN: Duration = Duration::from_secs(2);
 /// The longest wait for the first purchase.
 const FIRST_WITHIN: Duration = Duration::from_secs(1);
 
-/// The head start of the fatal purchase, so that it is being carried out when the other buyers come.
-const HEAD_START: Duration = Duration::from_millis(2);
-
 /// The purchase that kills its instance.
 const FATAL: usize = 0;
 
@@ -29,12 +27,13 @@ const FATAL: usize = 0;
 const FIRST: usize = 1;
 
 /// Purchases that compete afterwards for a lock that the dead instance may have left.
-const SUCCESSORS: RangeInclusive<usize> = 2..=5;
+const SUCCESSORS: Range<usize> = 2..6;
+
+/// Purchases that are under way when an instance dies.
+const COMPANIONS: Range<usize> = SUCCESSORS.end..SUCCESSORS.end + companions::COMPANIONS;
 
 pub(crate) fn places(load: &Load) -> Vec<usize> {
-    (FATAL..=*SUCCESSORS.end())
-        .filter(|place| *place < load.buyers)
-        .collect()
+    (FATAL..COMPANIONS.end.min(load.buyers)).collect()
 }
 
 /// Makes an instance kill itself at that step. Returns whether one died.
@@ -45,7 +44,7 @@ pub(crate) async fn crash_at(control: &AttackControl<'_>, step: &str) -> Result<
     if places.contains(&FIRST) {
         let _ = timeout(FIRST_WITHIN, control.send(FIRST, SendOptions::default())).await;
     }
-    let deaths = control.shop.watch().await;
+    let (deaths, begun) = (control.shop.watch().await, Instant::now());
     // An instance that answered was not killed in the middle of the purchase. An instance that died before was killed
     // by something else.
     let has_died = async |response: Response| {
@@ -67,13 +66,34 @@ pub(crate) async fn crash_at(control: &AttackControl<'_>, step: &str) -> Result<
         }
         death.is_some()
     };
-    let options = SendOptions::with_fault(&format!("crash@{step}"));
-    let others = async {
-        sleep(HEAD_START).await;
-        control.release_buyers();
+    let options = SendOptions {
+        work: Some(companions::FATAL_WORK),
+        ..SendOptions::with_fault(&format!("crash@{step}"))
     };
-    let (has_died, ()) = tokio::join!(control.provoke(FATAL, options, has_died), others);
-    let successors: Vec<_> = SUCCESSORS.filter(|place| places.contains(place)).collect();
-    successors::send_staggered(control, &successors, Delivery::Once).await?;
-    has_died
+    let of = |range: Range<usize>| range.filter(|place| places.contains(place)).collect::<Vec<_>>();
+    let (successors, companions) = (of(SUCCESSORS), of(COMPANIONS));
+    let afterwards = async {
+        let has_died = control.provoke(FATAL, options, has_died).await;
+        successors::send_staggered(control, &successors, Delivery::Once).await?;
+        has_died
+    };
+    let at_work = async {
+        sleep(companions::HEAD_START).await;
+        control.release_buyers();
+        companions::send(control, &companions).await
+    };
+    let (has_died, at_work) = tokio::join!(afterwards, at_work);
+    at_work?;
+    let has_died = has_died?;
+    if has_died && let Some(Death { instance, at }) = deaths.died(begun, Duration::ZERO).await {
+        let back = deaths.back();
+        control.note_absence(Absence {
+            instance,
+            from: at,
+            to: back.unwrap_or_else(Instant::now),
+            is_back: back.is_some(),
+            is_death: true,
+        });
+    }
+    Ok(has_died)
 }

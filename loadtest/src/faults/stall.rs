@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use tokio::time::sleep;
 
-use super::hold;
+use super::{companions, hold};
 use crate::attack::{AttackControl, SendOptions};
-use crate::shop::instances::Stall;
+use crate::audit::Absence;
+use crate::sale::Load;
 use crate::trace::IncidentKind;
 
 /// The silence after which an instance counts as standing still.
@@ -21,6 +23,13 @@ const PROVED_BY: Duration = Duration::from_millis(2_500);
 
 /// The longest wait for the instance's answer, after the purchase has its response.
 const PROVED_WITHIN: Duration = Duration::from_secs(1);
+
+/// The places of the purchase that is held and of its competitors, and then those of its companions.
+pub(crate) fn places(load: &Load) -> Vec<usize> {
+    let held = hold::places(load);
+    let end = (held.len() + companions::COMPANIONS).min(load.buyers);
+    (0..end).collect()
+}
 
 /// The way in which an instance is made to stand still.
 pub(crate) enum StallBy {
@@ -41,11 +50,30 @@ pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> 
     let fault = format!("{fault}={}@{pause_at}", hold::HELD_FOR.as_millis());
     let stalls = control.shop.watch_stalls().await;
     let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
-    hold::with_competitors(control, SendOptions::with_fault(&fault), is_held).await?;
-    let stall = stalls.stood_still(PROVED_BY, PROVED_WITHIN).await;
-    let Some(stall) = stall.filter(|stall| !has_served(control, stall)) else {
+    let options = SendOptions {
+        work: Some(companions::FATAL_WORK),
+        ..SendOptions::with_fault(&fault)
+    };
+    let load = &control.attack.sale.load;
+    let companions = &places(load)[hold::places(load).len()..];
+    let at_work = async {
+        sleep(companions::HEAD_START).await;
+        companions::send(control, companions).await
+    };
+    let (held, at_work) = tokio::join!(hold::with_competitors(control, options, is_held), at_work);
+    held?;
+    at_work?;
+    let Some(stall) = stalls.stood_still(PROVED_BY, PROVED_WITHIN).await else {
         return Ok(false);
     };
+    // Perhaps only its admin listener was silent.
+    control.note_absence(Absence {
+        instance: stall.instance.clone(),
+        from: stall.from,
+        to: stall.to,
+        is_back: true,
+        is_death: false,
+    });
     let kind = match by {
         StallBy::Pause => IncidentKind::Paused,
         StallBy::Block => IncidentKind::Blocked,
@@ -58,13 +86,4 @@ pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> 
         format!("it answered nothing for {lasted} ms, and then the same process answered"),
     );
     Ok(true)
-}
-
-/// Returns whether it answered a buyer meanwhile: then only its admin listener was silent.
-fn has_served(control: &AttackControl<'_>, stall: &Stall) -> bool {
-    let inside = stall.from + SILENT_FOR..stall.to - SILENT_FOR;
-    control.any_response(|response| {
-        let was_served = inside.contains(&response.sent) && inside.contains(&response.ended);
-        was_served && response.instance.is_some() && response.instance == stall.instance
-    })
 }

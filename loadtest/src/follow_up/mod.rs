@@ -3,7 +3,7 @@
 
 mod sale_set;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -11,10 +11,11 @@ use rand::seq::IteratorRandom;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::audit::{Expectation, FAILURES, Judgement, judge};
-use crate::facts::Observation;
+use crate::audit::{Expectation, ExplainedUnknowns, FAILURES, FaultSeen, Judgement, judge};
+use crate::facts::{Observation, Order};
 use crate::responses::Responses;
 use crate::sale::{MOST_BUYERS, Sale};
+use crate::shop::PurchaseRequest;
 use crate::shop::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
 use crate::shop::response::{Response, ResponseKind};
 use crate::trace::{Incident, SaleTrace, Shown};
@@ -63,6 +64,8 @@ pub struct FollowUp {
     pub pending: Option<PendingSale>,
     /// The work of its reconciler, if the shop reports it.
     pub reconciled: Option<Reconciled>,
+    /// The orders of other items that have a key of this one.
+    pub elsewhere: Vec<Order>,
     /// The end of the attack.
     pub since: Instant,
 }
@@ -85,13 +88,31 @@ impl FollowUp {
         read
     }
 
-    /// Waits for pending purchases. Every sale that was told has to be in the ledger before that.
+    /// Waits for pending purchases. Every sale that was told has to be in the ledger before that. Where nothing was
+    /// broken, nothing can be half done: then the ledgers have to agree before that, too.
     async fn settle(&mut self, until: Instant) {
         if let Some(pending) = self.pending.take() {
-            self.snapshot().await;
+            if let Ok(mut observation) = self.sale.snapshot().await {
+                observation.at_rest = !self.may_be_half_done();
+                self.observations.push(observation);
+            }
             let deadline = Instant::now().min(until) + SETTLES_WITHIN;
             self.reconciled = pending.settled(deadline).await;
         }
+    }
+
+    /// Returns whether something broke a purchase off: a fault that explains missing responses, or its own buyer.
+    fn may_be_half_done(&self) -> bool {
+        let is_broken = match self.expected.fault {
+            Some(FaultSeen::Struck { explains, .. }) => explains != ExplainedUnknowns::Nothing,
+            Some(FaultSeen::Missed | FaultSeen::Unproven) => true,
+            None => false,
+        };
+        is_broken
+            || self
+                .responses
+                .all()
+                .any(|response| response.kind == ResponseKind::Unknown)
     }
 
     /// Evaluates the trace against the findings so far. A trace that cannot be read is ignored.
@@ -120,6 +141,20 @@ impl FollowUp {
             self.repeat_unanswered(&nobody_waits, until).await;
             self.repeat(&nobody_waits, until).await;
         }
+    }
+
+    /// Keeps those of these orders of a store that have a key of this item: the shop entered them elsewhere. Another store
+    /// may have copies of the orders.
+    pub fn take_own(&mut self, store: &str, orders: &[Order]) {
+        if orders.is_empty() {
+            return;
+        }
+        let responses = self.responses.all().chain(&self.responses.altered);
+        let keys: HashSet<&str> = responses.map(|response| response.key.as_str()).collect();
+        let last = self.observations.last().map_or(&[][..], |last| &last.facts.orders);
+        let is_copy = |order: &Order| store != self.sale.strategy.store.orders && last.contains(order);
+        let is_own = |order: &&Order| order.key.as_deref().is_some_and(|key| keys.contains(key)) && !is_copy(order);
+        self.elsewhere.extend(orders.iter().filter(is_own).cloned());
     }
 
     /// Reads the ledger for the last time, some time after the last purchase.
@@ -261,14 +296,42 @@ impl FollowUp {
             let responses = self.buy(number, waits).await;
             self.responses.repeats.extend(responses);
         }
+        self.repeat_altered(waits).await;
+    }
+
+    /// Repeats the altered purchases that were told busy: only a refusal shows that the shop knows the key.
+    async fn repeat_altered(&mut self, waits: &Notify) {
+        let altered = &self.responses.altered;
+        let is_refused = |request: &Response| {
+            let mut same = altered.iter().filter(|response| response.is_same_request(request));
+            same.any(|response| response.kind != ResponseKind::Busy)
+        };
+        let busy: BTreeSet<_> = altered
+            .iter()
+            .filter(|response| response.kind == ResponseKind::Busy && !is_refused(response))
+            .map(|response| (response.number, response.quantity, response.buyer.clone()))
+            .collect();
+        for (number, quantity, buyer) in busy {
+            let same =
+                |request: &PurchaseRequest<'_>| i64::from(request.quantity) == quantity && request.buyer == *buyer;
+            let Some(request) = self.sale.altered(number).into_iter().find(same) else {
+                continue;
+            };
+            let responses = self.send(&request, waits).await;
+            self.responses.altered.extend(responses);
+        }
     }
 
     /// Sends one buyer, who retries as long as the response is busy.
     async fn buy(&self, number: usize, waits: &Notify) -> Vec<Response> {
+        self.send(&self.sale.purchase(number), waits).await
+    }
+
+    async fn send(&self, request: &PurchaseRequest<'_>, waits: &Notify) -> Vec<Response> {
         let deadline = Instant::now() + BUSY_FOR;
         let mut responses = Vec::new();
         loop {
-            let (response, retry_after) = self.sale.buy(number).await;
+            let (response, retry_after) = self.sale.client.buy(request).await;
             let is_busy = response.kind == ResponseKind::Busy;
             responses.push(response);
             if !is_busy || Instant::now() >= deadline {
@@ -294,7 +357,9 @@ impl FollowUp {
             .responses
             .all()
             .all(|response| response.kind != ResponseKind::Unknown);
-        self.observations.push(self.sale.observe_at_rest(all_answered).await?);
+        let mut observation = self.sale.observe_at_rest(all_answered).await?;
+        observation.facts.orders.extend(self.elsewhere.iter().cloned());
+        self.observations.push(observation);
         Ok(())
     }
 }

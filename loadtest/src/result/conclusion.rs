@@ -114,8 +114,8 @@ impl Conclusion {
 
 /// Whether there is a finding that a loss of data does not explain.
 fn fails_otherwise(findings: &Findings) -> bool {
-    use Finding::{Duplicate, FalseRefusal, Stuck, Undersold};
-    [Duplicate, Stuck, Undersold, FalseRefusal]
+    use Finding::{Duplicate, FalseRefusal, Stuck, Unavailable, Undersold};
+    [Duplicate, Stuck, Unavailable, Undersold, FalseRefusal]
         .into_iter()
         .any(|finding| findings.of(finding) != 0)
 }

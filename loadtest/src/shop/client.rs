@@ -243,6 +243,7 @@ impl PurchaseRequest<'_> {
             sent,
             ended: Instant::now(),
             hung_up: false,
+            sent_again: false,
         }
     }
 }

@@ -63,12 +63,19 @@ pub struct Response {
     pub ended: Instant,
     /// Whether the buyer closed the connection before the response came.
     pub hung_up: bool,
+    /// Whether the purchase was sent a second time, because its first connection ended before a response.
+    pub sent_again: bool,
 }
 
 impl Response {
     /// Returns the time from the intended start to the last byte.
     pub fn latency(&self) -> Duration {
         self.ended.duration_since(self.intended)
+    }
+
+    /// Returns whether both deliveries asked for the same: key, buyer and quantity.
+    pub fn is_same_request(&self, other: &Self) -> bool {
+        (&self.key, &self.buyer, self.quantity) == (&other.key, &other.buyer, other.quantity)
     }
 
     /// Returns how late the purchase was sent, against the schedule.

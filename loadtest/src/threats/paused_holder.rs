@@ -13,7 +13,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     load: hold::load,
     injection: Some(Injection {
-        places: hold::places,
+        places: stall::places,
         ..Injection::new(|control| Box::pin(stall::stall_instance(control, StallBy::Pause)))
     }),
     source: include_str!("paused_holder.rs"),

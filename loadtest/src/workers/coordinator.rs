@@ -164,11 +164,14 @@ impl Coordinator {
             responses = reported(reports, begun, within) => responses?,
             never = looks.go_on(&attack.sale) => match never {},
         };
+        let failed_looks = std::mem::take(&mut looks.failed);
         Ok(AttackResult {
             observations: looks.by_clocks_apart(responses.apart, begun),
             responses,
+            failed_looks,
             fault: None,
             struck: Vec::new(),
+            absent: Vec::new(),
             incidents: Vec::new(),
         })
     }

@@ -29,11 +29,14 @@ const DRIFTS_BY: u32 = 1_000;
 
 /// The looks of one attack, each with the place of its item.
 #[derive(Default)]
-pub(super) struct Looks(Vec<(usize, Observation)>);
+pub(super) struct Looks {
+    seen: Vec<(usize, Observation)>,
+    /// The looks that failed, by their beginning.
+    pub(super) failed: Vec<(usize, Instant)>,
+}
 
 impl Looks {
-    /// Looks at the ledger of each item again and again, at one ledger at a time. A store that does not answer now is
-    /// read again after the attack.
+    /// Looks at the ledger of each item again and again, at one ledger at a time.
     pub(super) async fn go_on(&mut self, sale_set: &SaleSet) -> Infallible {
         let begun = Instant::now();
         let mut first_order: Option<Instant> = None;
@@ -47,12 +50,15 @@ impl Looks {
             // The last looks may come to only some of the items.
             places.shuffle(&mut rand::rng());
             for place in &places {
-                if let Ok(observation) = sale_set.sales[*place].snapshot().await {
-                    if !observation.facts.orders.is_empty() {
-                        first_order.get_or_insert_with(Instant::now);
-                    }
-                    self.keep(*place, observation);
+                let looked = Instant::now();
+                let Ok(observation) = sale_set.sales[*place].snapshot().await else {
+                    self.failed.push((*place, looked));
+                    continue;
+                };
+                if !observation.facts.orders.is_empty() {
+                    first_order.get_or_insert_with(Instant::now);
                 }
+                self.keep(*place, observation);
             }
         }
     }
@@ -60,10 +66,10 @@ impl Looks {
     /// Keeps a look. It replaces the one before if it sees the same: a promise that is lost in the earlier look is lost
     /// in the later one as well.
     fn keep(&mut self, place: usize, observation: Observation) {
-        let before = self.0.iter_mut().rfind(|(other, _)| *other == place);
+        let before = self.seen.iter_mut().rfind(|(other, _)| *other == place);
         match before {
             Some((_, before)) if before.facts == observation.facts => *before = observation,
-            Some(_) | None => self.0.push((place, observation)),
+            Some(_) | None => self.seen.push((place, observation)),
         }
     }
 
@@ -72,7 +78,7 @@ impl Looks {
     /// before a look may have come after it. So each look counts as that much earlier. A look that then comes before the
     /// attack shows nothing.
     pub(super) fn by_clocks_apart(self, apart: Duration, begun: Instant) -> Vec<(usize, Observation)> {
-        let looks = self.0.into_iter();
+        let looks = self.seen.into_iter();
         let earlier = looks.filter_map(|(place, observation)| {
             let drift = observation.begun.saturating_duration_since(begun) / DRIFTS_BY;
             let looked = observation.begun.checked_sub(apart + drift);
@@ -135,6 +141,7 @@ mod tests {
             sent: begun,
             ended: begun + after,
             hung_up: false,
+            sent_again: false,
         };
         let responses = Responses {
             attack: vec![sold],
@@ -147,8 +154,16 @@ mod tests {
             contended: true,
             instances: 1,
             fault: None,
+            is_atomic: false,
+            absent: Vec::new(),
+            failed_looks: Vec::new(),
         };
-        let looks = Looks(vec![look(begun + 100 * MS, 0)]).by_clocks_apart(apart, begun);
+        let seen = vec![look(begun + 100 * MS, 0)];
+        let looks = Looks {
+            seen,
+            ..Looks::default()
+        }
+        .by_clocks_apart(apart, begun);
         let observations: Vec<_> = looks.into_iter().map(|(_, observation)| observation).collect();
         judge(&expected, &responses, &observations).findings.of(Finding::Lost)
     }
@@ -171,7 +186,7 @@ mod tests {
             looks.keep(place, observation);
         }
         looks.keep(1, look(begun + 6 * MS, 3).1);
-        let kept = looks.0.iter().map(|(place, kept)| (*place, kept.begun - begun));
+        let kept = looks.seen.iter().map(|(place, kept)| (*place, kept.begun - begun));
         let expected = [(0, 2 * MS), (0, 4 * MS), (0, 5 * MS), (1, 6 * MS)];
         assert_eq!(kept.collect::<Vec<_>>(), expected);
     }

@@ -30,6 +30,7 @@ struct TimedResponse {
     sent_us: u64,
     ended_us: u64,
     hung_up: bool,
+    sent_again: bool,
 }
 
 impl AssignmentResponses {
@@ -78,6 +79,7 @@ impl TimedResponse {
             sent_us: since(response.sent),
             ended_us: since(response.ended),
             hung_up: response.hung_up,
+            sent_again: response.sent_again,
         }
     }
 
@@ -95,6 +97,7 @@ impl TimedResponse {
             sent: at(self.sent_us),
             ended: at(self.ended_us),
             hung_up: self.hung_up,
+            sent_again: self.sent_again,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::report::rendered;
 const GOOD: &str = include_str!("../lying_shop/good.json");
 
 /// The numbers of a round that holds which follow from its other numbers.
-const NUMBERS: [&str; 16] = [
+const NUMBERS: [&str; 17] = [
     "/rounds/0/stock",
     "/rounds/0/told/sold",
     "/rounds/0/told/rejected",
@@ -30,6 +30,7 @@ const NUMBERS: [&str; 16] = [
     "/rounds/0/findings/lost",
     "/rounds/0/findings/ghost",
     "/rounds/0/findings/stuck",
+    "/rounds/0/findings/unavailable",
     "/rounds/0/findings/undersold",
     "/rounds/0/findings/false_refusal",
     "/rounds/0/findings/drift",

@@ -46,6 +46,9 @@ impl Fixture {
                 contended: true,
                 instances: 2,
                 fault: None,
+                absent: Vec::new(),
+                is_atomic: true,
+                failed_looks: Vec::new(),
             },
             responses: Responses::default(),
             facts: Facts {
@@ -77,6 +80,7 @@ impl Fixture {
             sent: self.start,
             ended: self.start + ANSWER,
             hung_up: false,
+            sent_again: false,
         }
     }
 
@@ -87,6 +91,25 @@ impl Fixture {
         response.sent = response.intended;
         response.ended = response.sent + ANSWER;
         response
+    }
+
+    /// Adds an answer of the attack by that instance, so long after the start.
+    pub fn later_by(&mut self, place: usize, kind: ResponseKind, instance: Option<&str>, after: Duration) {
+        let mut response = self.response(place, kind, None);
+        response.sent = self.start + after;
+        response.intended = response.sent;
+        response.ended = response.sent + ANSWER;
+        response.instance = instance.map(str::to_owned);
+        self.responses.attack.push(response);
+    }
+
+    /// Adds an answer to a purchase that was sent before an instance died, and that came after it.
+    pub fn spanning(&mut self, place: usize, instance: &str) {
+        let died = self.expected.absent[0].from;
+        self.later_by(place, ResponseKind::SoldOut, Some(instance), Duration::ZERO);
+        if let Some(response) = self.responses.attack.last_mut() {
+            response.ended = died + Duration::from_millis(400);
+        }
     }
 
     pub fn sold(&mut self, place: usize, order: Option<&str>) {

@@ -48,6 +48,23 @@ fn a_round_that_proves_nothing_is_inconclusive() {
             inconclusive("a fault without a proof", "nothing proves that the fault struck", |s| {
                 s.expected.fault = Some(FaultSeen::Unproven);
             }),
+            inconclusive(
+                "a reading failed",
+                "1 reading of the ledger failed while buyers were at work",
+                |s| s.expected.failed_looks.push(s.start),
+            ),
+            holds("a reading failed before everything was back", |s| {
+                s.expected.failed_looks.push(s.start);
+                s.struck();
+            }),
+            inconclusive(
+                "two readings failed afterwards",
+                "2 readings of the ledger failed while buyers were at work",
+                |s| {
+                    s.expected.failed_looks.extend([s.start + ANSWER, s.start + ANSWER]);
+                    s.struck();
+                },
+            ),
             holds("the fault struck", |s| {
                 s.say(3, ResponseKind::Unknown);
                 s.struck();

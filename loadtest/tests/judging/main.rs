@@ -1,6 +1,7 @@
 //! Everything between an answer and a report that needs no server: reading, judging, planning, summing up, rendering.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod absence;
 mod audit;
 mod busy;
 mod catalogue;

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::{Running, locked};
 use crate::attack::send_order::{ResponsePair, SendOrder};
-use crate::shop::response::{Response, ResponseKind};
+use crate::shop::response::ResponseKind;
 
 /// The progress of a wave.
 #[derive(Clone, Copy, Default)]
@@ -47,11 +47,6 @@ impl Running {
             .wait_for(|now| now.sales >= sales || now.responses >= responses)
             .await;
         far_enough.is_ok_and(|now| now.sales >= sales)
-    }
-
-    /// Returns whether any response so far meets a condition.
-    pub(in crate::attack) fn any_response(&self, is: impl Fn(&Response) -> bool) -> bool {
-        locked(&self.responses).attack.iter().any(is)
     }
 
     /// Buys as the injection orders, until the injection is over.

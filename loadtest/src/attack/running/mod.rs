@@ -1,6 +1,7 @@
 //! An attack that goes on, shared by its buyers.
 
 mod injected;
+mod looks;
 mod send;
 
 use std::collections::HashMap;
@@ -14,12 +15,12 @@ use tokio::sync::{Barrier, SetOnce, mpsc, watch};
 use tokio::time::sleep;
 
 use self::injected::Progress;
+use self::looks::Looks;
 use super::Attack;
 use super::delivery::Delivery;
 use super::repeats::{AfterSale, DoubleClicks};
 use super::send_order::SendOrder;
 use crate::audit::enough_sales;
-use crate::facts::Observation;
 use crate::responses::Responses;
 use crate::sale::Load;
 use crate::shop::response::{Response, ResponseKind};
@@ -59,7 +60,7 @@ pub(in crate::attack) struct Running {
     /// Whether any buyer got a clear response.
     is_answered: AtomicBool,
     responses: Mutex<Responses>,
-    observations: Mutex<Vec<(usize, Observation)>>,
+    looks: Mutex<Looks>,
     buyers: AtomicUsize,
     pub(in crate::attack) over: SetOnce<()>,
 }
@@ -133,17 +134,17 @@ impl Running {
             healed: SetOnce::new(),
             is_answered: AtomicBool::new(false),
             responses: Mutex::default(),
-            observations: Mutex::default(),
+            looks: Mutex::default(),
             buyers: AtomicUsize::new(buyers),
             over: SetOnce::new(),
             attack,
         }
     }
 
-    pub(in crate::attack) fn take_results(&self) -> (Responses, Vec<(usize, Observation)>) {
+    pub(in crate::attack) fn take_results(&self) -> (Responses, Looks) {
         (
             std::mem::take(&mut locked(&self.responses)),
-            std::mem::take(&mut locked(&self.observations)),
+            std::mem::take(&mut locked(&self.looks)),
         )
     }
 
@@ -278,8 +279,8 @@ impl Running {
         let Item { sales, after_sale, .. } = &self.items[item];
         let nth = sales.fetch_add(1, Ordering::Relaxed);
         let alone = self.attack.one_at_a_time;
-        let observes = nth == 0 || nth == after_sale.observed || alone;
-        let (repeats, alters) = (nth == after_sale.repeated, nth == after_sale.altered);
+        let observes = nth == 0 || after_sale.observed.contains(&nth) || alone;
+        let (repeats, alters) = (after_sale.repeated.contains(&nth), after_sale.altered.contains(&nth));
         let snapshot = async {
             if observes {
                 self.snapshot(item).await;
@@ -301,13 +302,6 @@ impl Running {
             tokio::join!(snapshot, resend);
         }
         observes || repeats || alters
-    }
-
-    async fn snapshot(&self, item: usize) {
-        // A store that does not answer now is read again after the attack.
-        if let Ok(observation) = self.attack.sale.sales[item].snapshot().await {
-            locked(&self.observations).push((item, observation));
-        }
     }
 
     async fn repeat(&self, place: usize) {

@@ -54,6 +54,7 @@ impl Running {
                         return Response {
                             intended,
                             sent,
+                            sent_again: true,
                             ..again
                         };
                     }

@@ -4,6 +4,7 @@
 mod play;
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Instant;
 
 use anyhow::Result;
 use futures_util::StreamExt;
@@ -80,7 +81,7 @@ impl OpenSales {
         deployment.heal().await?;
         let sales = oldest.iter().flat_map(OpenRound::sales);
         let items: HashSet<String> = sales.map(|sale| sale.item.clone()).collect();
-        check(oldest, record).await?;
+        check(oldest, &self.opened, record).await?;
         let done = self.opened.extract_if(.., |sale| items.contains(&sale.item)).collect();
         record.left_open(&sale_set::close(done).await);
         Ok(())
@@ -150,7 +151,7 @@ impl OpenSales {
     pub(crate) async fn check_all(&mut self, deployment: &Deployment, record: &Record<'_>) -> Result<()> {
         deployment.heal().await?;
         self.kept = 0;
-        check(std::mem::take(&mut self.open).into(), record).await
+        check(std::mem::take(&mut self.open).into(), &self.opened, record).await
     }
 
     /// Closes every sale that is still open.
@@ -160,16 +161,41 @@ impl OpenSales {
     }
 }
 
-/// Buys once more in all of these rounds. Only then reads their ledgers for the last time.
-async fn check(mut rounds: Vec<OpenRound>, record: &Record<'_>) -> Result<()> {
+/// Buys once more in all of these rounds. Only then reads their ledgers for the last time, and looks through the orders
+/// of items that are not `opened`.
+async fn check(mut rounds: Vec<OpenRound>, opened: &[Sale], record: &Record<'_>) -> Result<()> {
     let rechecks: Vec<_> = rounds.iter_mut().map(OpenRound::recheck).collect();
     stream::iter(rechecks).buffer_unordered(AT_ONCE).collect::<()>().await;
+    look_elsewhere(&mut rounds, opened).await;
     let mut last = stream::iter(rounds.into_iter().map(OpenRound::observe_last)).buffer_unordered(AT_ONCE);
     while let Some((place, result, read)) = last.next().await {
         record.keep(place, result)?;
         read?;
     }
     Ok(())
+}
+
+/// Looks once in each store for orders that have a key of these rounds and are no orders of an `opened` sale.
+async fn look_elsewhere(rounds: &mut [OpenRound], opened: &[Sale]) {
+    let mut items: Vec<_> = rounds
+        .iter_mut()
+        .flat_map(|open| &mut open.plays)
+        .flat_map(Play::items)
+        .collect();
+    let Some(reader) = items.first().map(|item| item.sale.reader.clone()) else {
+        return;
+    };
+    for store in reader.stores() {
+        let of_store = opened.iter().filter(|sale| sale.strategy.store.orders == store);
+        let known: HashSet<&str> = of_store.map(|sale| sale.item.as_str()).collect();
+        let orders = reader.elsewhere(store, &known).await;
+        for item in &mut items {
+            match &orders {
+                Ok(orders) => item.take_own(store, orders),
+                Err(_) => item.expected.failed_looks.push(Instant::now()),
+            }
+        }
+    }
 }
 
 impl OpenRound {

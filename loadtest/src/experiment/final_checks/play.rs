@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::audit::Verdict;
-use crate::follow_up::SaleSetFollowUp;
+use crate::follow_up::{FollowUp, SaleSetFollowUp};
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::sale::Sale;
@@ -68,6 +68,14 @@ impl Play {
         }
         if let State::Over(follow_up) = &mut self.state {
             follow_up.recheck().await;
+        }
+    }
+
+    /// Returns the items whose follow-up is over.
+    pub(super) fn items(&mut self) -> &mut [FollowUp] {
+        match &mut self.state {
+            State::Over(follow_up) => &mut follow_up.items,
+            State::Waiting(_) | State::Broken(_) => &mut [],
         }
     }
 

@@ -39,6 +39,7 @@ impl Language {
             Finding::Lost => self.of("loses", "丢单"),
             Finding::Ghost => self.of("ghosts", "幽灵订单"),
             Finding::Stuck => self.of("stuck", "卡死"),
+            Finding::Unavailable => self.of("unavailable", "不可用"),
             Finding::Undersold => self.of("undersells", "少卖"),
             Finding::FalseRefusal => self.of("refuses", "误拒"),
             Finding::Drift => self.of("drifts", "账目不符"),

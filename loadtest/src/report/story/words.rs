@@ -93,6 +93,7 @@ fn conclusion(story: &Story, round: &RoundResult) -> String {
         Finding::Duplicate => "one idempotency key bought more than once".to_owned(),
         Finding::Lost => "told sold, and no order of it is in the ledger".to_owned(),
         Finding::Ghost => "an order that nobody was told of".to_owned(),
+        Finding::Unavailable => "one instance was dead, and the others served nobody".to_owned(),
         Finding::Undersold => "units are left, and buyers were told sold out".to_owned(),
         Finding::FalseRefusal => "told sold out, although a later purchase was sold".to_owned(),
         Finding::Unreadable => "the ledger cannot be read".to_owned(),

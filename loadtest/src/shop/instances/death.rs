@@ -12,6 +12,9 @@ use tokio::time::{sleep, timeout};
 
 use super::{ANSWERS_WITHIN, Identity, Instances, Listener};
 
+/// The pause between two questions to an instance that is dead.
+const ASK_EVERY: Duration = Duration::from_millis(20);
+
 /// The pause before a new connection to an instance that closed an idle one.
 const RECONNECT_AFTER: Duration = Duration::from_millis(200);
 
@@ -27,15 +30,22 @@ pub struct Death {
 impl Instances {
     /// Holds a connection to each instance from now on.
     pub async fn watch(&self) -> DeathWatch {
-        let died = Arc::new(SetOnce::new());
+        let (died, back) = (Arc::new(SetOnce::new()), Arc::new(SetOnce::new()));
         let mut held = JoinSet::new();
         for listener in self.listeners().await {
             let known = self.ask(&listener).await;
             if let Some(connection) = connect(listener.at).await {
-                held.spawn(self.clone().hold(listener, connection, known, died.clone()));
+                held.spawn(
+                    self.clone()
+                        .hold(listener, connection, known, died.clone(), back.clone()),
+                );
             }
         }
-        DeathWatch { died, _held: held }
+        DeathWatch {
+            died,
+            back,
+            _held: held,
+        }
     }
 
     /// Watches one connection. A process that lives on may also close it. The instance has died if its address is
@@ -47,6 +57,7 @@ impl Instances {
         mut connection: TcpStream,
         known: Option<Identity>,
         died: Arc<SetOnce<Death>>,
+        back: Arc<SetOnce<Instant>>,
     ) {
         let (instance, process) = known.map_or((None, None), |known| (known.instance, known.process));
         loop {
@@ -61,8 +72,22 @@ impl Instances {
             match connect(listener.at).await.filter(|_| is_same) {
                 Some(again) => connection = again,
                 // Another instance may have died at the same time.
-                None => return drop(died.set(Death { instance, at: ended })),
+                None if died.set(Death { instance, at: ended }).is_err() => return,
+                None => return drop(back.set(self.silent_until(&listener, ended).await)),
             }
+        }
+    }
+
+    /// Asks a dead instance until it answers. Returns when the last question was sent that it did not answer.
+    async fn silent_until(&self, listener: &Listener, ended: Instant) -> Instant {
+        let mut silent = ended;
+        loop {
+            let asked = Instant::now();
+            if self.ask(listener).await.is_some() {
+                return silent;
+            }
+            silent = asked;
+            sleep(ASK_EVERY).await;
         }
     }
 }
@@ -75,6 +100,7 @@ async fn connect(at: SocketAddr) -> Option<TcpStream> {
 /// until then.
 pub struct DeathWatch {
     died: Arc<SetOnce<Death>>,
+    back: Arc<SetOnce<Instant>>,
     _held: JoinSet<()>,
 }
 
@@ -83,5 +109,10 @@ impl DeathWatch {
     pub async fn died(&self, since: Instant, within: Duration) -> Option<Death> {
         let died = timeout(within, self.died.wait()).await.ok()?;
         (died.at >= since).then(|| died.clone())
+    }
+
+    /// Returns until when the first dead instance was silent; `None` while it is.
+    pub fn back(&self) -> Option<Instant> {
+        self.back.get().copied()
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn chosen<'a>(
         Finding::FalseRefusal => refused_and_sold(purchases, responses),
         // The last buyer that could still buy.
         Finding::Unreadable => sold(purchases, responses).pop().into_iter().collect(),
-        Finding::Undersold => Vec::new(),
+        Finding::Undersold | Finding::Unavailable => Vec::new(),
     };
     let met = || met(Update::all(&sold(purchases, responses)));
     let unanswered = || unanswered(purchases, responses);
