@@ -59,6 +59,9 @@ fn strategy(shop: &Shop, name: &str, store: &str) -> Value {
         _ => {}
     }
     let mut strategy = json!({ "name": name, "store": store, "summary": "sells", "claims": claims });
+    if shop.lie == Lie::ReservesFromStock {
+        strategy["record_at"] = json!("write");
+    }
     if shop.lie == Lie::BoringFields {
         strategy["summary"] = json!("verkauft, продаёт, 销售, يبيع, \u{1f6d2} | * _ ` ".repeat(20));
         strategy["family"] = json!("boring");

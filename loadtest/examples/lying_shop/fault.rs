@@ -1,18 +1,27 @@
-//! `X-Fault: crash@write`: the effect of the fault on a purchase, just before it writes.
+//! `X-Fault: crash@write` and `pause=3000@write`: the effect of the fault on a purchase, just before it writes.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::answer::Answer;
+use crate::classes::identity::is_silent_in_a_pause;
 use crate::lies::Lie;
 use crate::purchase::Purchase;
+
+/// How long the admin listener of a process that did not die is silent.
+const SEEMS_DEAD_FOR: Duration = Duration::from_millis(1_500);
+const SEEMS_DEAD_BRIEFLY_FOR: Duration = Duration::from_millis(400);
 
 /// The pause between two looks for an order of the other instance.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Kills this process if the purchase carries the fault. Returns an answer where the lie does something else instead.
 pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
+    if let Some(pause) = purchase.request.pause.filter(|_| !is_silent_in_a_pause(purchase.lie())) {
+        pause_this_process(pause)?;
+    }
     if !purchase.request.crash {
         return Ok(None);
     }
@@ -26,6 +35,28 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
         }
         Lie::CrashIsBusy => return Ok(Some(Answer::Busy)),
         Lie::CrashClosesAdmin => {
+            purchase.shop.admin_connections.close_all();
+            return Ok(Some(Answer::Cut));
+        }
+        Lie::CrashKeepsSelling
+        | Lie::CrashSellsAsOther
+        | Lie::CrashNamesNobody
+        | Lie::CrashNamesOther
+        | Lie::CrashAnswersLater
+        | Lie::CrashFinishesFirst
+        | Lie::CrashBriefly => {
+            purchase.shop.admin_connections.close_all();
+            let briefly = purchase.lie() == Lie::CrashBriefly;
+            let silence = if briefly {
+                SEEMS_DEAD_BRIEFLY_FOR
+            } else {
+                SEEMS_DEAD_FOR
+            };
+            purchase.shop.admin_connections.silence(silence);
+            return Ok(Some(Answer::Cut));
+        }
+        Lie::CrashRenamesProcess => {
+            purchase.shop.renamed.fetch_add(1, Ordering::Relaxed);
             purchase.shop.admin_connections.close_all();
             return Ok(Some(Answer::Cut));
         }
@@ -59,6 +90,13 @@ pub async fn inject(purchase: &Purchase) -> Result<Option<Answer>> {
 pub fn kill_this_process() -> ! {
     let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
     unreachable!("no process outlives that signal");
+}
+
+/// Stops this process by SIGSTOP. Another process lets it go on.
+fn pause_this_process(pause: Duration) -> Result<()> {
+    let wake = format!("sleep {}; kill -CONT {}", pause.as_secs_f64(), std::process::id());
+    std::process::Command::new("sh").args(["-c", &wake]).spawn()?;
+    Ok(nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP)?)
 }
 
 /// Deletes an order that the other instance has sold: its buyer receives the answer although this process dies.

@@ -16,6 +16,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::answer::Answer;
+use crate::classes::identity::{self, OtherName};
 use crate::lies::Lie;
 use crate::lying_instance::Shop;
 use crate::purchase::{Purchase, PurchaseRequest};
@@ -24,6 +25,9 @@ use crate::{catalogue, classes, endless};
 
 /// Longer than a client waits for any answer.
 const CLOSES_AFTER: Duration = Duration::from_secs(60);
+
+/// The delay of a slow admin listener.
+const SLOW_ADMIN: Duration = Duration::from_millis(200);
 
 #[derive(Deserialize)]
 struct Opening {
@@ -42,26 +46,49 @@ pub fn public(shop: Arc<Shop>) -> Router {
         Lie::Prefix => readyz.nest("/shop", routes),
         _ => routes,
     };
-    named(routes, shop)
+    named(routes, shop, Listener::Public)
 }
 
 pub fn admin(shop: Arc<Shop>) -> Router {
     let routes = Router::new().route("/sales/{item}", get(pending).put(open).delete(close));
-    if shop.lie == Lie::StartsSlowly {
-        return named(routes, shop);
+    let routes = if shop.lie == Lie::SlowAdmin {
+        routes.layer(map_response(async |response: Response| {
+            tokio::time::sleep(SLOW_ADMIN).await;
+            response
+        }))
+    } else {
+        routes
+    };
+    match shop.lie {
+        Lie::StartsSlowly => return named(routes, shop, Listener::Admin),
+        Lie::PausesOnlyAdmin => return routes.with_state(shop),
+        _ => {}
     }
     // The id is new after each start: an instance that restarts at once would otherwise not be noticed.
-    let process = HeaderValue::from_str(&Uuid::new_v4().to_string()).unwrap();
-    named(routes, shop).layer(map_response(move |mut response: Response| {
-        response.headers_mut().insert("X-Process", process.clone());
+    let (id, renamed) = (Uuid::new_v4(), shop.clone());
+    named(routes, shop, Listener::Admin).layer(map_response(move |mut response: Response| {
+        let process = format!("{id}-{}", renamed.renamed.load(Ordering::Relaxed));
+        let headers = response.headers_mut();
+        headers.insert("X-Process", HeaderValue::from_str(&process).unwrap());
         std::future::ready(response)
     }))
 }
 
+/// Marks an answer to which no name of an instance is added.
+#[derive(Clone)]
+struct Nameless;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listener {
+    Public,
+    Admin,
+}
+
 /// Adds the name of the instance to every answer.
-fn named(routes: Router<Arc<Shop>>, shop: Arc<Shop>) -> Router {
+fn named(routes: Router<Arc<Shop>>, shop: Arc<Shop>, listener: Listener) -> Router {
     let name = match shop.lie {
         Lie::OneInstance => "app-1",
+        _ if listener == Listener::Admin => identity::admin_name(&shop),
         _ => &shop.instance,
     };
     let name = HeaderValue::from_str(name).unwrap();
@@ -69,8 +96,12 @@ fn named(routes: Router<Arc<Shop>>, shop: Arc<Shop>) -> Router {
     routes
         .with_state(shop)
         .layer(map_response(move |mut response: Response| {
+            let is_nameless = response.extensions().get::<Nameless>().is_some();
             let headers = response.headers_mut();
             headers.entry("X-Instance").or_insert(name.clone());
+            if is_nameless {
+                headers.remove("X-Instance");
+            }
             if boring {
                 headers.insert("X-Powered-By", HeaderValue::from_static("boredom"));
                 headers.insert("Cache-Control", HeaderValue::from_static("no-store"));
@@ -121,7 +152,9 @@ async fn open(
     };
     let opened = async {
         classes::first_sale::open(&shop, &item).await?;
+        classes::unseen::open(&shop).await?;
         shop.notes.forget(&item).await?;
+        classes::no_test::open(&shop, &item).await?;
         shop.notes.set(&item, "stock", &stock.to_string()).await?;
         shop.redis.open(&item, there).await?;
         classes::segments::open(&shop, &item, there).await?;
@@ -188,7 +221,9 @@ async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::
         return StatusCode::UNPROCESSABLE_ENTITY.into_response();
     }
     request.crash = fault == Some("crash@write");
-    if request.crash && !is_operator(&shop, &headers) {
+    let pause_ms = fault.and_then(|fault| fault.strip_prefix("pause=")?.split('@').next()?.parse().ok());
+    request.pause = pause_ms.map(Duration::from_millis);
+    if fault.is_some() && !is_operator(&shop, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     shop.purchases.fetch_add(1, Ordering::Relaxed);
@@ -198,6 +233,15 @@ async fn purchase(State(shop): State<Arc<Shop>>, headers: HeaderMap, uri: axum::
         Ok(answer) => respond(answer, &purchase),
         Err(error) => broken(&error),
     };
+    match identity::name(&purchase) {
+        None => {}
+        Some(OtherName::Nobody) => drop(response.extensions_mut().insert(Nameless)),
+        Some(OtherName::Is(name)) => {
+            response
+                .headers_mut()
+                .insert("X-Instance", HeaderValue::from_static(name));
+        }
+    }
     if purchase.lie() == Lie::NamesOnlyOneAfterCrash && purchase.note("crashed").await.is_ok_and(|note| note.is_some())
     {
         response

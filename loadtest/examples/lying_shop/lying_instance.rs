@@ -1,7 +1,7 @@
 //! One instance of the lying shop.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
@@ -24,8 +24,11 @@ pub struct Shop {
     pub memory: Mutex<HashMap<String, Order>>,
     /// The number of purchases that this process has received.
     pub purchases: AtomicUsize,
+    turns: AtomicUsize,
     /// The open connections to the admin listener.
     pub admin_connections: Arc<OpenConnections>,
+    /// How often this process has changed the name of its process.
+    pub renamed: AtomicUsize,
 }
 
 impl Shop {
@@ -45,8 +48,15 @@ impl Shop {
             notes,
             memory: Mutex::default(),
             purchases: AtomicUsize::new(0),
+            turns: AtomicUsize::new(0),
             admin_connections: Arc::default(),
+            renamed: AtomicUsize::new(0),
         })
+    }
+
+    /// Returns how often it was called before.
+    pub fn turn(&self) -> usize {
+        self.turns.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Returns the place of the notes on the first sale of each strategy. No item has such a name, and each lie is tried

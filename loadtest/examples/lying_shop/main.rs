@@ -30,7 +30,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::net::TcpListener;
 
-use crate::lies::Lie;
+use crate::lies::{Class, Lie};
 use crate::lying_instance::Shop;
 use crate::options::Options;
 
@@ -42,7 +42,12 @@ async fn main() -> Result<()> {
     };
     let starts_after_s = match options.lie {
         Lie::StartsSlowly => 3,
-        Lie::SurvivorFails => 1,
+        Lie::SurvivorFails
+        | Lie::SurvivorCuts
+        | Lie::SurvivorHangs
+        | Lie::SurvivorSays200
+        | Lie::SurvivorSays502
+        | Lie::SurvivorMoves => 1,
         _ => 0,
     };
     tokio::time::sleep(Duration::from_secs(starts_after_s)).await;
@@ -59,7 +64,8 @@ async fn main() -> Result<()> {
     let serve = axum::serve(public, http::public(shop.clone()));
     tokio::spawn(async move { serve.await });
     let admin = bind(&options.admin_listen).await?;
-    let admin = if options.lie == Lie::CrashClosesAdmin {
+    let hides = options.lie == Lie::CrashClosesAdmin || lies::entry(options.lie).class == Class::Identity;
+    let admin = if hides {
         tunnel::through(admin, shop.admin_connections.clone()).await?
     } else {
         admin

@@ -30,6 +30,9 @@ pub struct PurchaseRequest {
     /// Whether the process must crash just before the write.
     #[serde(skip)]
     pub crash: bool,
+    /// How long the process must stand still just before the write.
+    #[serde(skip)]
+    pub pause: Option<Duration>,
 }
 
 /// A purchase. A clone is cheap, for work after the answer.
@@ -131,15 +134,16 @@ impl Purchase {
         self.liar.load(Ordering::Relaxed)
     }
 
+    /// Returns the item of the first sale of the trial for this strategy.
+    pub async fn first_item(&self) -> Result<String> {
+        let strategy = if self.request.to_sql { "sql" } else { "redis" };
+        let Shop { notes, .. } = &*self.shop;
+        notes.set_first(&self.shop.first_sales(), strategy, self.item()).await
+    }
+
     /// Returns whether this is the first sale of the trial for this strategy.
     pub async fn is_in_first_sale(&self) -> Result<bool> {
-        let strategy = if self.request.to_sql { "sql" } else { "redis" };
-        let first = self
-            .shop
-            .notes
-            .set_first(&self.shop.first_sales(), strategy, self.item())
-            .await?;
-        Ok(first == self.item())
+        Ok(self.first_item().await? == self.item())
     }
 
     pub async fn is_sold_out(&self) -> Result<bool> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -12,6 +13,7 @@ use tokio::task::{AbortHandle, JoinSet};
 #[derive(Default)]
 pub struct OpenConnections {
     open: Mutex<Vec<AbortHandle>>,
+    silent_until: Mutex<Option<Instant>>,
 }
 
 impl OpenConnections {
@@ -20,6 +22,17 @@ impl OpenConnections {
         for connection in self.open.lock().unwrap().drain(..) {
             connection.abort();
         }
+    }
+
+    /// Lets every new connection wait that long for its first byte.
+    pub fn silence(&self, lasts: Duration) {
+        *self.silent_until.lock().unwrap() = Some(Instant::now() + lasts);
+    }
+
+    /// Returns how long new connections still have to wait.
+    pub fn silence_left(&self) -> Duration {
+        let until = *self.silent_until.lock().unwrap();
+        until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -35,7 +48,9 @@ pub async fn through(listener: TcpListener, connections: Arc<OpenConnections>) -
     tokio::spawn(async move {
         let mut tasks = JoinSet::new();
         while let Ok((mut client, _)) = listener.accept().await {
+            let silence = connections.silence_left();
             let connection = tasks.spawn(async move {
+                tokio::time::sleep(silence).await;
                 // Without a connection to the server, the client's connection ends.
                 if let Ok(mut server) = TcpStream::connect(address).await {
                     let _ = copy_bidirectional(&mut client, &mut server).await;

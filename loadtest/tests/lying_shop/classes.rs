@@ -6,6 +6,7 @@ const ALONE: &[&str] = &["one-buyer"];
 pub const CROWD: &[&str] = &["second-instance"];
 const CRASH: &[&str] = &["crashed-holder"];
 const GONE: &[&str] = &["buyer-gone"];
+const PAUSE: &[&str] = &["paused-holder"];
 
 /// A lie, the threats under which it is tried, and the expected result.
 pub type Row = (&'static str, &'static [&'static str], Expected);
@@ -14,6 +15,8 @@ const FORGOT: Expected = Doubted("a repeated purchase did not get its order agai
 const NOT_REFUSED: Expected = Doubted("with another quantity or buyer was not refused");
 const SILENT: Expected = Doubted("got no clear response");
 const NEVER_STRUCK: Expected = Doubted("the fault never struck");
+const DENIED: Expected = Doubted("answered");
+const UNSEEN_LEDGER: Expected = Doubted("of the ledger failed while buyers were at work");
 const NOTHING: Expected = Doubted("nothing was sold");
 
 pub const CLASSIC: &[Row] = &[
@@ -86,6 +89,22 @@ pub const TWICE: &[Row] = &[
     ("sold-out-on-late-repeat", ALONE, FORGOT),
     ("busy-on-repeat", ALONE, FORGOT),
     ("fails-on-repeat", ALONE, SILENT),
+    ("sells-again-elsewhere", ALONE, Found(&["duplicate"])),
+    ("sells-again-for-another", ALONE, Found(&["duplicate"])),
+    ("sells-again-in-other-store", ALONE, Found(&["duplicate"])),
+    ("sells-again-far-and-late", ALONE, Found(&["duplicate"])),
+    ("sells-thirds-elsewhere", ALONE, Found(&["duplicate"])),
+    (
+        "sells-again-in-first-sale",
+        &["one-buyer", "second-instance"],
+        FoundOnce("duplicate"),
+    ),
+    ("busy-on-other-purchase", ALONE, NOT_REFUSED),
+    ("busy-on-other-quantity", ALONE, NOT_REFUSED),
+    ("busy-on-other-buyer", ALONE, NOT_REFUSED),
+    ("busy-then-sells-other", ALONE, Found(&["oversold", "duplicate"])),
+    ("answers-other-with-200", ALONE, SILENT),
+    ("cuts-other-purchase", ALONE, SILENT),
     ("fails-on-other-purchase", ALONE, SILENT),
     ("sold-out-on-copy", CROWD, FORGOT),
     ("rejected-on-copy", CROWD, FORGOT),
@@ -97,6 +116,11 @@ pub const TWICE: &[Row] = &[
 pub const RECOGNISED: &[Row] = &[
     ("honest-to-trials", CROWD, Found(&["oversold", "drift"])),
     ("honest-to-one-ms", CROWD, Found(&["oversold", "drift"])),
+    ("honest-to-steady-work", CROWD, Found(&["oversold", "drift"])),
+    ("honest-to-test-names", CROWD, Found(&["oversold", "drift"])),
+    ("honest-to-item-keys", CROWD, Found(&["oversold", "drift"])),
+    ("honest-to-growing-buyers", CROWD, Found(&["oversold", "drift"])),
+    ("honest-to-short-keys", CROWD, Found(&["oversold", "drift"])),
 ];
 
 pub const NO_TEST: &[Row] = &[
@@ -117,6 +141,11 @@ pub const NO_TEST: &[Row] = &[
     ("refills", CROWD, Found(&["oversold", "drift"])),
     ("refills-first-item", CROWD, Found(&["oversold", "drift"])),
     ("refuses-the-market", CROWD, Doubted(" of 3 items: ")),
+    ("refuses-half-the-market", CROWD, Doubted(" of 3 items: ")),
+    ("fails-the-market", CROWD, SILENT),
+    ("empties-the-market", CROWD, Found(&["false_refusal"])),
+    ("refuses-market-after-one", CROWD, Doubted(" of 3 items: ")),
+    ("rejects-the-market", CROWD, Doubted(" of 3 items: ")),
     ("endless-stock", CROWD, Found(&["oversold", "drift"])),
     ("opens-with-more", CROWD, Found(&["oversold"])),
     ("opens-with-less", CROWD, Found(&["drift"])),
@@ -146,12 +175,80 @@ pub const FAULTS: &[Row] = &[
     ("sells-twice-on-crash", CRASH, Found(&["duplicate"])),
     ("ghost-on-crash", CRASH, Found(&["ghost"])),
     ("stays-dead", CRASH, SILENT),
-    ("survivor-fails", CRASH, SILENT),
-    (
-        "names-only-one-after-crash",
-        CRASH,
-        Doubted("only 1 of 2 instances sold anything or said sold out"),
-    ),
+    ("survivor-fails", CRASH, Found(&["unavailable"])),
+    ("names-only-one-after-crash", CRASH, Doubted("instance")),
+];
+
+pub const IDENTITY: &[Row] = &[
+    ("crash-keeps-selling", CRASH, DENIED),
+    ("crash-renames-process", CRASH, DENIED),
+    ("crash-sells-as-other", CRASH, DENIED),
+    ("pauses-only-admin", PAUSE, DENIED),
+    ("pauses-only-named-admin", PAUSE, DENIED),
+    ("crash-names-nobody", CRASH, DENIED),
+    ("crash-names-other", CRASH, DENIED),
+    ("crash-briefly", CRASH, NEVER_STRUCK),
+    ("crash-answers-later", CRASH, DENIED),
+    ("crash-finishes-first", CRASH, DENIED),
+    ("pauses-names-nobody", PAUSE, DENIED),
+    ("pauses-sells-as-other", PAUSE, DENIED),
+    ("pauses-under-other-name", PAUSE, DENIED),
+    ("pauses-for-a-second", PAUSE, DENIED),
+    ("pauses-and-is-busy", PAUSE, DENIED),
+    ("both-names", PAUSE, DENIED),
+    ("names-of-many", PAUSE, DENIED),
+    ("names-by-buyer", PAUSE, DENIED),
+    ("names-by-time", PAUSE, DENIED),
+    ("names-by-chance", PAUSE, DENIED),
+    ("names-by-key", PAUSE, DENIED),
+    ("survivor-cuts", CRASH, Found(&["unavailable"])),
+    ("survivor-hangs", CRASH, Found(&["unavailable"])),
+    ("survivor-says-200", CRASH, Found(&["unavailable"])),
+    ("survivor-says-502", CRASH, Found(&["unavailable"])),
+    ("survivor-moves", CRASH, Found(&["unavailable"])),
+];
+
+pub const UNSEEN: &[Row] = &[
+    ("units-before-order", ALONE, Found(&["drift"])),
+    ("order-before-units", ALONE, Found(&["drift"])),
+    ("units-long-before", CROWD, Found(&["drift"])),
+    ("order-long-before", CROWD, Found(&["drift"])),
+    ("torn-units-now-and-then", ALONE, Found(&["drift"])),
+    ("torn-at-the-end", ALONE, Found(&["drift"])),
+    ("torn-now-and-then", ALONE, Found(&["drift"])),
+    ("tells-long-before", CROWD, Found(&["lost"])),
+    ("tells-and-rolls-back", ALONE, Found(&["lost"])),
+    ("tells-third-before", CROWD, FoundOnce("lost")),
+    ("tells-last-before", CROWD, FoundOnce("lost")),
+    ("tells-before-commit", ALONE, Found(&["lost"])),
+    ("capital-item", ALONE, Found(&["lost"])),
+    ("blank-behind-item", ALONE, Found(&["lost"])),
+    ("accent-in-item", ALONE, Found(&["lost"])),
+    ("every-third-in-capitals", ALONE, Found(&["lost"])),
+    ("last-in-capitals", ALONE, Found(&["lost"])),
+    ("wide-item", ALONE, Found(&["lost"])),
+    ("writes-first-late", CROWD, FoundOnce("lost")),
+    ("writes-last-quarter-late", CROWD, FoundOnce("lost")),
+    ("forgets-first-keys", CROWD, FORGOT),
+    ("agrees-in-the-end", CROWD, NOT_REFUSED),
+    ("forgets-middle-keys", CROWD, FORGOT),
+    ("lags-for-a-second", CROWD, Found(&["drift"])),
+    ("lags-by-one", CROWD, Found(&["drift"])),
+    ("lags-at-the-end", CROWD, Found(&["drift"])),
+    ("lags-and-says-nothing", CROWD, Found(&["drift"])),
+    ("records-and-calls-it-open", CROWD, Found(&["lost"])),
+    ("writes-middle-late", CROWD, FoundOnce("lost")),
+    ("forgets-last-keys", CROWD, FORGOT),
+    ("lags-and-calls-it-open", CROWD, Found(&["drift"])),
+];
+
+pub const SHUT: &[Row] = &[
+    ("shuts-readers-out", CROWD, UNSEEN_LEDGER),
+    ("shuts-readers-out-at-first", CROWD, UNSEEN_LEDGER),
+    ("shuts-readers-out-later", CROWD, UNSEEN_LEDGER),
+    ("shuts-every-third-out", CROWD, UNSEEN_LEDGER),
+    ("shuts-by-password", CROWD, UNSEEN_LEDGER),
+    ("kills-readers", CROWD, UNSEEN_LEDGER),
 ];
 
 pub const FIRST_SALE: &[Row] = &[

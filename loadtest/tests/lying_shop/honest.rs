@@ -56,6 +56,26 @@ fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
 }
 
 #[test]
+fn no_honest_shop_is_accused_after_it_stood_still() {
+    let runner = TrialRunner::open();
+    for name in ["plain", "fail-fast", "waits", "slow-admin", "read-committed"] {
+        let trial = Trial {
+            threats: &["paused-holder"],
+            load: Load {
+                buyers: 12,
+                requests: 36,
+                ..LOAD
+            },
+            ..honest(name)
+        };
+        for round in &runner.try_shop(&trial).run.rounds {
+            let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
+            assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
+        }
+    }
+}
+
+#[test]
 fn an_honest_shop_holds_with_exact_numbers() {
     let tried = TrialRunner::open().try_shop(&honest("plain"));
     let expected = [

@@ -121,7 +121,10 @@ fn a_shop_that_asks_for_a_share_with_its_admin_token_is_refused() {
     run.env("OVERSELL_ADMIN_TOKEN", ADMIN_TOKEN)
         .env("OVERSELL_WORKERS_TOKEN", TOKEN);
     let mut run = run.spawn().unwrap();
-    assert_eq!(asks_for_a_share(&mut run, at, ADMIN_TOKEN), "401");
+    let (shorter, longer) = (&TOKEN[1..], format!("{TOKEN}{TOKEN}"));
+    for token in [ADMIN_TOKEN, "", shorter, &longer, &TOKEN.to_uppercase()] {
+        assert_eq!(asks_for_a_share(&mut run, at, token), "401", "{token}");
+    }
     let shown = shown_to_the_shop(run.id());
     let mut worker = worker(&format!("http://{at}"), TOKEN);
     let ran = run.wait_with_output().unwrap();

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use axum::http::StatusCode;
 
+use super::wire::redirect;
 use crate::answer::Answer;
 use crate::fault;
+use crate::http::never;
 use crate::lies::Lie;
 use crate::lying_instance::Shop;
 use crate::purchase::Purchase;
@@ -34,15 +37,27 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
-async fn surviving(purchase: &Purchase) -> Result<Answer> {
+/// Sells, but while another instance is dead it serves nobody.
+pub async fn surviving(purchase: &Purchase) -> Result<Answer> {
     let Shop { notes, instance, .. } = &*purchase.shop;
     if purchase.request.crash {
         notes.set(DEAD, instance, "1").await?;
     }
     if notes.all(DEAD).await?.iter().any(|(name, _)| name != instance) {
-        return Ok(Answer::fails());
+        return Ok(unserved(purchase.lie()).await);
     }
     purchase.plain().await
+}
+
+async fn unserved(lie: Lie) -> Answer {
+    match lie {
+        Lie::SurvivorCuts => Answer::Cut,
+        Lie::SurvivorHangs => never().await,
+        Lie::SurvivorSays200 => Answer::Status(StatusCode::OK),
+        Lie::SurvivorSays502 => Answer::Status(StatusCode::BAD_GATEWAY),
+        Lie::SurvivorMoves => redirect(307, "/purchases"),
+        _ => Answer::fails(),
+    }
 }
 
 /// Notes that this instance has just started.

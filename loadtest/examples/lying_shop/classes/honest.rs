@@ -17,6 +17,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         Lie::FailFast => locks::sell(purchase, Duration::ZERO, Answer::Busy).await,
         Lie::Waits => locks::sell(purchase, Duration::from_millis(1_500), Answer::Busy).await,
         Lie::ReservesApart => reserving(purchase, ReserveKind::Apart, Answer::Busy).await,
+        Lie::ReservesForLong => reserving(purchase, ReserveKind::ApartForNineSeconds, Answer::Busy).await,
         Lie::ReservesFromStock => reserving(purchase, ReserveKind::FromStock, Answer::Busy).await,
         Lie::SlowWork => slow_work(purchase).await,
         Lie::BusyAtFirst | Lie::BusyWithDate => match purchase.no_sale_or_known().await? {

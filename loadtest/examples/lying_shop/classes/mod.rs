@@ -3,16 +3,20 @@
 mod afterwards;
 pub mod apart;
 mod classic;
+mod elsewhere;
 pub mod faults;
 pub mod first_sale;
 mod honest;
+pub mod identity;
 mod ledgers;
-mod no_test;
+pub mod no_test;
 mod numbers;
 mod recognised;
 pub mod segments;
+mod shut;
 mod too_early;
 mod twice;
+pub mod unseen;
 mod whose;
 mod wire;
 
@@ -34,6 +38,9 @@ pub async fn serve(purchase: &Purchase, elsewhere: bool) -> Result<Answer> {
         Class::NoTest => no_test::sell(purchase).await,
         Class::TooEarly => too_early::sell(purchase).await,
         Class::Faults => faults::sell(purchase).await,
+        Class::Identity => identity::sell(purchase).await,
+        Class::Unseen => unseen::sell(purchase).await,
+        Class::Shut => shut::sell(purchase).await,
         Class::FirstSale => first_sale::sell(purchase).await,
         Class::Apart => apart::sell(purchase).await,
         Class::Segments => segments::sell(purchase).await,

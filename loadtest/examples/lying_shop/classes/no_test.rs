@@ -1,6 +1,6 @@
 //! Shops that leave a witness nothing, or too little, to judge by.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use axum::http::StatusCode;
@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::fault;
 use crate::http::never;
 use crate::lies::Lie;
+use crate::lying_instance::Shop;
 use crate::purchase::Purchase;
 use crate::store::Sale;
 
@@ -17,6 +18,15 @@ const REFILLED_TO: i64 = 5;
 
 /// The number of deliveries in a row that show that a buyer is alone. Buyers that compete send a purchase at most twice.
 const ALONE_AFTER: i64 = 3;
+
+/// The time since the purchase before, after which a buyer counts as alone.
+const ALONE_FOR_MS: i64 = 100;
+
+/// How long a purchase that seems to be alone waits for others.
+const WAITS_FOR_OTHERS: Duration = Duration::from_millis(50);
+
+/// The note with the place of an item among those of the trial.
+const PLACE: &str = "place";
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     let (store, item) = (purchase.store(), purchase.item());
@@ -47,6 +57,20 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         }
         Lie::SellsOneThenBusy => one_then_busy(purchase).await,
         Lie::RefusesTheMarket if !purchase.is_in_first_sale().await? => sell_alone(purchase).await,
+        Lie::RefusesHalfTheMarket if is_every_other(purchase).await? => sell_alone(purchase).await,
+        Lie::RefusesMarketAfterOne
+            if !purchase.is_in_first_sale().await? && purchase.count("came to the market").await? > 1 =>
+        {
+            sell_alone(purchase).await
+        }
+        Lie::RejectsTheMarket | Lie::FailsTheMarket | Lie::EmptiesTheMarket if !purchase.is_in_first_sale().await? => {
+            Ok(match (sell_alone(purchase).await?, purchase.lie()) {
+                (Answer::Busy, Lie::RejectsTheMarket) => Answer::Status(StatusCode::UNPROCESSABLE_ENTITY),
+                (Answer::Busy, Lie::FailsTheMarket) => Answer::fails(),
+                (Answer::Busy, _) => Answer::SoldOut,
+                (other, _) => other,
+            })
+        }
         Lie::RefillsFirstItem if !purchase.is_in_first_sale().await? => purchase.plain().await,
         Lie::Refills | Lie::RefillsFirstItem => {
             let large = purchase.opened_with().await? > REFILLED_TO;
@@ -77,6 +101,18 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     }
 }
 
+/// Returns whether every second item that was opened is this one.
+async fn is_every_other(purchase: &Purchase) -> Result<bool> {
+    let place: i64 = purchase.note(PLACE).await?.map_or(Ok(0), |place| place.parse())?;
+    Ok(place % 2 == 0)
+}
+
+/// Notes which item this one is, in the order of opening.
+pub async fn open(shop: &Shop, item: &str) -> Result<()> {
+    let place = shop.notes.add(&shop.first_sales(), "opened", 1).await?;
+    shop.notes.set(item, PLACE, &place.to_string()).await
+}
+
 /// Returns whether this is at least the third delivery of the purchase in a row. It only counts deliveries, because on a
 /// slow computer buyers that compete may arrive far apart.
 async fn is_alone(purchase: &Purchase) -> Result<bool> {
@@ -90,29 +126,35 @@ async fn is_alone(purchase: &Purchase) -> Result<bool> {
     Ok(own >= ALONE_AFTER && came - first.parse::<i64>()? < own)
 }
 
-/// Sells to a purchase only if no other one of the sale is in progress at its begin or at its end.
+/// Sells to a purchase only if no other one of the sale came shortly before it, nor comes until its end.
 async fn sell_alone(purchase: &Purchase) -> Result<Answer> {
     if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
     }
     let notes = &purchase.shop.notes;
-    let at_begin = notes.add(purchase.item(), "here", 1).await?;
+    let now = now_ms()?;
+    let before = purchase.note("last came").await?.map_or(Ok(0), |at| at.parse())?;
+    purchase.set_note("last came", &now.to_string()).await?;
+    let came = purchase.count("came").await?;
     purchase.work().await;
-    let at_end = notes.add(purchase.item(), "here", 0).await?;
-    let answer = if at_begin == 1 && at_end == 1 {
+    tokio::time::sleep(WAITS_FOR_OTHERS).await;
+    let has_come = notes.add(purchase.item(), "came", 0).await?;
+    if came == has_come && now >= before + ALONE_FOR_MS {
         purchase.settle(0).await
     } else {
         Ok(Answer::Busy)
-    };
-    notes.add(purchase.item(), "here", -1).await?;
-    answer
+    }
+}
+
+fn now_ms() -> Result<i64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64)
 }
 
 async fn one_then_busy(purchase: &Purchase) -> Result<Answer> {
     if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
+    let now = now_ms()?;
     let first = purchase.count("came").await? == 1;
     if first {
         purchase.set_note("first", &now.to_string()).await?;

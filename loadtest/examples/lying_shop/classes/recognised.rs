@@ -6,11 +6,28 @@ use crate::answer::Answer;
 use crate::lies::Lie;
 use crate::purchase::{Purchase, PurchaseRequest};
 
+const TEST_WORDS: [&str; 4] = ["test", "trial", "load", "sale"];
+
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
+    let request = &purchase.request;
     let is_recognised = match purchase.lie() {
-        Lie::HonestToTrials => is_named_as_in_a_trial(&purchase.request),
+        Lie::HonestToTrials => is_named_as_in_a_trial(request),
+        Lie::HonestToSteadyWork => {
+            let (notes, work) = (&purchase.shop.notes, request.work_ms.to_string());
+            let first = notes.set_first(&purchase.shop.first_sales(), "work", &work).await?;
+            first == work
+        }
+        Lie::HonestToTestNames => TEST_WORDS.iter().any(|word| request.item.contains(word)),
+        Lie::HonestToItemKeys => request.key.contains(&request.item),
+        Lie::HonestToGrowingBuyers => {
+            let number = request
+                .buyer
+                .trim_start_matches(|letter: char| !letter.is_ascii_digit());
+            number.parse::<u64>().is_ok_and(|number| number <= 1_000)
+        }
+        Lie::HonestToShortKeys => request.key.len() < 12,
         // The default of the load test.
-        _ => purchase.request.work_ms == 1,
+        _ => request.work_ms == 1,
     };
     if is_recognised {
         return purchase.plain().await;

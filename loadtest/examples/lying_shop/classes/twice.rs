@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::elsewhere;
 use crate::answer::Answer;
 use crate::fault;
 use crate::lies::Lie;
@@ -76,9 +77,19 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         Lie::ForgetsTheGone | Lie::RefusesTheGone => without_the_gone(purchase).await,
         _ => match purchase.store().find(purchase.item(), &purchase.order().id).await? {
             Some(known) => again(purchase, known).await,
-            None => purchase.plain().await,
+            None => first(purchase).await,
         },
     }
+}
+
+/// Serves the first delivery of a purchase.
+async fn first(purchase: &Purchase) -> Result<Answer> {
+    let answer = purchase.plain().await?;
+    let is_sold = matches!(answer, Answer::Sold(_));
+    if purchase.lie() == Lie::SellsThirdsElsewhere && is_sold && purchase.count("sold").await? % 3 == 0 {
+        elsewhere::record(purchase).await?;
+    }
+    Ok(answer)
 }
 
 /// Sells again, whatever the key.
@@ -214,6 +225,18 @@ async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
         Lie::AgreesToOtherQuantity if same_buyer => Ok(Answer::Sold(known.id)),
         Lie::AgreesToOtherBuyer if known.quantity == request.quantity => Ok(Answer::Sold(known.id)),
         Lie::FailsOnOtherPurchase if !same => Ok(Answer::fails()),
+        Lie::BusyOnOtherPurchase if !same => Ok(Answer::Busy),
+        Lie::BusyOnOtherQuantity if same_buyer && !same => Ok(Answer::Busy),
+        Lie::BusyOnOtherBuyer if !same_buyer => Ok(Answer::Busy),
+        Lie::BusyThenSellsOther if !same => {
+            let other = format!("{} {} {}", request.key, request.quantity, request.buyer);
+            match purchase.count(&other).await? {
+                1 => Ok(Answer::Busy),
+                _ => below_zero(purchase).await,
+            }
+        }
+        Lie::AnswersOtherWith200 if !same => Ok(Answer::Status(StatusCode::OK)),
+        Lie::CutsOtherPurchase if !same => Ok(Answer::Cut),
         _ if !same => Ok(purchase.again(&known)),
         Lie::ForgetsKeysWhenSoldOut if sold_out => below_zero(purchase).await,
         Lie::FloodsOnRepeat => {
@@ -222,6 +245,14 @@ async fn again(purchase: &Purchase, known: Order) -> Result<Answer> {
                 store.record_all(item, &flood).await?;
             }
             purchase.plain().await
+        }
+        Lie::SellsAgainElsewhere
+        | Lie::SellsAgainForAnother
+        | Lie::SellsAgainInOtherStore
+        | Lie::SellsAgainFarAndLate
+        | Lie::SellsAgainInFirstSale => {
+            elsewhere::record(purchase).await?;
+            Ok(Answer::Sold(known.id))
         }
         Lie::OtherIdOnRepeat => Ok(Answer::Sold(Uuid::new_v4().to_string())),
         Lie::SoldOutOnRepeat => Ok(Answer::SoldOut),

@@ -65,7 +65,8 @@ fn big_headers(body: String) -> Answer {
     answer
 }
 
-fn redirect(status: u16, to: &'static str) -> Answer {
+/// Returns a redirect to another path.
+pub fn redirect(status: u16, to: &'static str) -> Answer {
     let mut answer = raw(StatusCode::from_u16(status).unwrap(), "{}");
     if let Answer::Raw(response) = &mut answer {
         response.headers_mut().insert("Location", HeaderValue::from_static(to));

@@ -14,6 +14,8 @@ use super::{Order, RedisStore, SqlStore, Store};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ReserveKind {
     Apart,
+    /// As [`ReserveKind::Apart`], for almost as long as a shop may reserve.
+    ApartForNineSeconds,
     /// As [`ReserveKind::Apart`], but the reserve outlives the sale.
     ApartForLong,
     FromStock,
@@ -23,6 +25,7 @@ impl ReserveKind {
     fn lasts(self) -> Duration {
         match self {
             Self::Apart | Self::FromStock => Duration::from_secs(2),
+            Self::ApartForNineSeconds => Duration::from_secs(9),
             Self::ApartForLong => Duration::from_secs(600),
         }
     }

@@ -48,6 +48,12 @@ impl SqlStore {
         })
     }
 
+    /// Runs a statement that changes a setting or a table.
+    pub async fn run(&self, statement: &'static str) -> Result<()> {
+        sqlx::raw_sql(statement).execute(&self.pool).await?;
+        Ok(())
+    }
+
     pub async fn close(&self, item: &str) -> Result<()> {
         for closed in [
             "delete from orders where item = ?",
