@@ -304,6 +304,22 @@ const DOUBTS: &[Doubt] = &[
         },
     ),
     (
+        "nobody had to wait for one that stood still",
+        "was answered at once",
+        |h, sale| {
+            h.expected.instances = 2;
+            is_absent(h, sale, Some("c".to_owned()), false);
+            let Absence { from, to, .. } = h.expected.absent[0];
+            for number in 200..204 {
+                let mut busy = h.responses.attack[sale].clone();
+                (busy.number, busy.key, busy.buyer) = (number, format!("k-{number}"), format!("b-{number}"));
+                (busy.kind, busy.order) = (ResponseKind::Busy, None);
+                (busy.sent, busy.ended) = (from + (to - from) / 4, from + (to - from) / 2);
+                h.responses.attack.push(busy);
+            }
+        },
+    ),
+    (
         "answers of all while a nameless one was dead",
         "all instances answered",
         |h, sale| {
