@@ -286,7 +286,7 @@ lies! {
         ShutsReadersOutLater   Redis "the same from the seventh purchase of a sale on"
         ShutsEveryThirdOut     Redis "the same at every third purchase"
         ShutsByPassword        Redis "connections of readers are closed, and new ones need a password that nobody has"
-        KillsReaders           Redis "connections of readers are closed at every purchase"
+        ShutsReadersOutForLong Redis "the same until 2 s after the last purchase"
     }
     /// The fault is ignored in the first sale of a strategy; all later sales are honest.
     FirstSale {

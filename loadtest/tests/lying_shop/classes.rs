@@ -248,7 +248,7 @@ pub const SHUT: &[Row] = &[
     ("shuts-readers-out-later", CROWD, UNSEEN_LEDGER),
     ("shuts-every-third-out", CROWD, UNSEEN_LEDGER),
     ("shuts-by-password", CROWD, UNSEEN_LEDGER),
-    ("kills-readers", CROWD, UNSEEN_LEDGER),
+    ("shuts-readers-out-for-long", CROWD, UNSEEN_LEDGER),
 ];
 
 pub const FIRST_SALE: &[Row] = &[

@@ -17,6 +17,7 @@ use crate::store::Store;
 
 /// How long no reader is let in.
 const SHUT_FOR: Duration = Duration::from_millis(300);
+const SHUT_LONG_FOR: Duration = Duration::from_secs(2);
 
 /// The last commands by which a connection of a reader is known: the shop itself sends others.
 const READERS: [&str; 4] = ["exec", "multi", "hgetall", "client|setinfo"];
@@ -52,7 +53,6 @@ async fn shut_readers_out(shop: &Arc<Shop>) -> Result<()> {
     // New connections need a password that nobody has; the old ones of the shop go on.
     let [name, shut, open] = match shop.lie {
         Lie::ShutsByPassword => ["requirepass", "nobody knows it", ""],
-        Lie::KillsReaders => ["maxclients", MOST_CLIENTS, MOST_CLIENTS],
         _ => ["maxclients", "1", MOST_CLIENTS],
     };
     set(&mut connection, name, shut).await?;
@@ -68,7 +68,8 @@ async fn shut_readers_out(shop: &Arc<Shop>) -> Result<()> {
         // The reader may have gone by itself.
         let _: redis::RedisResult<i64> = kill.query_async(&mut connection).await;
     }
-    tokio::time::sleep(SHUT_FOR).await;
+    let is_long = shop.lie == Lie::ShutsReadersOutForLong;
+    tokio::time::sleep(if is_long { SHUT_LONG_FOR } else { SHUT_FOR }).await;
     if SHUT.load(Ordering::Relaxed) == nth {
         set(&mut connection, name, open).await?;
     }
