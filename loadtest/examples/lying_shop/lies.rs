@@ -236,7 +236,7 @@ lies! {
         BothNames          Both "every process answers in the names of both instances by turns"
         NamesOfMany        Both "every process answers in five names by turns"
         NamesByBuyer       Both "the buyer decides which of both names a process gives"
-        NamesByTime        Both "all processes change between both names every 5 ms"
+        NamesByTime        Both "all processes change between both names every millisecond"
         NamesByChance      Both "every answer has one of both names, by chance"
         NamesByKey         Both "the key decides which of both names a process gives"
         SurvivorCuts       Both "until the killed process is back, 1 s later, the other one closes every connection"

@@ -42,12 +42,7 @@ async fn main() -> Result<()> {
     };
     let starts_after_s = match options.lie {
         Lie::StartsSlowly => 3,
-        Lie::SurvivorFails
-        | Lie::SurvivorCuts
-        | Lie::SurvivorHangs
-        | Lie::SurvivorSays200
-        | Lie::SurvivorSays502
-        | Lie::SurvivorMoves => 1,
+        lie if classes::faults::is_of_survivors(lie) => 1,
         _ => 0,
     };
     tokio::time::sleep(Duration::from_secs(starts_after_s)).await;

@@ -41,6 +41,7 @@ pub struct AttackControl<'a> {
 }
 
 /// What the injection saw of its fault.
+#[derive(Default)]
 pub(super) struct Seen {
     pub(super) incidents: Vec<Incident>,
     pub(super) struck: Vec<Proof>,

@@ -69,15 +69,6 @@ pub struct AttackResult {
     pub absent: Vec<Absence>,
 }
 
-/// The result of an injection.
-#[derive(Default)]
-struct Injected {
-    fault: Option<FaultSeen>,
-    incidents: Vec<Incident>,
-    struck: Vec<Proof>,
-    absent: Vec<Absence>,
-}
-
 impl Crowd {
     /// Starts the buyers. All of them share one HTTP client: a client for each would cost more than the purchases.
     ///
@@ -115,17 +106,17 @@ impl Crowd {
             let injected = inject_and_heal(&running, shop).await;
             // This is the only place that sets it.
             let _ = running.healed.set(injected.is_ok());
-            let injected = injected?;
+            let (fault, seen) = injected?;
             tokio::join!(running.over.wait(), running.watch_ledgers());
             let (responses, looks) = running.take_results();
             Ok(AttackResult {
                 responses,
                 observations: looks.observations,
                 failed_looks: looks.failed,
-                fault: injected.fault,
-                incidents: injected.incidents,
-                struck: injected.struck,
-                absent: injected.absent,
+                fault,
+                incidents: seen.incidents,
+                struck: seen.struck,
+                absent: seen.absent,
             })
         };
         tokio::select! {
@@ -152,9 +143,9 @@ impl Crowd {
 
 /// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. A fault that left no
 /// proof counts as one that may have missed, whatever its injection returns.
-async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<Injected> {
+async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<(Option<FaultSeen>, Seen)> {
     let Some(injection) = running.attack.injection else {
-        return Ok(Injected::default());
+        return Ok((None, Seen::default()));
     };
     let shop = shop.context("a fault cannot be injected into a shop of which only the public address is known")?;
     // The control is dropped before the shop is healed, so that the injection's buyers go on.
@@ -165,12 +156,7 @@ async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Resul
         (has_struck, control.mistimed(), control.into_seen())
     };
     shop.heal().await?;
-    let Seen {
-        incidents,
-        struck,
-        absent,
-    } = seen;
-    let fault = match (has_struck, struck.is_empty()) {
+    let fault = match (has_struck, seen.struck.is_empty()) {
         (false, _) => FaultSeen::Missed,
         (true, true) => FaultSeen::Unproven,
         (true, false) => FaultSeen::Struck {
@@ -179,12 +165,7 @@ async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Resul
             mistimed,
         },
     };
-    Ok(Injected {
-        fault: Some(fault),
-        incidents,
-        struck,
-        absent,
-    })
+    Ok((Some(fault), seen))
 }
 
 /// Returns when no response came for `limit`.

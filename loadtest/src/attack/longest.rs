@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::repeats::{MOST_DELIVERIES, MOST_READINGS};
 use super::running::{MOST_RETURNS, RETURN_AFTER};
 use crate::facts::READ_WITHIN;
 use crate::sale::Load;
@@ -13,10 +14,6 @@ const GATHERED_WITHIN: Duration = Duration::from_secs(10);
 /// The longest time of a fault, until the shop is healed.
 const FAULT_WITHIN: Duration = Duration::from_secs(180);
 
-/// The looks at an item's ledger: after its first sale, after a drawn one, and after the first buyer who was told sold
-/// out.
-const LOOKS: u32 = 3;
-
 /// Returns the longest time of an attack with that load.
 ///
 /// Buyers take the next purchase as soon as they are free. So all of them are at work until the last purchase begins,
@@ -24,13 +21,18 @@ const LOOKS: u32 = 3;
 pub fn longest(load: &Load, one_at_a_time: bool, has_fault: bool) -> Duration {
     let [requests, items, buyers] = [load.requests, load.items, load.buyers.max(1)].map(|number| number as u32);
     let patience = ANSWER_WITHIN + Duration::from_millis(load.work_ms);
-    // A sold purchase may be sent again twice, one after the other.
-    let further = 2 * patience;
-    let looks = if one_at_a_time { requests } else { LOOKS * items };
-    let work = requests * patience + items * further + looks * READ_WITHIN;
+    let deliveries = requests + items * MOST_DELIVERIES as u32;
+    // A control is read after each sale, and once more when it is over.
+    let readings = if one_at_a_time {
+        requests + 1
+    } else {
+        items * MOST_READINGS as u32
+    };
+    let work = deliveries * patience + readings * READ_WITHIN;
     // All buyers return to each item, and each takes the next purchase as soon as it is free.
     let returns = MOST_RETURNS as u32 * (RETURN_AFTER + items * patience);
-    let last = patience + further + READ_WITHIN;
+    // A sold purchase may be sent again three times, one after the other.
+    let last = 4 * patience + READ_WITHIN;
     let fault = if has_fault { FAULT_WITHIN } else { Duration::ZERO };
     GATHERED_WITHIN + work / buyers + last + returns + fault
 }
@@ -51,25 +53,26 @@ mod tests {
     #[test]
     fn the_longest_attack_follows_from_its_purchases_and_buyers() {
         let table = [
-            // 24 purchases of 10 s, 2 repeats and 3 looks by 4 buyers; one purchase with its repeats and a look; 3 returns.
-            (LOAD, false, 10_000 + 275_000 / 4 + 35_000 + 33_000),
+            // 24 purchases and 8 more deliveries of 10 s, and 6 readings, by 4 buyers; one purchase with all that may follow it;
+            // 3 returns.
+            (LOAD, false, 10_000 + 350_000 / 4 + 45_000 + 33_000),
             (
                 Load { buyers: 24, ..LOAD },
                 false,
-                10_000 + 275_000 / 24 + 35_000 + 33_000,
+                10_000 + 350_000 / 24 + 45_000 + 33_000,
             ),
             (
                 Load { items: 8, ..LOAD },
                 false,
-                10_000 + 520_000 / 4 + 35_000 + 243_000,
+                10_000 + 1_120_000 / 4 + 45_000 + 243_000,
             ),
             (
                 Load { work_ms: 5_000, ..LOAD },
                 false,
-                10_000 + 405_000 / 4 + 50_000 + 48_000,
+                10_000 + 510_000 / 4 + 65_000 + 48_000,
             ),
             // The ledger is read after each sale of one buyer.
-            (Load { buyers: 1, ..LOAD }, true, 10_000 + 380_000 + 35_000 + 33_000),
+            (Load { buyers: 1, ..LOAD }, true, 10_000 + 445_000 + 45_000 + 33_000),
         ];
         for (load, one_at_a_time, ms) in table {
             assert_eq!(longest(&load, one_at_a_time, false).as_millis(), ms, "{load:?}");

@@ -10,6 +10,14 @@ const REPEATED: usize = 4;
 const ALTERED: usize = 2;
 const OBSERVED: usize = 4;
 
+/// The most deliveries of an item that follow its sales: an altered purchase has another quantity once, and another buyer
+/// once.
+pub(super) const MOST_DELIVERIES: usize = REPEATED + 2 * ALTERED;
+
+/// The most readings of an item's ledger while a crowd buys: after its first sale, after those that are drawn, and after
+/// the first buyer that was told sold out.
+pub(super) const MOST_READINGS: usize = OBSERVED + 2;
+
 /// Purchases of a crowd that are sent twice at the same moment.
 const DOUBLE_CLICKS: usize = 2;
 

@@ -188,7 +188,7 @@ fn is_accepted(responses: &Responses, altered: &Response) -> bool {
     }
 }
 
-/// Counts the readings that failed while buyers were at work and nothing was broken: somebody may keep readers out.
+/// Counts the readings that failed while nothing was broken: the shop may keep readers out.
 fn failed_looks(expected: &Expectation) -> Option<String> {
     let counts = |began: &&Instant| match expected.fault {
         Some(FaultSeen::Struck { healed, .. }) => **began >= healed,
@@ -197,7 +197,7 @@ fn failed_looks(expected: &Expectation) -> Option<String> {
     let failed = expected.failed_looks.iter().filter(counts).count();
     (failed > 0).then(|| {
         let readings = counted(failed, ["reading", "readings"]);
-        format!("{readings} of the ledger failed while buyers were at work")
+        format!("{readings} of the ledger failed although nothing was broken")
     })
 }
 

@@ -50,7 +50,7 @@ pub struct Expectation {
     /// Whether stock and order change together, so that every reading has to show both: one store keeps them, and the
     /// strategy names no step between the two, at which a crash could be tried.
     pub is_atomic: bool,
-    /// When the readings began that failed while buyers were at work.
+    /// When the readings began that failed while buyers were at work, or at the end of the run.
     pub failed_looks: Vec<Instant>,
 }
 

@@ -100,11 +100,11 @@ mod tests {
     fn the_longest_run_follows_from_its_rounds() {
         let six = planned("second-instance", "sql", 6);
         // Attack, follow-up and the rest of a round, and the final checks of all.
-        let expected = 6 * (146_750 + 85_000 + 60_000) + 2 * 85_000 + 60_000 + 60_000;
+        let expected = 6 * (175_500 + 85_000 + 60_000) + 2 * 85_000 + 60_000 + 60_000;
         assert_eq!(ms(&six, false), expected);
         assert_eq!(ms(&six, true) - expected, 6 * 120_000);
         let twelve = planned("second-instance", "sql", 12);
-        assert_eq!(ms(&twelve, false) - expected, 6 * 291_750 + 85_000);
+        assert_eq!(ms(&twelve, false) - expected, 6 * 320_500 + 85_000);
         let apart = planned("second-instance", "redis+sql", 6);
         assert_eq!(ms(&apart, false) - expected, 6 * 10_000);
         // Workers do not send the purchases of a control or of a fault.

@@ -12,7 +12,7 @@ use crate::attack::{AttackControl, Delivery, SendOptions};
 pub(crate) const COMPANIONS: usize = 4;
 
 /// The business time of the purchase that carries the fault, so that it is being carried out when the companions come.
-pub(crate) const FATAL_WORK: Duration = Duration::from_millis(250);
+pub(crate) const CARRIER_WORK: Duration = Duration::from_millis(250);
 
 /// The business time of a companion, so that it is at work when the fault strikes.
 const WORK: Duration = Duration::from_millis(500);

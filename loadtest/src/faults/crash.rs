@@ -67,7 +67,7 @@ pub(crate) async fn crash_at(control: &AttackControl<'_>, step: &str) -> Result<
         death.is_some()
     };
     let options = SendOptions {
-        work: Some(companions::FATAL_WORK),
+        work: Some(companions::CARRIER_WORK),
         ..SendOptions::with_fault(&format!("crash@{step}"))
     };
     let of = |range: Range<usize>| range.filter(|place| places.contains(place)).collect::<Vec<_>>();

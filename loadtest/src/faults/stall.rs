@@ -51,7 +51,7 @@ pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> 
     let stalls = control.shop.watch_stalls().await;
     let is_held = stalls.is_silent(SILENT_FOR, SILENT_WITHIN);
     let options = SendOptions {
-        work: Some(companions::FATAL_WORK),
+        work: Some(companions::CARRIER_WORK),
         ..SendOptions::with_fault(&fault)
     };
     let load = &control.attack.sale.load;

@@ -255,7 +255,7 @@ impl FollowUp {
         self.send_again(drawn, waits, until).await;
     }
 
-    /// Repeats a purchase that was sold, and the sold purchases whose repeats were told busy.
+    /// Repeats a purchase that was sold, the sold purchases whose repeats were told busy, and the altered ones that were.
     async fn repeat(&mut self, waits: &Notify, until: Instant) {
         if self
             .responses
@@ -285,6 +285,7 @@ impl FollowUp {
         numbers.sort_unstable();
         numbers.dedup();
         self.send_again(numbers, waits, until).await;
+        self.repeat_altered(waits, until).await;
     }
 
     /// Sends these purchases once more. After `until` none is sent.
@@ -296,11 +297,11 @@ impl FollowUp {
             let responses = self.buy(number, waits).await;
             self.responses.repeats.extend(responses);
         }
-        self.repeat_altered(waits).await;
     }
 
-    /// Repeats the altered purchases that were told busy: only a refusal shows that the shop knows the key.
-    async fn repeat_altered(&mut self, waits: &Notify) {
+    /// Repeats the altered purchases that were told busy: only a refusal shows that the shop knows the key. After `until`
+    /// none is sent.
+    async fn repeat_altered(&mut self, waits: &Notify, until: Instant) {
         let altered = &self.responses.altered;
         let is_refused = |request: &Response| {
             let mut same = altered.iter().filter(|response| response.is_same_request(request));
@@ -312,6 +313,9 @@ impl FollowUp {
             .map(|response| (response.number, response.quantity, response.buyer.clone()))
             .collect();
         for (number, quantity, buyer) in busy {
+            if Instant::now() >= until {
+                return;
+            }
             let same =
                 |request: &PurchaseRequest<'_>| i64::from(request.quantity) == quantity && request.buyer == *buyer;
             let Some(request) = self.sale.altered(number).into_iter().find(same) else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use loadtest::audit::{FaultSeen, Verdict};
 use loadtest::shop::response::ResponseKind;
 
-use crate::fixture::{ANSWER, Fixture};
+use crate::fixture::{ANSWER, Fixture, sold_to_one};
 
 /// The name of a cause, whether it is chance, and the way it spoils a round.
 type Row = (&'static str, bool, fn(&mut Fixture));
@@ -50,15 +50,7 @@ fn a_round_is_played_again_only_if_every_reason_is_chance() {
         (
             "one was sold while buyers competed, and the others were busy",
             false,
-            |s| {
-                let sold = s.responses.attack.remove(0);
-                s.responses.follow_up.push(sold);
-                s.last_buyer(ResponseKind::SoldOut);
-                s.responses
-                    .attack
-                    .retain(|response| response.kind == ResponseKind::Sold);
-                s.say(2, ResponseKind::Busy);
-            },
+            sold_to_one,
         ),
         ("a repeat was forgotten", false, |s| {
             s.click_again(ResponseKind::SoldOut, None)

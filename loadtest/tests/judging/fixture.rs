@@ -211,6 +211,16 @@ impl Fixture {
     }
 }
 
+/// Sells one unit while another buyer is told busy, and the other unit to a follow-up buyer.
+pub fn sold_to_one(fixture: &mut Fixture) {
+    let sold = fixture.responses.attack.remove(0);
+    fixture.responses.follow_up.push(sold);
+    fixture.last_buyer(ResponseKind::SoldOut);
+    let attack = &mut fixture.responses.attack;
+    attack.retain(|response| response.kind == ResponseKind::Sold);
+    fixture.say(2, ResponseKind::Busy);
+}
+
 /// Lets each purchase of the attack begin when the one before has its answer.
 pub fn one_after_the_other(fixture: &mut Fixture) {
     for (place, response) in (0..).zip(&mut fixture.responses.attack) {

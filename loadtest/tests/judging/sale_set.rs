@@ -13,7 +13,7 @@ use loadtest::shop::{Address, ShopClient};
 use loadtest::trust::Trust;
 use serde_json::json;
 
-use crate::fixture::{ANSWER, Fixture, one_after_the_other};
+use crate::fixture::{ANSWER, Fixture, one_after_the_other, sold_to_one};
 use crate::report::{rendered, round, run};
 
 /// A round of one item, spoiled.
@@ -54,19 +54,6 @@ fn refused() -> Judgement {
         s.responses.attack.clear();
         s.say(2, ResponseKind::Busy);
         s.say(3, ResponseKind::Busy);
-    })
-}
-
-/// One unit was sold while another buyer was told busy, and the other unit to a follow-up buyer.
-fn sold_to_one() -> Judgement {
-    item(|s| {
-        let sold = s.responses.attack.remove(0);
-        s.responses.follow_up.push(sold);
-        s.last_buyer(ResponseKind::SoldOut);
-        s.responses
-            .attack
-            .retain(|response| response.kind == ResponseKind::Sold);
-        s.say(2, ResponseKind::Busy);
     })
 }
 
@@ -162,7 +149,7 @@ fn an_item_is_forgiven_only_if_too_few_buyers_came_to_it_and_not_if_they_were_re
     const ONE_INSTANCE: &str = "1 of 2 items: only 1 of 2 instances sold anything or said sold out";
     let table = [
         ("those that met were told busy", refused(), Some(NOBODY_MET)),
-        ("all but one were told busy", sold_to_one(), Some(ONE_SOLD)),
+        ("all but one were told busy", item(sold_to_one), Some(ONE_SOLD)),
         ("one was busy while nobody else was there", item(busy_alone), None),
         (
             "some met when all was sold",

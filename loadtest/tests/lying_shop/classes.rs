@@ -16,7 +16,7 @@ const NOT_REFUSED: Expected = Doubted("with another quantity or buyer was not re
 const SILENT: Expected = Doubted("got no clear response");
 const NEVER_STRUCK: Expected = Doubted("the fault never struck");
 const DENIED: Expected = Doubted("answered");
-const UNSEEN_LEDGER: Expected = Doubted("of the ledger failed while buyers were at work");
+const UNSEEN_LEDGER: Expected = Doubted("of the ledger failed although nothing was broken");
 const NOTHING: Expected = Doubted("nothing was sold");
 
 pub const CLASSIC: &[Row] = &[

@@ -68,7 +68,9 @@ fn no_honest_shop_is_accused_after_it_stood_still() {
             },
             ..honest(name)
         };
-        for round in &runner.try_shop(&trial).run.rounds {
+        let tried = runner.try_shop(&trial);
+        assert_eq!((tried.error, tried.run.rounds.len()), (None, 2), "{name}");
+        for round in &tried.run.rounds {
             let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
             assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
         }

@@ -31,10 +31,23 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
             });
             answer
         }
-        Lie::SurvivorFails => surviving(purchase).await,
+        lie if is_of_survivors(lie) => surviving(purchase).await,
         Lie::StaysDead if purchase.note("dead").await?.as_ref() == Some(&purchase.shop.instance) => Ok(Answer::fails()),
         _ => purchase.plain().await,
     }
+}
+
+/// Returns whether a living instance serves nobody while another one is dead.
+pub fn is_of_survivors(lie: Lie) -> bool {
+    matches!(
+        lie,
+        Lie::SurvivorFails
+            | Lie::SurvivorCuts
+            | Lie::SurvivorHangs
+            | Lie::SurvivorSays200
+            | Lie::SurvivorSays502
+            | Lie::SurvivorMoves
+    )
 }
 
 /// Sells, but while another instance is dead it serves nobody.

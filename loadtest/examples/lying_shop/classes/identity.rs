@@ -12,7 +12,7 @@ use crate::lying_instance::Shop;
 use crate::purchase::Purchase;
 
 /// How long one name lasts where names change with time.
-const NAME_LASTS_MS: u128 = 5;
+const NAME_LASTS_MS: u128 = 1;
 
 /// How long a process that seems to stand still for three seconds does so.
 const STANDS_STILL_FOR: Duration = Duration::from_secs(1);
@@ -32,9 +32,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
         return purchase.plain().await;
     }
     match purchase.lie() {
-        Lie::SurvivorCuts | Lie::SurvivorHangs | Lie::SurvivorSays200 | Lie::SurvivorSays502 | Lie::SurvivorMoves => {
-            return faults::surviving(purchase).await;
-        }
+        lie if faults::is_of_survivors(lie) => return faults::surviving(purchase).await,
         Lie::CrashFinishesFirst if !silent.silence_left().is_zero() => return Ok(Answer::Cut),
         Lie::PausesAndIsBusy if !silent.silence_left().is_zero() => return Ok(Answer::Busy),
         _ => {}
