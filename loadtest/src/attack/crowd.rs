@@ -40,6 +40,9 @@ const STALLED_AFTER: Duration = Duration::from_secs(60);
 /// The longest time that goose may need to stop.
 const DISMISSED_WITHIN: Duration = Duration::from_secs(10);
 
+/// Why a round proves nothing whose fault left a proof, but not all that its injection asks for.
+const STRUCK_IN_PART: &str = "the fault struck only in part";
+
 type Job = Option<Arc<Running>>;
 
 /// A fixed number of buyers at one shop.
@@ -142,7 +145,8 @@ impl Crowd {
 }
 
 /// Injects the fault of the first wave, if there is one, and heals the shop for the second wave. A fault that left no
-/// proof counts as one that may have missed, whatever its injection returns.
+/// proof counts as one that may have missed, whatever its injection returns. A proof counts even if the injection says
+/// that the fault missed: a process that was killed explains missing answers.
 async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Result<(Option<FaultSeen>, Seen)> {
     let Some(injection) = running.attack.injection else {
         return Ok((None, Seen::default()));
@@ -157,12 +161,12 @@ async fn inject_and_heal(running: &Running, shop: Option<&RunningShop>) -> Resul
     };
     shop.heal().await?;
     let fault = match (has_struck, seen.struck.is_empty()) {
-        (false, _) => FaultSeen::Missed,
+        (false, true) => FaultSeen::Missed,
         (true, true) => FaultSeen::Unproven,
-        (true, false) => FaultSeen::Struck {
+        (_, false) => FaultSeen::Struck {
             healed: Instant::now(),
             explains: injection.explains,
-            mistimed,
+            mistimed: mistimed.or((!has_struck).then_some(STRUCK_IN_PART)),
         },
     };
     Ok((Some(fault), seen))

@@ -87,6 +87,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 /// Lets the other instance kill itself in the middle of a purchase. Returns whether it did.
 async fn leave_half_done(control: &AttackControl<'_>, shop: &Shop) -> Result<bool> {
     let leaving = instance(shop, LEAVING)?;
+    let process = leaving.pid();
     let options = SendOptions {
         delivery: Delivery::At(LEAVING),
         ..SendOptions::with_fault(&format!("crash@{}", control.attack.sale.strategy.weak_at))
@@ -96,6 +97,11 @@ async fn leave_half_done(control: &AttackControl<'_>, shop: &Shop) -> Result<boo
     };
     let has_died = control.provoke(FATAL, options, has_died).await?;
     if has_died {
+        let proof = format!(
+            "process {process} ended before step {} of a purchase",
+            control.attack.sale.strategy.weak_at
+        );
+        control.prove(leaving.name(), proof);
         control.note(IncidentKind::Killed, leaving.name(), Instant::now(), None);
     }
     Ok(has_died)

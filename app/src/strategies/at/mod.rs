@@ -57,6 +57,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
                 "lost-reply",
                 "store-silent",
                 "reconciler-killed",
+                "rolling-replacement",
             ],
             ..AS_FAMILY
         },
