@@ -25,8 +25,8 @@ const ALONE_FOR_MS: i64 = 100;
 /// How long a purchase that seems to be alone waits for others.
 const WAITS_FOR_OTHERS: Duration = Duration::from_millis(50);
 
-/// The note with the place of an item among those of the trial.
-const PLACE: &str = "place";
+/// The note with the place of an item among those of the trial. No purchase counts by that name.
+const PLACE: &str = "place among the items";
 
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     let (store, item) = (purchase.store(), purchase.item());
