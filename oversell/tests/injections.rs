@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
@@ -20,7 +20,7 @@ use loadtest::shop::catalogue::Strategy;
 use loadtest::shop::response::ResponseKind;
 use loadtest::threats::{InstanceCounts, Threat};
 use serde_json::json;
-use stack::{Direction, Parts, ShopOptions, Stores};
+use stack::{Direction, Parts, Service, Shop, ShopOptions, Stores};
 use tokio::sync::SetOnce;
 
 const LOAD: Load = Load {
@@ -76,6 +76,33 @@ async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
     let affected = control.release_until_sales(1).await && relays().all(|relay| relay.affected() > 0);
     control.prove("the stores", "replies were delayed");
     Ok(affected && relays().count() == control.shop.count)
+}
+
+/// No instance of another shop runs while a strategy with background workers is on trial.
+static STANDS_ALONE: Threat = Threat {
+    name: "stands-alone",
+    title: "stands alone",
+    instances: InstanceCounts::EachOfSeveral,
+    requires: |_| vec![Requirement::Instances],
+    injection: Some(Injection::new(|control| Box::pin(look_for_others(control)))),
+    ..Threat::PLAIN
+};
+
+static PLAYED_HERE: Mutex<Vec<Arc<Shop>>> = Mutex::new(Vec::new());
+
+async fn look_for_others(control: &AttackControl<'_>) -> Result<bool> {
+    let local_processes = control
+        .shop
+        .local_processes()
+        .context("the shop was not started here")?;
+    let own = &local_processes.shop;
+    control.prove("app", "other shops were looked for");
+    control.release_buyers();
+    let mut played_here = PLAYED_HERE.lock().unwrap();
+    let mut others = played_here.iter().filter(|shop| !Arc::ptr_eq(shop, own));
+    let is_alone = others.all(|shop| shop.instances().iter().all(Service::has_exited));
+    played_here.push(own.clone());
+    Ok(is_alone)
 }
 
 /// Nobody watches.
@@ -187,7 +214,7 @@ async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stan
     };
     let _stores = first.stores.clone();
     let strategies = [strategy("lua@redis", "redis"), strategy("conditional@sql", "sql")];
-    let run = played(deployment, &strategies).await;
+    let run = played(deployment, &SLOW_REPLIES, vec![2], &strategies).await;
     for round in &run.rounds {
         assert_eq!(
             (round.verdict, round.inconclusive.as_deref()),
@@ -195,16 +222,38 @@ async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stan
             "{round:?}"
         );
     }
-    let run = played(local(Some(redis)), &strategies).await;
+    let run = played(local(Some(redis)), &SLOW_REPLIES, vec![2], &strategies).await;
     let skipped: Vec<_> = run.rounds.iter().map(|round| round.skipped.as_deref()).collect();
     let why = "it needs Redis, started here: leave out --host and --redis";
     assert_eq!(skipped, [Some(why), None]);
 }
 
-async fn played(deployment: Deployment, strategies: &[Strategy]) -> RunResult {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strategy_with_background_workers_gets_no_help_from_other_shops_which_are_checked_all_the_same() {
+    let with_workers = Strategy {
+        worker_steps: vec!["overdue".to_owned()],
+        ..strategy("lua@redis", "redis")
+    };
+    let run = played(local(None), &STANDS_ALONE, vec![2, 3], &[with_workers]).await;
+    let verdicts: Vec<_> = run
+        .rounds
+        .iter()
+        .map(|round| (round.instances, round.verdict))
+        .collect();
+    assert_eq!(verdicts, [2, 3].map(|instances| (instances, Verdict::Holds)), "{run:?}");
+    let again: Vec<_> = run.rounds.iter().flat_map(|round| &round.inconclusive_before).collect();
+    assert!(again.is_empty(), "{again:?}");
+}
+
+async fn played(
+    deployment: Deployment,
+    threat: &'static Threat,
+    instances: Vec<usize>,
+    strategies: &[Strategy],
+) -> RunResult {
     let wanted = Wanted {
-        threats: vec![&SLOW_REPLIES],
-        instances: vec![2],
+        threats: vec![threat],
+        instances,
         load: LOAD,
         repeats: 1,
     };

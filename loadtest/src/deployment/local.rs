@@ -92,6 +92,22 @@ impl Local {
 }
 
 impl LocalProcesses {
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shop, &other.shop)
+    }
+
+    pub(super) fn has_instances(&self) -> bool {
+        self.shop.instances().iter().any(|instance| !instance.has_exited())
+    }
+
+    /// Asks the instances to end. They start again when the shop is healed.
+    pub(super) fn end_instances(&self) -> Result<()> {
+        for instance in self.shop.instances() {
+            instance.stop(BACK_WITHIN)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn heal(&self) -> Result<()> {
         self.shop.pass_all();
         for clock in self.shop.instances().iter().filter_map(Service::clock) {

@@ -100,6 +100,26 @@ impl Deployment {
         }
     }
 
+    /// Returns the other shops that are started here and have instances. The background workers of such an instance work
+    /// for every shop over the same stores: they do what the shop on trial leaves undone.
+    pub fn others(&self, shop: &RunningShop) -> Vec<LocalProcesses> {
+        let (Self::Local(local), Some(own)) = (self, shop.local_processes()) else {
+            return Vec::new();
+        };
+        let all = local.running.values().filter_map(RunningShop::local_processes);
+        let others = all.filter(|other| !other.is(own) && other.has_instances());
+        others.cloned().collect()
+    }
+
+    /// Ends the instances of the other shops, until every shop is healed.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub async fn end_others(&self, shop: &RunningShop) -> Result<()> {
+        let others = self.others(shop);
+        tokio::task::spawn_blocking(move || others.iter().try_for_each(LocalProcesses::end_instances)).await?
+    }
+
     /// Heals every shop. Shops that are started here share their stores: a fault in a store broke the connections of
     /// all shops.
     ///

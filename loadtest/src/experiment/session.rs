@@ -91,6 +91,10 @@ impl<'a> Session<'a> {
             self.open.close_all(record).await;
         }
         self.make_room(round, 0).await?;
+        if self.meets_other_workers(round)? {
+            // The attack ends the shops where these rounds were played.
+            self.open.check_all(&self.testbed.deployment, record).await?;
+        }
         let first = self.attack(round).await?;
         if self.open.follow_up(place, round, first, record).await? {
             self.make_room(round, 1).await?;
@@ -98,6 +102,16 @@ impl<'a> Session<'a> {
             self.open.replay(round, second, record).await?;
         }
         Ok(())
+    }
+
+    /// Returns whether another shop has background workers that would work for this round.
+    fn meets_other_workers(&mut self, round: &Round) -> Result<bool> {
+        if round.strategy.worker_steps.is_empty() {
+            return Ok(false);
+        }
+        let deployment = &mut self.testbed.deployment;
+        let shop = deployment.running(round.instances, &(round.threat.requires)(&round.strategy))?;
+        Ok(!deployment.others(&shop).is_empty())
     }
 
     async fn make_room(&mut self, round: &Round, stay: usize) -> Result<()> {
@@ -123,6 +137,9 @@ impl<'a> Session<'a> {
             sale_set
         };
         shop.heal().await?;
+        if !round.strategy.worker_steps.is_empty() {
+            deployment.end_others(&shop).await?;
+        }
         self.open.opens(&sale_set.sales);
         sale_set.open().await?;
         let earlier = self.plan.record.earlier(round);
