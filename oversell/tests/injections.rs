@@ -78,6 +78,22 @@ async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
     Ok(affected && relays().count() == control.shop.count)
 }
 
+/// A fault that leaves a proof, and not all that its injection asks for.
+static IN_PART: Threat = Threat {
+    name: "in-part",
+    title: "a part of a fault",
+    instances: InstanceCounts::EachOfSeveral,
+    requires: |_| vec![Requirement::Instances],
+    injection: Some(Injection::new(|control| {
+        Box::pin(async move {
+            control.prove("app", "one of two was struck");
+            control.release_buyers();
+            Ok(false)
+        })
+    })),
+    ..Threat::PLAIN
+};
+
 /// No instance of another shop runs while a strategy with background workers is on trial.
 static STANDS_ALONE: Threat = Threat {
     name: "stands-alone",
@@ -243,6 +259,18 @@ async fn a_strategy_with_background_workers_gets_no_help_from_other_shops_which_
     assert_eq!(verdicts, [2, 3].map(|instances| (instances, Verdict::Holds)), "{run:?}");
     let again: Vec<_> = run.rounds.iter().flat_map(|round| &round.inconclusive_before).collect();
     assert!(again.is_empty(), "{again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_that_struck_only_in_part_is_played_once_more_and_never_holds() {
+    let run = played(local(None), &IN_PART, vec![2], &[strategy("lua@redis", "redis")]).await;
+    let round = &run.rounds[0];
+    let why = "the fault struck only in part".to_owned();
+    assert_eq!(
+        (round.verdict, &round.inconclusive),
+        (Verdict::Inconclusive, &Some(why.clone()))
+    );
+    assert_eq!(round.inconclusive_before, [why]);
 }
 
 async fn played(
