@@ -142,8 +142,8 @@ pub const NO_TEST: &[Row] = &[
     ("refills-first-item", CROWD, Found(&["oversold", "drift"])),
     ("refuses-the-market", CROWD, Doubted(" of 3 items: ")),
     ("refuses-half-the-market", CROWD, Doubted(" of 3 items: ")),
-    ("fails-the-market", CROWD, SILENT),
-    ("empties-the-market", CROWD, Found(&["false_refusal"])),
+    ("fails-the-market", CROWD, Doubted(" of 3 items: ")),
+    ("empties-the-market", CROWD, Found(&["undersold"])),
     ("refuses-market-after-one", CROWD, Doubted(" of 3 items: ")),
     ("rejects-the-market", CROWD, Doubted(" of 3 items: ")),
     ("endless-stock", CROWD, Found(&["oversold", "drift"])),
@@ -208,6 +208,8 @@ pub const IDENTITY: &[Row] = &[
     ("survivor-moves", CRASH, Found(&["unavailable"])),
 ];
 
+/// Lies about a part of a sale are tried alone where each round has to show them: in a crowd the shop and the witness count
+/// its sales in different orders.
 pub const UNSEEN: &[Row] = &[
     ("units-before-order", ALONE, Found(&["drift"])),
     ("order-before-units", ALONE, Found(&["drift"])),
@@ -229,16 +231,16 @@ pub const UNSEEN: &[Row] = &[
     ("wide-item", ALONE, Found(&["lost"])),
     ("writes-first-late", CROWD, FoundOnce("lost")),
     ("writes-last-quarter-late", CROWD, FoundOnce("lost")),
-    ("forgets-first-keys", CROWD, FORGOT),
-    ("agrees-in-the-end", CROWD, NOT_REFUSED),
-    ("forgets-middle-keys", CROWD, FORGOT),
+    ("forgets-first-keys", ALONE, FORGOT),
+    ("agrees-in-the-end", ALONE, NOT_REFUSED),
+    ("forgets-middle-keys", ALONE, FORGOT),
     ("lags-for-a-second", CROWD, Found(&["drift"])),
     ("lags-by-one", CROWD, Found(&["drift"])),
     ("lags-at-the-end", CROWD, Found(&["drift"])),
     ("lags-and-says-nothing", CROWD, Found(&["drift"])),
     ("records-and-calls-it-open", CROWD, Found(&["lost"])),
     ("writes-middle-late", CROWD, FoundOnce("lost")),
-    ("forgets-last-keys", CROWD, FORGOT),
+    ("forgets-last-keys", ALONE, FORGOT),
     ("lags-and-calls-it-open", CROWD, Found(&["drift"])),
 ];
 

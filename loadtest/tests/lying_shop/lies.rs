@@ -209,7 +209,8 @@ fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
         // These lie only where several items are sold at once.
         _ if lie.contains("market") => Load {
             requests: 20 * 3,
-            stock: 8,
+            // Of three of these lies each unit needs three deliveries, with a pause of a second between them.
+            stock: 2,
             items: 3,
             work_ms: 5,
             ..LOAD

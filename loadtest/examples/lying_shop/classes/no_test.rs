@@ -1,6 +1,6 @@
 //! Shops that leave a witness nothing, or too little, to judge by.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use axum::http::StatusCode;
@@ -18,12 +18,6 @@ const REFILLED_TO: i64 = 5;
 
 /// The number of deliveries in a row that show that a buyer is alone. Buyers that compete send a purchase at most twice.
 const ALONE_AFTER: i64 = 3;
-
-/// The time since the purchase before, after which a buyer counts as alone.
-const ALONE_FOR_MS: i64 = 100;
-
-/// How long a purchase that seems to be alone waits for others.
-const WAITS_FOR_OTHERS: Duration = Duration::from_millis(50);
 
 /// The note with the place of an item among those of the trial. No purchase counts by that name.
 const PLACE: &str = "place among the items";
@@ -45,16 +39,7 @@ pub async fn sell(purchase: &Purchase) -> Result<Answer> {
                 other => other,
             })
         }
-        Lie::SellsAloneOnly if !purchase.request.crash => {
-            if purchase.no_sale_or_known().await?.is_some()
-                || purchase.is_sold_out().await?
-                || is_alone(purchase).await?
-            {
-                purchase.plain().await
-            } else {
-                Ok(Answer::Busy)
-            }
-        }
+        Lie::SellsAloneOnly if !purchase.request.crash => sell_alone(purchase).await,
         Lie::SellsOneThenBusy => one_then_busy(purchase).await,
         Lie::RefusesTheMarket if !purchase.is_in_first_sale().await? => sell_alone(purchase).await,
         Lie::RefusesHalfTheMarket if is_every_other(purchase).await? => sell_alone(purchase).await,
@@ -126,21 +111,13 @@ async fn is_alone(purchase: &Purchase) -> Result<bool> {
     Ok(own >= ALONE_AFTER && came - first.parse::<i64>()? < own)
 }
 
-/// Sells to a purchase only if no other one of the sale came shortly before it, nor comes until its end.
+/// Sells to a purchase that is alone, and says busy to every other one.
 async fn sell_alone(purchase: &Purchase) -> Result<Answer> {
     if let Some(answer) = purchase.no_sale_or_known().await? {
         return Ok(answer);
     }
-    let notes = &purchase.shop.notes;
-    let now = now_ms()?;
-    let before = purchase.note("last came").await?.map_or(Ok(0), |at| at.parse())?;
-    purchase.set_note("last came", &now.to_string()).await?;
-    let came = purchase.count("came").await?;
-    purchase.work().await;
-    tokio::time::sleep(WAITS_FOR_OTHERS).await;
-    let has_come = notes.add(purchase.item(), "came", 0).await?;
-    if came == has_come && now >= before + ALONE_FOR_MS {
-        purchase.settle(0).await
+    if purchase.is_sold_out().await? || is_alone(purchase).await? {
+        purchase.plain().await
     } else {
         Ok(Answer::Busy)
     }
