@@ -17,7 +17,7 @@ pub struct Timeouts {
 }
 
 /// The pause before another attempt.
-pub const PAUSE: Step = Step::local("pause");
+pub const PAUSE: Step = Step::sleep("pause");
 
 /// The pause between two attempts where no message wakes the waiter, in milliseconds. It is random, so that two
 /// purchases that collided once do not collide each time.

@@ -13,6 +13,7 @@ mod deployment;
 mod doctor;
 mod documents;
 mod exit;
+mod explore;
 mod health;
 mod interrupt;
 mod markdown;
@@ -57,6 +58,8 @@ fn main() -> ExitCode {
     let result = match options.command() {
         Command::Run(options) => run::run(*options),
         Command::Demo(options) => demo::demo(options),
+        Command::Explore(options) => explore::explore(options),
+        Command::Replay(options) => explore::replay(options),
         Command::Up(options) => up::up(options),
         Command::Buy(options) => purchases::buy(&options),
         Command::Crowd(options) => purchases::crowd(&options),

@@ -27,11 +27,11 @@ use crate::world::World;
 
 const ACQUIRE: Step = Step::command("acquire", &["EVALSHA"]).plays(Role::Lock);
 /// When it ends, the waiter holds the lock.
-const WAIT: Step = Step::local("wait").plays(Role::Lock);
+const WAIT: Step = Step::wait("wait").plays(Role::Lock);
 const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
 const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
 const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]);
-const RECEIVE: Step = Step::local("receive");
+const RECEIVE: Step = Step::wait("receive");
 const PING: Step = Step::command("ping", &["PING"]);
 
 /// How long a lock lives before its first renewal. A handoff to a dead waiter delays the others by this long.

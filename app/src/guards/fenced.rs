@@ -25,7 +25,7 @@ use super::redis_lock::owner_token::{self, COMPARE_DEL};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Fence, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -127,11 +127,8 @@ impl Guard for Fenced {
     }
 }
 
-fn in_words(fence: &Option<u64>) -> String {
-    match fence {
-        Some(fence) => format!("taken, fence {fence}"),
-        None => "held by another".to_owned(),
-    }
+fn in_words(fence: &Option<u64>) -> StepValue {
+    fence.map_or(StepValue::Taken(false), StepValue::Fence)
 }
 
 struct HeldLock {

@@ -29,7 +29,7 @@ use crate::timeouts::Timeouts;
 /// Items share this many mutexes, so that memory does not grow with the number of item names.
 const STRIPES: usize = 256;
 
-const LOCK: Step = Step::local("lock").plays(Role::Lock);
+const LOCK: Step = Step::wait("lock").plays(Role::Lock);
 const UNLOCK: Step = Step::local("unlock").plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {

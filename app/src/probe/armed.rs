@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 
 use super::fault::When;
-use super::{Actor, Fault, Observer, StepContext};
+use super::{Actor, Fault, Observer, StepContext, StepResult};
 
 /// The most faults that can be armed at once.
 const MAX_ARMED: usize = 64;
@@ -58,7 +58,7 @@ impl Observer for ArmedFaults {
         }
     }
 
-    async fn after(&self, context: &StepContext<'_>, _result: &str) {
+    async fn after(&self, context: &StepContext<'_>, _result: &StepResult) {
         if let Some(fault) = self.take(context, When::After) {
             fault.action.inject().await;
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 
 use super::fault::When;
-use super::{Actor, Fault, Observer, Step, StepContext};
+use super::{Actor, Fault, Observer, Step, StepContext, StepResult};
 
 /// The fault of one purchase. It strikes when that purchase reaches the step for the first time.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Observer for CarriedFault {
         self.passes(context.step, When::Before).await;
     }
 
-    async fn after(&self, context: &StepContext<'_>, _said: &str) {
+    async fn after(&self, context: &StepContext<'_>, _result: &StepResult) {
         self.passes(context.step, When::After).await;
     }
 }

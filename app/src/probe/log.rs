@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tracing::Level;
 
-use super::{Actor, Observer, StepContext};
+use super::{Actor, Observer, StepContext, StepResult};
 
 /// Logs each step, once before and once after it.
 pub struct Log;
@@ -18,7 +18,7 @@ impl Observer for Log {
         tracing::trace!(target: "oversell::probe", "{context}");
     }
 
-    async fn after(&self, context: &StepContext<'_>, result: &str) {
-        tracing::trace!(target: "oversell::probe", "{context}: {result}");
+    async fn after(&self, context: &StepContext<'_>, result: &StepResult) {
+        tracing::trace!(target: "oversell::probe", "{context}: {}", result.words);
     }
 }

@@ -10,11 +10,11 @@ mod carried;
 mod fault;
 mod log;
 mod observer;
+mod result;
 mod step;
 mod trace;
 mod worker_fault;
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -23,12 +23,16 @@ pub use armed::ArmedFaults;
 pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;
 pub use observer::{Observer, Observers, StepContext};
-pub use step::{Role, Step};
+pub use result::{StepResult, StepValue};
+pub use step::{Role, Step, WaitsFor};
 pub use trace::{Event, Trace, Tracer};
 pub use worker_fault::WorkerFault;
 
 use self::carried::CarriedFault;
 use crate::domain::{Error, Name, Purchase};
+
+/// The business time of a purchase between read and write. Every strategy takes this step.
+pub const WORK: Step = Step::sleep("work");
 
 /// One round trip to a store, not sent yet. Only [`Probe::step`] sends it.
 #[must_use = "a command is sent by Probe::step"]
@@ -114,34 +118,33 @@ impl Probe {
         &self.actor
     }
 
-    /// Sends one command about `key`. `words` describes the response in a few words; it is called only when an observer
-    /// looks. The call may not return: a fault can kill the process before or after the command.
+    /// Sends one command about `key`. `result` describes the response; it is called only when an observer looks. The call may not return: a fault can kill the process before or after the command.
     ///
     /// # Errors
     /// Those of the command.
-    pub fn step<T, W: Into<Cow<'static, str>>>(
+    pub fn step<T, R: Into<StepResult>>(
         &self,
         step: &Step,
         key: &(dyn Display + Sync),
         command: Command<impl Future<Output = Result<T, Error>>>,
-        words: impl FnOnce(&T) -> W,
+        result: impl FnOnce(&T) -> R,
     ) -> impl Future<Output = Result<T, Error>> {
-        let words = |answer: &Result<T, Error>| match answer {
-            Ok(answer) => words(answer).into(),
+        let result = |answer: &Result<T, Error>| match answer {
+            Ok(answer) => result(answer).into(),
             Err(error) => error.to_string().into(),
         };
-        self.pass(step, key, command.0, words)
+        self.pass(step, key, command.0, result)
     }
 
     /// Takes a step that no store sees: a wait for a lock, a pause, the release of a mutex.
-    pub fn local<T, W: Into<Cow<'static, str>>>(
+    pub fn local<T, R: Into<StepResult>>(
         &self,
         step: &Step,
         key: &(dyn Display + Sync),
         wait: impl Future<Output = T>,
-        words: impl FnOnce(&T) -> W,
+        result: impl FnOnce(&T) -> R,
     ) -> impl Future<Output = T> {
-        self.pass(step, key, wait, |answer| words(answer).into())
+        self.pass(step, key, wait, |answer| result(answer).into())
     }
 
     async fn pass<T>(
@@ -149,7 +152,7 @@ impl Probe {
         step: &Step,
         key: &(dyn Display + Sync),
         call: impl Future<Output = T>,
-        words: impl FnOnce(&T) -> Cow<'static, str>,
+        result: impl FnOnce(&T) -> StepResult,
     ) -> T {
         if self.faults.is_empty() && self.observers.of(&self.actor).next().is_none() {
             return call.await;
@@ -164,7 +167,7 @@ impl Probe {
             observer.before(&context).await;
         }
         let answer = call.await;
-        let result = words(&answer);
+        let result = result(&answer);
         for observer in self.observers.of(&self.actor).rev().chain(faults()) {
             observer.after(&context, &result).await;
         }
@@ -173,9 +176,13 @@ impl Probe {
 
     /// Waits for the business time between read and write, in place of prices and payments of a real shop.
     pub async fn work(&self) {
-        if !self.work.is_zero() {
-            tokio::time::sleep(self.work).await;
-        }
+        let wait = async {
+            if !self.work.is_zero() {
+                tokio::time::sleep(self.work).await;
+            }
+        };
+        let item = self.actor.item().map_or("", Name::as_str);
+        self.local(&WORK, &item, wait, |()| "done").await;
     }
 }
 

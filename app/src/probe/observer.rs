@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Actor, Step};
+use super::{Actor, Step, StepResult};
 
 /// A step that is going through the seam.
 #[derive(Clone, Copy)]
@@ -33,8 +33,8 @@ pub trait Observer: Send + Sync {
     /// Called before the step.
     async fn before(&self, context: &StepContext<'_>);
 
-    /// Called after the step, with the response in a few words.
-    async fn after(&self, context: &StepContext<'_>, result: &str);
+    /// Called after the step.
+    async fn after(&self, context: &StepContext<'_>, result: &StepResult);
 }
 
 /// The observers of one instance. They see a step in this order before it, and in reverse order after it.

@@ -58,6 +58,17 @@ pub struct Step {
     pub locks_all_items: bool,
     /// Whether only a background worker takes it, to look for work that a purchase has left.
     pub looks_for_work: bool,
+    /// What it waits for inside the process, if it waits.
+    pub waits_for: Option<WaitsFor>,
+}
+
+/// What a step inside the process waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// A step of another actor: a release, a message, the end of a batch.
+    Actor,
+    /// Time: the step ends by itself, whatever other actors do.
+    Time,
 }
 
 impl Step {
@@ -69,12 +80,29 @@ impl Step {
             sends,
             locks_all_items: false,
             looks_for_work: false,
+            waits_for: None,
         }
     }
 
-    /// Creates a step that no store sees: a wait for a lock, a connection or a message.
+    /// Creates a step that no store sees: a connection, the release of a mutex.
     pub const fn local(name: &'static str) -> Self {
         Self::command(name, &[])
+    }
+
+    /// Creates a wait for another actor: for a lock, a message or a batch.
+    pub const fn wait(name: &'static str) -> Self {
+        Self {
+            waits_for: Some(WaitsFor::Actor),
+            ..Self::local(name)
+        }
+    }
+
+    /// Creates a pause that ends by itself.
+    pub const fn sleep(name: &'static str) -> Self {
+        Self {
+            waits_for: Some(WaitsFor::Time),
+            ..Self::local(name)
+        }
     }
 
     /// Returns the same step with `role`.

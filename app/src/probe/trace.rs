@@ -15,7 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Actor, Observer, StepContext};
+use super::{Actor, Observer, StepContext, StepResult, StepValue};
 use crate::domain::Name;
 
 /// The longest trace of one sale, in bytes. Later events are dropped and counted.
@@ -48,6 +48,8 @@ pub struct Event {
     /// The response, in a few words; null where the step begins.
     #[serde(rename = "said")]
     pub result: Option<String>,
+    /// The value that the response contains; null where there is none.
+    pub value: Option<StepValue>,
 }
 
 /// The trace of a sale at this instance.
@@ -162,7 +164,7 @@ impl Tracer {
         Ok(())
     }
 
-    fn note(&self, context: &StepContext<'_>, result: Option<&str>) {
+    fn note(&self, context: &StepContext<'_>, result: Option<&StepResult>) {
         let Some(sale) = context.actor.item().and_then(|item| self.sales().get(item).cloned()) else {
             return;
         };
@@ -181,7 +183,8 @@ impl Tracer {
             step: context.step.name.to_owned(),
             role: context.step.role.map(|role| role.name().to_owned()),
             key: context.key.to_string(),
-            result: result.map(str::to_owned),
+            result: result.map(|result| result.words.to_string()),
+            value: result.and_then(|result| result.value),
         });
     }
 }
@@ -215,7 +218,7 @@ impl Observer for Tracer {
         self.note(context, None);
     }
 
-    async fn after(&self, context: &StepContext<'_>, result: &str) {
+    async fn after(&self, context: &StepContext<'_>, result: &StepResult) {
         self.note(context, Some(result));
     }
 }

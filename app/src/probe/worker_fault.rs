@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Actor, FaultAction, Observer, StepContext};
+use super::{Actor, FaultAction, Observer, StepContext, StepResult};
 
 /// The fault that waits for a worker, if one is armed. It strikes once.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Observer for WorkerFault {
         }
     }
 
-    async fn after(&self, _context: &StepContext<'_>, _result: &str) {}
+    async fn after(&self, _context: &StepContext<'_>, _result: &StepResult) {}
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 pub use self::redis::Redis;
 pub use self::sql::Sql;
 use crate::domain::{Error, Fence, Name, Order, Purchase};
-use crate::probe::{Probe, Step};
+use crate::probe::{Probe, Step, StepResult, StepValue};
 use crate::services::{Missing, Services};
 
 /// Every kind of store.
@@ -246,11 +246,11 @@ impl Stores {
     }
 }
 
-/// Describes a read of counter and ledger in a few words.
-pub(crate) fn in_words(left: Option<i64>, bought: bool) -> String {
-    match (left, bought) {
-        (None, _) => "no sale".to_owned(),
-        (Some(left), false) => format!("left {left}"),
-        (Some(left), true) => format!("left {left}, bought before"),
+/// Describes a read of counter and ledger.
+pub(crate) fn in_words(left: Option<i64>, bought: bool) -> StepResult {
+    match (left.map(StepValue::Left), bought) {
+        (None, _) => "no sale".into(),
+        (Some(left), false) => left.into(),
+        (Some(left), true) => left.with("bought before"),
     }
 }

@@ -9,7 +9,7 @@ use super::{NATIVE, Open, Strategy};
 use crate::domain::Error;
 use crate::guards::{self, GuardEntry};
 use crate::mechanism::Mechanism;
-use crate::probe::{Role, Step};
+use crate::probe::{Role, Step, WORK};
 use crate::services::{Missing, Services};
 use crate::stores::{self, SECOND_SQL, StoreEntry};
 use crate::world::World;
@@ -56,7 +56,8 @@ impl Entry {
         Self::new(guard.mechanism, store.name, steps, How::Guarded(guard))
     }
 
-    fn new(mechanism: Mechanism, store: &'static str, steps: Vec<Step>, how: How) -> Self {
+    fn new(mechanism: Mechanism, store: &'static str, mut steps: Vec<Step>, how: How) -> Self {
+        steps.push(WORK);
         let mut needs = [&servers(store), mechanism.needs].concat();
         needs.sort_unstable();
         needs.dedup();

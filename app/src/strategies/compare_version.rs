@@ -20,7 +20,7 @@ use sqlx::{Row, query};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -72,8 +72,8 @@ impl CompareVersion {
         let mut sql = self.sql.connected(probe).await?;
         let select = query("select num, version from store where id = ?").bind(purchase.item.as_str());
         let words = |row: &Option<MySqlRow>| match row {
-            Some(row) => format!("left {}, version {}", row.get::<i64, _>(0), row.get::<u64, _>(1)),
-            None => "no sale".to_owned(),
+            Some(row) => StepValue::Left(row.get(0)).with(format_args!("version {}", row.get::<u64, _>(1))),
+            None => "no sale".into(),
         };
         let row = probe
             .step(&READ_VERSION, &purchase.item, sql.fetch(select), words)

@@ -18,7 +18,7 @@ use sqlx::{Row, query};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepResult, StepValue};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 
@@ -68,7 +68,7 @@ impl Strategy for Conditional {
     }
 }
 
-fn left(row: &Option<MySqlRow>) -> String {
+fn left(row: &Option<MySqlRow>) -> StepResult {
     row.as_ref()
-        .map_or_else(|| "0 rows".to_owned(), |row| format!("left {}", row.get::<i64, _>(0)))
+        .map_or("0 rows".into(), |row| StepValue::Left(row.get(0)).into())
 }

@@ -20,7 +20,7 @@ use redis::{cmd, pipe};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::stores::redis::READ;
 use crate::stores::{Redis, Stock};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -88,7 +88,7 @@ impl DecrUndo {
         let mut decr = cmd("DECRBY");
         decr.arg(&stock).arg(purchase.quantity);
         let remaining: i64 = probe
-            .step(&DECR, &stock, self.redis.send(&decr), |left| format!("left {left}"))
+            .step(&DECR, &stock, self.redis.send(&decr), |left| StepValue::Left(*left))
             .await?;
         if remaining < 0 {
             let mut undo = pipe();
@@ -96,7 +96,7 @@ impl DecrUndo {
                 .incr(&stock, purchase.quantity)
                 .srem(&claimed, &order)
                 .ignore();
-            let words = |(left,): &(i64,)| format!("left {left}");
+            let words = |(left,): &(i64,)| StepValue::Left(*left);
             probe.step(&UNDO, &stock, self.redis.send_all(&undo), words).await?;
             return Ok(Some(Outcome::SoldOut));
         }

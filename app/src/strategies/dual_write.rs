@@ -18,7 +18,7 @@ use redis::Script;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -99,7 +99,7 @@ impl Strategy for DualWrite {
         take.key(taken_key(&purchase.item))
             .arg(purchase.quantity)
             .arg(purchase.order.to_string());
-        let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
+        let words = |(word, left): &(String, i64)| StepValue::Left(*left).after(word);
         let (word, remaining): (String, i64) = probe.step(&TAKE, &stock, self.redis.run(&take), words).await?;
         match word.as_str() {
             "taken" => {}

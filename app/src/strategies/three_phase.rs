@@ -46,11 +46,11 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
                 "crashed-holder",
                 "crashed-between",
                 "sql-restart",
-                "sql-gone",
                 "store-silent",
                 "lost-reply",
                 "reconciler-killed",
             ],
+            sometimes_broken_by: &["sql-gone"],
             ..AS_FAMILY
         },
         weak_at: "pre-commit+",

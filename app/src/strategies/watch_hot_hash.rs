@@ -22,7 +22,7 @@ use redis::{FromRedisValue, ParsingError, Pipeline, Value, pipe};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepResult, StepValue};
 use crate::stores::redis::Connection;
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -110,7 +110,7 @@ impl FromRedisValue for Found {
     }
 }
 
-fn words(found: &Found) -> String {
+fn words(found: &Found) -> StepResult {
     in_words(found.left, found.entry.is_some())
 }
 
@@ -152,8 +152,8 @@ pub(super) async fn exec(
     .ignore();
     let executed: Option<()> = probe
         .step(&EXEC, &purchase.item, own.send_all(&set), |executed| match executed {
-            Some(()) => format!("wrote {remaining}"),
-            None => "nil: another wrote".to_owned(),
+            Some(()) => StepValue::Wrote(remaining).into(),
+            None => StepResult::from("nil: another wrote"),
         })
         .await?;
     Ok(executed.is_some())

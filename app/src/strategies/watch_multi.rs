@@ -21,7 +21,7 @@ use redis::pipe;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepResult, StepValue};
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -95,8 +95,8 @@ impl WatchMulti {
         set.hset(&orders, &order, self.redis.entry(purchase)).ignore();
         let executed: Option<()> = probe
             .step(&EXEC, &stock, own.send_all(&set), |executed| match executed {
-                Some(()) => format!("wrote {remaining}"),
-                None => "nil: another wrote".to_owned(),
+                Some(()) => StepValue::Wrote(remaining).into(),
+                None => StepResult::from("nil: another wrote"),
             })
             .await?;
         Ok(executed.map(|()| Outcome::Sold { remaining }))

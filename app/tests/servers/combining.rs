@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use app::domain::{Error, Order, Outcome, Purchase};
-use app::probe::{Actor, Observer, Role, StepContext};
+use app::probe::{Actor, Observer, Role, StepContext, StepResult};
 use app::stores::sql::RECORD;
 use async_trait::async_trait;
 use redis::AsyncCommands;
@@ -38,7 +38,7 @@ impl Observer for Count {
         }
     }
 
-    async fn after(&self, _passing: &StepContext<'_>, _said: &str) {}
+    async fn after(&self, _passing: &StepContext<'_>, _said: &StepResult) {}
 }
 
 /// A strategy at which `a` is held up before a step, so that all others wait for it.

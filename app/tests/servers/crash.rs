@@ -78,7 +78,7 @@ async fn a_crash_before_a_step_leaves_nothing_of_it_and_one_after_it_leaves_it_d
     let nothing = (1, 0);
     let done = (0, 1);
     for (strategy, fault, ledger, last) in [
-        ("token@redis", "crash@write", nothing, ("read", "left 1")),
+        ("token@redis", "crash@write", nothing, ("work", "done")),
         ("token@redis", "crash@write+", done, ("write", "wrote 0")),
         ("token@redis", "crash@compare-del+", done, ("compare-del", "deleted")),
         ("lua@redis", "crash@sell+", done, ("sell", "sold, left 0")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use app::domain::{Name, Purchase};
 use app::guards::Released;
-use app::probe::{Actor, Observer, Observers, Probe, StepContext};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use redis::AsyncCommands;
@@ -32,8 +32,8 @@ impl Observer for Queued {
 
     async fn before(&self, _passing: &StepContext<'_>) {}
 
-    async fn after(&self, passing: &StepContext<'_>, said: &str) {
-        if passing.step.name == "lock-or-queue" && said == "queued" {
+    async fn after(&self, passing: &StepContext<'_>, said: &StepResult) {
+        if passing.step.name == "lock-or-queue" && said.words == "queued" {
             self.0.send(()).unwrap();
         }
     }

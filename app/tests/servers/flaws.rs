@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use app::domain::Name;
 use app::guards::Released;
-use app::probe::{Actor, Observer, Observers, Probe, StepContext};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -42,7 +42,7 @@ impl<F: Fn(String) -> BoxFuture<'static, ()> + Send + Sync> Observer for Before<
         }
     }
 
-    async fn after(&self, _passing: &StepContext<'_>, _said: &str) {}
+    async fn after(&self, _passing: &StepContext<'_>, _said: &StepResult) {}
 }
 
 /// Counts the steps of that name.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::domain::{Outcome, Purchase};
-use app::probe::{Actor, Observer, StepContext};
+use app::probe::{Actor, Observer, StepContext, StepResult};
 use async_trait::async_trait;
 use sqlx::{Row, query};
 
@@ -97,11 +97,11 @@ impl Observer for Steps {
 
     async fn before(&self, _: &StepContext<'_>) {}
 
-    async fn after(&self, passing: &StepContext<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &StepResult) {
         let Actor::Purchase(attempt) = passing.actor else {
             return;
         };
-        let step = [attempt.buyer.as_str(), passing.step.name, said].map(str::to_owned);
+        let step = [attempt.buyer.as_str(), passing.step.name, &said.words].map(str::to_owned);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(step);
     }
 }

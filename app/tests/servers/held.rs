@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::domain::{Error, Outcome, Purchase};
-use app::probe::{Actor, Observer, Observers, Probe, StepContext};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult};
 use app::strategies::{Catalogue, Strategy};
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -73,10 +73,10 @@ impl Observer for Hold {
         }
     }
 
-    async fn after(&self, passing: &StepContext<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &StepResult) {
         if passing.step.name == "read" {
             let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-            read.push(said.to_owned());
+            read.push(said.words.to_string());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use app::domain::{Outcome, Purchase};
-use app::probe::{Actor, Observer, Observers, Probe, Step, StepContext};
+use app::probe::{Actor, Observer, Observers, Probe, Step, StepContext, StepResult};
 use app::stores::sql::CONNECT;
 use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
@@ -40,12 +40,12 @@ impl Seen {
         std::mem::take(&mut *self.passed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn note(&self, passing: &StepContext<'_>, said: Option<&str>) {
+    fn note(&self, passing: &StepContext<'_>, said: Option<&StepResult>) {
         let seeing = Seeing {
             step: *passing.step,
             key: passing.key.to_string(),
             by_purchase: !matches!(passing.actor, Actor::Worker(_)),
-            said: said.map(str::to_owned),
+            said: said.map(|said| said.words.to_string()),
         };
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(seeing);
     }
@@ -70,7 +70,7 @@ impl Observer for Seen {
         self.note(passing, None);
     }
 
-    async fn after(&self, passing: &StepContext<'_>, said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, said: &StepResult) {
         self.note(passing, Some(said));
         if is_workers_command(passing) {
             self.workers.add_permits(1);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use app::domain::Purchase;
 use app::guards::Released;
-use app::probe::{Actor, Observer, Observers, Probe, StepContext};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -40,7 +40,7 @@ impl Observer for Waits {
         self.begun.fetch_add(usize::from(waits), Ordering::SeqCst);
     }
 
-    async fn after(&self, passing: &StepContext<'_>, _said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, _said: &StepResult) {
         let waited = passing.step.name == "wait";
         self.ended.fetch_add(usize::from(waited), Ordering::SeqCst);
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use app::guards::Released;
-use app::probe::{Actor, Observer, Observers, StepContext};
+use app::probe::{Actor, Observer, Observers, StepContext, StepResult};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use stack::ServiceKind;
@@ -49,7 +49,7 @@ impl Observer for Slow {
         }
     }
 
-    async fn after(&self, _passing: &StepContext<'_>, _said: &str) {}
+    async fn after(&self, _passing: &StepContext<'_>, _said: &StepResult) {}
 }
 
 /// The keys of the first servers are gone when the last one answers.

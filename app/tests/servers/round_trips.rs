@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use app::domain::Outcome;
+use app::probe::WORK;
 use app::stores;
 use app::strategies::{Entry, Listed};
 
@@ -49,7 +50,7 @@ fn promised(listed: &Listed) -> usize {
 /// Whether only the steps of the store are left: the guard takes none.
 fn is_unguarded(entry: &Entry) -> bool {
     let store = stores::ALL.iter().find(|store| store.name == entry.store);
-    entry.is_guarded() && store.is_some_and(|store| entry.steps == store.steps)
+    entry.is_guarded() && store.is_some_and(|store| entry.steps == [store.steps, &[WORK]].concat())
 }
 
 /// Counts the commands of one sale without contention. The test of the seam shows that the stores receive the same ones.

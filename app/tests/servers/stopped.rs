@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use app::domain::{Error, Outcome, Purchase};
-use app::probe::{Actor, Observer, Observers, Probe, StepContext};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult};
 use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -71,7 +71,7 @@ impl Observer for Stop {
         self.pass(passing, passing.step.name.to_owned()).await;
     }
 
-    async fn after(&self, passing: &StepContext<'_>, _said: &str) {
+    async fn after(&self, passing: &StepContext<'_>, _said: &StepResult) {
         self.pass(passing, format!("{}+", passing.step.name)).await;
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use app::probe::{Event, Observers, Probe, Step, Tracer};
+use app::probe::{Event, Observers, Probe, Step, StepValue, Tracer, WORK};
 use serde_json::{Value, json};
 use stack::Folder;
 
@@ -32,6 +32,13 @@ fn events(trace: &Value) -> Vec<Event> {
     serde_json::from_value(trace["events"].clone()).unwrap()
 }
 
+/// The events but for those of the business time, which every purchase spends.
+fn without_work(trace: &Value) -> Vec<Event> {
+    let mut events = events(trace);
+    events.retain(|event| event.step != WORK.name);
+    events
+}
+
 #[tokio::test]
 async fn a_trace_names_the_buyer_the_step_and_the_result_at_each_instance() {
     let folder = Folder::new().unwrap();
@@ -49,27 +56,29 @@ async fn a_trace_names_the_buyer_the_step_and_the_result_at_each_instance() {
     let lock = format!("lock:{{{item}}}");
     let stock = format!("stock:{{{item}}}");
     let told = |trace: &Value| -> Vec<_> {
-        let steps = events(trace).into_iter().filter_map(|event| {
+        let steps = without_work(trace).into_iter().filter_map(|event| {
             let said = event.result?;
-            Some((event.buyer.unwrap(), event.step, event.role.unwrap(), event.key, said))
+            let role = event.role.unwrap();
+            Some((event.buyer.unwrap(), event.step, role, event.key, said, event.value))
         });
         steps.collect()
     };
-    let step = |buyer: &str, step: &str, role: &str, key: &str, said: &str| {
+    let step = |buyer: &str, step: &str, role: &str, key: &str, said: &str, value: Option<StepValue>| {
         let [buyer, step, role, key, said] = [buyer, step, role, key, said].map(str::to_owned);
-        (buyer, step, role, key, said)
+        (buyer, step, role, key, said, value)
     };
+    let (taken, left) = (Some(StepValue::Taken(true)), |units| Some(StepValue::Left(units)));
     let sold = [
-        step("b-1", "setnx", "lock", &lock, "taken"),
-        step("b-1", "read", "read", &stock, "left 1"),
-        step("b-1", "write", "write", &stock, "wrote 0"),
-        step("b-1", "del", "release", &lock, "1 deleted"),
+        step("b-1", "setnx", "lock", &lock, "taken", taken),
+        step("b-1", "read", "read", &stock, "left 1", left(1)),
+        step("b-1", "write", "write", &stock, "wrote 0", Some(StepValue::Wrote(0))),
+        step("b-1", "del", "release", &lock, "1 deleted", None),
     ];
     assert_eq!(told(&answers[0]), sold);
     let refused = [
-        step("b-2", "setnx", "lock", &lock, "taken"),
-        step("b-2", "read", "read", &stock, "left 0"),
-        step("b-2", "del", "release", &lock, "1 deleted"),
+        step("b-2", "setnx", "lock", &lock, "taken", taken),
+        step("b-2", "read", "read", &stock, "left 0", left(0)),
+        step("b-2", "del", "release", &lock, "1 deleted", None),
     ];
     assert_eq!(told(&answers[1]), refused);
     let all: Vec<_> = answers.iter().flat_map(events).collect();
@@ -94,7 +103,7 @@ async fn a_trace_that_begins_after_the_sale_leaves_its_stock_and_orders_alone() 
     assert_eq!(operator(&with, "PUT", &path, "").await.status, 204);
     assert_eq!(with.buy(&PurchaseRequest::of(&item).buyer("b-2")).await.status, 201);
     assert_eq!(with.buy(&PurchaseRequest::of(&item).buyer("b-3")).await.status, 409);
-    let told = events(&trace(&with, &item).await.json());
+    let told = without_work(&trace(&with, &item).await.json());
     let buyers: Vec<_> = told.iter().map(|event| event.buyer.as_deref().unwrap()).collect();
     assert_eq!(buyers, ["b-2", "b-2", "b-3", "b-3"]);
     let refused = operator(&without, "PUT", &path, "").await;
@@ -111,7 +120,7 @@ async fn a_trace_that_one_life_of_an_instance_wrote_is_read_and_continued_by_the
     first.buy(&PurchaseRequest::of(&item)).await;
     let second = Instance::open(|settings| settings.traces = Some(place)).await;
     second.buy(&PurchaseRequest::of(&item)).await;
-    let told = events(&trace(&second, &item).await.json());
+    let told = without_work(&trace(&second, &item).await.json());
     let lives: Vec<_> = told.iter().map(|event| (event.life, event.result.as_deref())).collect();
     let (one, two) = (told[0].life, told[2].life);
     assert_ne!(one, two);
@@ -135,7 +144,7 @@ async fn a_trace_that_is_full_counts_the_events_that_it_drops() {
     let instance = Instance::open(|settings| settings.traces = Some(folder.path().to_owned())).await;
     instance.buy(&PurchaseRequest::of(&item)).await;
     let trace = trace(&instance, &item).await.json();
-    assert_eq!((&trace["dropped"], events(&trace).len()), (&2.into(), 0));
+    assert_eq!((&trace["dropped"], events(&trace).len()), (&4.into(), 0));
 }
 
 #[tokio::test]

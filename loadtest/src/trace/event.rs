@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::value::StepValue;
 use crate::shop::response::MAX_ORDER_ID;
 use crate::text::{MAX_NAME, one_line};
 
@@ -55,6 +56,9 @@ pub struct Event {
     pub role: Option<Role>,
     /// The result; `None` at the begin of the step.
     pub said: Option<String>,
+    /// The value in the result, if there is one.
+    #[serde(default, deserialize_with = "StepValue::known")]
+    pub value: Option<StepValue>,
 }
 
 /// The trace that one instance wrote of a sale.

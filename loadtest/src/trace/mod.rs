@@ -14,6 +14,7 @@ mod overlap;
 mod place_incidents;
 mod purchase;
 mod story;
+mod value;
 mod waits;
 
 pub use crate::audit::Overlap;
@@ -24,6 +25,7 @@ pub use loss::Loss;
 pub(crate) use place_incidents::now_ns;
 pub use purchase::{End, Step, Trace, TracedPurchase};
 pub use story::{Story, StoryEvent, StoryPurchase, StoryStep};
+pub use value::StepValue;
 pub use waits::Waits;
 
 use crate::audit::{Expectation, Judgement};

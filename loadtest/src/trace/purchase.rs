@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::event::{Event, InstanceTrace, Role};
 use super::incident::PlacedIncident;
+use super::value::StepValue;
 
 /// The actor that is a purchase itself. Any other actor works beside a purchase, or for many of them.
 const PURCHASE: &str = "purchase";
@@ -62,6 +63,8 @@ pub struct End {
     pub at_ns: u64,
     /// The result, in a few words.
     pub said: String,
+    /// The value in the result, if there is one.
+    pub value: Option<StepValue>,
 }
 
 impl Trace {
@@ -152,6 +155,7 @@ fn add(steps: &mut Vec<Step>, event: Event) {
                 step.end = Some(End {
                     at_ns: event.at_ns,
                     said,
+                    value: event.value,
                 });
             }
         }

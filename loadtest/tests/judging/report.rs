@@ -161,6 +161,7 @@ fn story() -> Story {
             began_us: 0,
             ended_us: Some(1_250),
             said: Some("taken".to_owned()),
+            value: None,
         }],
         events: Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! The responses that count as a trace, and the purchases in it.
 
-use loadtest::trace::{Event, InstanceTrace, Role, Trace};
+use loadtest::trace::{Event, InstanceTrace, Role, StepValue, Trace};
 use serde_json::{Value, json};
 
 /// The begin or the end of a step of buyer `b-N`, whose order is `o-N`.
@@ -15,7 +15,16 @@ pub fn event(number: u64, step: &str, role: Option<Role>, at_us: u64, said: Opti
         step: step.to_owned(),
         role,
         said: said.map(str::to_owned),
+        value: said.and_then(value),
     }
+}
+
+/// The value in such words, as a shop tells it beside them.
+fn value(said: &str) -> Option<StepValue> {
+    let number = |word| said.strip_prefix(word)?.trim().parse().ok();
+    number("left ")
+        .map(StepValue::Left)
+        .or_else(|| number("wrote ").map(StepValue::Wrote))
 }
 
 pub fn instance(name: &str, events: Vec<Event>) -> InstanceTrace {

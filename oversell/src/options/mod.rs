@@ -3,6 +3,7 @@
 #[cfg(feature = "bench")]
 mod bench;
 mod choose;
+mod explore;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
 mod results;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "bench")]
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
+pub use explore::{ExploreOptions, ReplayOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
@@ -46,6 +48,10 @@ pub enum Command {
     /// Show step by step how one unit is sold to two buyers, and what prevents it
     #[command(after_help = exit::HELP)]
     Demo(DemoOptions),
+    /// Play every interleaving of two purchases, step by step, and show the shortest that breaks a promise
+    Explore(ExploreOptions),
+    /// Play a schedule of `explore` again, and compare each step
+    Replay(ReplayOptions),
     /// Start the shop and leave it up until Ctrl-C
     #[command(after_help = exit::HELP)]
     Up(UpOptions),

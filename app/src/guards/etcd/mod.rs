@@ -42,7 +42,7 @@ use crate::world::World;
 /// The name of the service.
 pub(super) const SERVICE: &str = "etcd";
 
-pub(super) const WAIT: Step = Step::local("wait");
+pub(super) const WAIT: Step = Step::wait("wait");
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

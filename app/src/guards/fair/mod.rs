@@ -35,7 +35,7 @@ use crate::timeouts::Timeouts;
 use crate::world::World;
 
 const LOCK: Step = Step::command("lock-or-queue", &["EVALSHA"]).plays(Role::Lock);
-const WAIT: Step = Step::local("wait");
+const WAIT: Step = Step::wait("wait");
 const LEAVE: Step = Step::command("leave-queue", &["EVALSHA"]);
 const RELEASE: Step = Step::command("release-to-next", &["EVALSHA"]).plays(Role::Release);
 

@@ -6,7 +6,9 @@ pub(super) mod reentrant;
 pub(super) mod retry;
 pub(super) mod wakeups;
 
+use crate::probe::StepValue;
+
 /// Describes the result of an attempt to take a lock.
-pub(super) fn taken_or_held(taken: &bool) -> &'static str {
-    if *taken { "taken" } else { "held by another" }
+pub(super) fn taken_or_held(taken: &bool) -> StepValue {
+    StepValue::Taken(*taken)
 }

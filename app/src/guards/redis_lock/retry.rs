@@ -11,4 +11,4 @@ pub(in crate::guards) const TRIES: usize = 10;
 pub(in crate::guards) const TRY_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// Lets the other purchases of the instance run.
-pub(in crate::guards) const YIELD: Step = Step::local("yield");
+pub(in crate::guards) const YIELD: Step = Step::sleep("yield");

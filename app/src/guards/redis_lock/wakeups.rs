@@ -20,7 +20,7 @@ use crate::stores::Redis;
 use crate::world::World;
 
 pub(in crate::guards) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
-pub(in crate::guards) const RECEIVE: Step = Step::local("receive");
+pub(in crate::guards) const RECEIVE: Step = Step::wait("receive");
 pub(in crate::guards) const PING: Step = Step::command("ping", &["PING"]);
 
 /// The pattern of the channels of all items.

@@ -37,7 +37,7 @@ use crate::world::World;
 /// The name of the service.
 pub(super) const SERVICE: &str = "zookeeper";
 
-const WAIT: Step = Step::local("wait");
+const WAIT: Step = Step::wait("wait");
 
 /// The steps of the lock.
 pub(super) const STEPS: &[Step] = &[CONNECT, CREATE, CREATE_QUEUE, CHILDREN, WATCH, WAIT, DELETE];

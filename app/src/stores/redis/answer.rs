@@ -1,11 +1,10 @@
 //! The answer of a script that sells.
 
-use std::fmt;
-
 use redis::{FromRedisValue, ParsingError, Value};
 
 use super::Redis;
 use crate::domain::{Error, Outcome};
+use crate::probe::{StepResult, StepValue};
 
 /// The result of one purchase. A script answers the number of units that are left, or a list whose first word is the
 /// reason for no sale.
@@ -42,13 +41,13 @@ impl Answer {
     }
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sold { left } => write!(f, "sold, left {left}"),
-            Self::SoldOut => f.write_str("sold out"),
-            Self::Repeated { .. } => f.write_str("repeated"),
-            Self::UnknownItem => f.write_str("unknown"),
+impl From<&Answer> for StepResult {
+    fn from(answer: &Answer) -> Self {
+        match answer {
+            Answer::Sold { left } => StepValue::Left(*left).after("sold"),
+            Answer::SoldOut => "sold out".into(),
+            Answer::Repeated { .. } => "repeated".into(),
+            Answer::UnknownItem => "unknown".into(),
         }
     }
 }

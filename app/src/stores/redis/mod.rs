@@ -18,7 +18,7 @@ pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Outcome, Purchase};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepResult, StepValue};
 
 /// Reads counter and ledger.
 pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
@@ -127,7 +127,9 @@ impl Redis {
         purchase: &Purchase,
         probe: &Probe,
     ) -> Result<Outcome, Error> {
-        let answer = probe.step(step, &purchase.item, self.run(script), Answer::to_string);
+        let answer = probe.step(step, &purchase.item, self.run(script), |answer: &Answer| {
+            StepResult::from(answer)
+        });
         answer.await?.outcome()
     }
 
@@ -197,7 +199,7 @@ impl Stock for Redis {
             .hset(Self::orders_key(&purchase.item), order, self.entry(purchase))
             .ignore();
         let (): () = probe
-            .step(&WRITE, &stock, self.send_all(&set), |()| format!("wrote {left}"))
+            .step(&WRITE, &stock, self.send_all(&set), |()| StepValue::Wrote(left))
             .await?;
         Ok(Written::Written)
     }

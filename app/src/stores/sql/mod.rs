@@ -21,7 +21,7 @@ pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Order, Purchase};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepResult, StepValue};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");
@@ -266,10 +266,10 @@ impl Stock for Sql {
 }
 
 /// Describes an update that sets the counter to `left`.
-pub fn wrote(found: u64, left: i64) -> String {
+pub fn wrote(found: u64, left: i64) -> StepResult {
     match found {
-        0 => "0 rows".to_owned(),
-        _ => format!("wrote {left}"),
+        0 => "0 rows".into(),
+        _ => StepValue::Wrote(left).into(),
     }
 }
 

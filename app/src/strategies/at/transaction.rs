@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::CHECK_LOCK;
 use crate::domain::{Error, Name, Purchase};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::reconciler::BATCH;
 use crate::stores::sql::{Connection, rows};
 use crate::stores::{Sql, Store};
@@ -77,7 +77,9 @@ impl Transaction {
         .bind(mechanism)
         .bind(lease.as_micros() as u64);
         match probe
-            .step(&GLOBAL_LOCK, &self.item, sql.execute(insert), |_| "taken")
+            .step(&GLOBAL_LOCK, &self.item, sql.execute(insert), |_| {
+                StepValue::Taken(true)
+            })
             .await
         {
             Ok(_) => Ok(true),

@@ -30,10 +30,10 @@ use self::queue::{LeadOrOutcome, Queues};
 use super::{NativeEntry, Strategy};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Step};
+use crate::probe::{Probe, Step, StepResult, StepValue};
 
 /// Waits for the leading purchase.
-const WAIT: Step = Step::local("wait");
+const WAIT: Step = Step::wait("wait");
 
 const MECHANISM: Mechanism = Mechanism {
     name: "combining",
@@ -98,14 +98,14 @@ impl<L: BatchStore> Strategy for Combining<L> {
     }
 }
 
-fn in_words(told: &LeadOrOutcome) -> String {
+fn in_words(told: &LeadOrOutcome) -> StepResult {
     match told {
-        LeadOrOutcome::Lead(_) => "leads".to_owned(),
-        LeadOrOutcome::Outcome(Ok(Outcome::Sold { remaining })) => format!("sold, left {remaining}"),
-        LeadOrOutcome::Outcome(Ok(Outcome::Repeated(_))) => "repeated".to_owned(),
-        LeadOrOutcome::Outcome(Ok(Outcome::SoldOut)) => "sold out".to_owned(),
-        LeadOrOutcome::Outcome(Ok(Outcome::Busy)) => "busy".to_owned(),
-        LeadOrOutcome::Outcome(Ok(Outcome::UnknownItem)) => "unknown".to_owned(),
-        LeadOrOutcome::Outcome(Err(error)) => error.to_string(),
+        LeadOrOutcome::Lead(_) => "leads".into(),
+        LeadOrOutcome::Outcome(Ok(Outcome::Sold { remaining })) => StepValue::Left(*remaining).after("sold"),
+        LeadOrOutcome::Outcome(Ok(Outcome::Repeated(_))) => "repeated".into(),
+        LeadOrOutcome::Outcome(Ok(Outcome::SoldOut)) => "sold out".into(),
+        LeadOrOutcome::Outcome(Ok(Outcome::Busy)) => "busy".into(),
+        LeadOrOutcome::Outcome(Ok(Outcome::UnknownItem)) => "unknown".into(),
+        LeadOrOutcome::Outcome(Err(error)) => error.to_string().into(),
     }
 }

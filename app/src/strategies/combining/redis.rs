@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::batch::Batch;
 use super::{BatchStore, Combining, MECHANISM, WAIT};
 use crate::domain::{Error, Outcome};
-use crate::probe::{Role, Step};
+use crate::probe::{Role, Step, StepResult, StepValue};
 use crate::stores::redis::Answer;
 use crate::stores::{Redis, Store};
 use crate::strategies::{NativeEntry, opened};
@@ -71,13 +71,13 @@ impl BatchStore for BatchScript {
     }
 }
 
-fn in_words(answers: &[Answer]) -> String {
+fn in_words(answers: &[Answer]) -> StepResult {
     let left = answers.iter().filter_map(|answer| match answer {
         Answer::Sold { left } => Some(left),
         _ => None,
     });
     match left.clone().next_back() {
-        Some(last) => format!("{} of {} sold, left {last}", left.count(), answers.len()),
-        None => format!("0 of {} sold", answers.len()),
+        Some(last) => StepValue::Left(*last).after(format_args!("{} of {} sold", left.count(), answers.len())),
+        None => format!("0 of {} sold", answers.len()).into(),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -60,18 +61,22 @@ impl Consumer {
         }
     }
 
+    /// Enters all of these orders at once: one that has to wait must not hold up the others.
     async fn enter(&self, messages: Vec<Message>, were_left: bool, probe: &Probe) -> Result<(), Error> {
-        for message in messages {
-            let purchase = &message.purchase;
-            let probe = &probe.about(&purchase.item);
-            let mut sql = self.sql.connected(probe).await?;
-            // If the ledger has the order, the message has come before.
-            self.sql.record(purchase, probe, &mut sql).await?;
-            let is_waited_for = self.waiters.recorded(purchase.order);
-            let took_ms = self.stream.ack(&message, probe).await?;
-            if let Some(took_ms) = took_ms.filter(|_| were_left && !is_waited_for) {
-                self.reconciled.count(&purchase.item, End::Finished, took_ms);
-            }
+        let entered = messages.iter().map(|message| self.enter_one(message, were_left, probe));
+        join_all(entered).await.into_iter().collect()
+    }
+
+    async fn enter_one(&self, message: &Message, was_left: bool, probe: &Probe) -> Result<(), Error> {
+        let purchase = &message.purchase;
+        let probe = &probe.about(&purchase.item);
+        let mut sql = self.sql.connected(probe).await?;
+        // If the ledger has the order, the message has come before.
+        self.sql.record(purchase, probe, &mut sql).await?;
+        let is_waited_for = self.waiters.recorded(purchase.order);
+        let took_ms = self.stream.ack(message, probe).await?;
+        if let Some(took_ms) = took_ms.filter(|_| was_left && !is_waited_for) {
+            self.reconciled.count(&purchase.item, End::Finished, took_ms);
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ use crate::timeouts::Timeouts;
 use crate::world::World;
 
 /// Waits for the reply of the consumer.
-pub(super) const WAIT: Step = Step::local("wait");
+pub(super) const WAIT: Step = Step::wait("wait");
 
 /// The messages of one mechanism at one instance.
 pub(super) struct Messages {

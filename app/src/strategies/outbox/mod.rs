@@ -21,7 +21,7 @@ use super::messages::{ACK, CLAIM, JOIN, MAX_MESSAGES, Messages, RECEIVE, WAIT};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::reconciler::Pending;
 use crate::stores::Redis;
 use crate::stores::sql::{CONNECT, FIND, RECORD};
@@ -76,7 +76,7 @@ impl Outbox {
             .arg(purchase.item.as_str())
             .arg(self.redis.entry(purchase))
             .arg(MAX_MESSAGES);
-        let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
+        let words = |(word, left): &(String, i64)| StepValue::Left(*left).after(word);
         probe.step(&TAKE, &stock, self.redis.run(&script), words).await
     }
 }

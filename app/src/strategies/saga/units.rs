@@ -7,7 +7,7 @@ use redis::{Cmd, Script};
 
 use super::log::Saga;
 use crate::domain::{Error, Name};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::stores::Redis;
 
 pub(super) const TAKE: Step = Step::command("take", &["EVALSHA"]).plays(Role::Write);
@@ -48,7 +48,7 @@ impl Units {
             .key(compensated_key(saga))
             .arg(quantity)
             .arg(saga.id.to_string());
-        let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
+        let words = |(word, left): &(String, i64)| StepValue::Left(*left).after(word);
         probe.step(&TAKE, &saga.id, self.redis.run(&script), words).await
     }
 

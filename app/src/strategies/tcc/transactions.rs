@@ -8,7 +8,7 @@ use redis::{Script, ScriptInvocation};
 use uuid::Uuid;
 
 use crate::domain::{Error, Name, Purchase};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::reconciler::BATCH;
 use crate::stores::{Redis, Store};
 
@@ -107,7 +107,7 @@ impl Transactions {
             .arg(transaction.member())
             .arg(self.lease_ms())
             .arg(self.redis.entry(purchase));
-        let words = |(word, left): &(String, i64)| format!("{word}, left {left}");
+        let words = |(word, left): &(String, i64)| StepValue::Left(*left).after(word);
         probe.step(&TRY, &transaction.id, self.redis.run(&script), words).await
     }
 

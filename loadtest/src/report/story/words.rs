@@ -6,7 +6,7 @@ use crate::audit::Finding;
 use crate::result::RoundResult;
 use crate::shop::response::ResponseKind;
 use crate::text::one_line;
-use crate::trace::{IncidentKind, Role, Story, StoryEvent, StoryPurchase, StoryStep};
+use crate::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep};
 
 /// Returns the result of a step, and the number of times where it was taken several times.
 pub(super) fn result(step: &StoryStep) -> String {
@@ -69,10 +69,20 @@ fn clause(step: &StoryStep) -> String {
     let Some(words) = &step.said else {
         return format!("{purchase} began {name} and never ended it");
     };
-    let number = |prefix| words.strip_prefix(prefix).map(|number| one_line(number, LONGEST));
-    match (step.role, number("left "), number("wrote ")) {
-        (Some(Role::Read), Some(left), _) if step.times == 1 => format!("{purchase} read {left}"),
-        (Some(Role::Write), _, Some(left)) if step.times == 1 => format!("{purchase} wrote {left}"),
+    // What the words say beyond the value.
+    let note = || {
+        one_line(
+            words.split_once(',').map_or("", |(value, _)| &words[value.len()..]),
+            LONGEST,
+        )
+    };
+    match (step.role, step.value) {
+        (Some(Role::Read), Some(StepValue::Left(left))) if step.times == 1 => {
+            format!("{purchase} read {left}{}", note())
+        }
+        (Some(Role::Write), Some(StepValue::Wrote(left))) if step.times == 1 => {
+            format!("{purchase} wrote {left}{}", note())
+        }
         _ => format!("{purchase} {name}: {}", result(step)),
     }
 }
@@ -120,11 +130,11 @@ fn oversold(story: &Story, quantity: i64) -> String {
         .count() as i64
         * quantity;
     let reads = story.steps.iter().filter(|step| step.role == Some(Role::Read));
-    let mut reads = reads.map(|step| step.said.as_deref().unwrap_or_default().strip_prefix("left "));
-    let first = reads.next().flatten().and_then(|left| left.parse::<i64>().ok());
-    let is_same = first.is_some() && reads.all(|left| left.and_then(|left| left.parse().ok()) == first);
+    let mut reads = reads.map(|step| step.value.filter(|value| matches!(value, StepValue::Left(_))));
+    let first = reads.next().flatten();
+    let is_same = reads.all(|left| left == first);
     match first.filter(|_| is_same) {
-        Some(left) if left < sold => format!("{sold} sold of {left}"),
+        Some(StepValue::Left(left)) if left < sold => format!("{sold} sold of {left}"),
         Some(_) => format!("{sold} sold, and the stock fell by {quantity}"),
         None => format!("{sold} sold"),
     }

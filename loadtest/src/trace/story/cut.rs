@@ -23,10 +23,8 @@ pub(super) fn cut(purchase: &TracedPurchase, place: usize, origin_ns: u64, of: u
     let since = |at_ns: u64| at_ns.saturating_sub(origin_ns) / 1_000;
     let mut kept: Vec<StoryStep> = Vec::new();
     for step in steps_of(purchase) {
-        let (said, ended_us) = match &step.end {
-            Some(end) => (Some(end.said.clone()), Some(since(end.at_ns))),
-            None => (None, None),
-        };
+        let end = step.end.as_ref();
+        let (said, ended_us) = (end.map(|end| end.said.clone()), end.map(|end| since(end.at_ns)));
         let same = |last: &&mut StoryStep| last.step == step.name && last.said == said && said.is_some();
         if let Some(last) = kept.last_mut().filter(same) {
             last.times += 1;
@@ -41,6 +39,7 @@ pub(super) fn cut(purchase: &TracedPurchase, place: usize, origin_ns: u64, of: u
             began_us: since(step.began_ns),
             ended_us,
             said,
+            value: end.and_then(|end| end.value),
         });
     }
     let left_out = kept.len().saturating_sub(MOST_STEPS / of.max(1));

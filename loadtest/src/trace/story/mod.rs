@@ -14,6 +14,7 @@ use self::cut::{MOST_STEPS, cut, steps_of};
 use self::event::{MOST_EVENTS, events};
 use super::event::Role;
 use super::purchase::{Trace, TracedPurchase};
+use super::value::StepValue;
 use crate::audit::{Expectation, FaultSeen, Finding, Judgement};
 use crate::facts::Observation;
 use crate::responses::Responses;
@@ -77,6 +78,9 @@ pub struct StoryStep {
     pub ended_us: Option<u64>,
     /// The result, in a few words; `None` where the step never ended.
     pub said: Option<String>,
+    /// The value in the result, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value: Option<StepValue>,
 }
 
 impl Story {

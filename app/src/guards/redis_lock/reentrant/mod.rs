@@ -21,7 +21,7 @@ use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
-pub(in crate::guards) const WAIT: Step = Step::local("wait");
+pub(in crate::guards) const WAIT: Step = Step::wait("wait");
 
 /// Returns the channel on which releases of an item's lock are published.
 fn released_channel(item: &Name) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::{Script, cmd};
 
 use crate::domain::Error;
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::stores::Redis;
 
 pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
@@ -53,8 +53,8 @@ impl Protocol {
         call.arg(self.lease_ms()).arg(owner);
         let left_ms: Option<i64> = probe
             .step(&LOCK, &key, self.redis.run(&call), |left_ms| match left_ms {
-                None => "taken".to_owned(),
-                Some(ms) => format!("held by another, lease {ms} ms"),
+                None => StepValue::Taken(true).into(),
+                Some(ms) => StepValue::Taken(false).with(format_args!("lease {ms} ms")),
             })
             .await?;
         Ok(left_ms.map(|ms| Duration::from_millis(ms.max(1) as u64)))

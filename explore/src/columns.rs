@@ -1,0 +1,68 @@
+//! A schedule in two columns, one for each purchase, with the events between them.
+
+use std::fmt::Write;
+
+use loadtest::shop::response::ResponseKind;
+
+use crate::choice::Choice;
+use crate::schedule::{Line, Schedule};
+
+/// The width of the first column, in characters.
+const WIDTH: usize = 40;
+
+/// Returns the schedule as text.
+pub fn columns(schedule: &Schedule) -> String {
+    let mut text = format!("{:WIDTH$}B at app-2\n", "A at app-1");
+    for (number, line) in schedule.lines.iter().enumerate() {
+        let (at, words) = match line.choice {
+            Choice::Step(purchase) => (purchase, begin(line)),
+            Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
+            Choice::Crash(purchase) => (purchase, "-- its process is killed --".to_owned()),
+        };
+        text.push_str(&row(at, &words));
+        let woken = schedule
+            .lines
+            .iter()
+            .filter(|line| line.waited_until == Some(number + 1));
+        for line in woken {
+            if let Choice::Step(purchase) = line.choice {
+                text.push_str(&row(purchase, &end(line)));
+            }
+        }
+    }
+    let told: Vec<&str> = schedule.told.iter().map(|told| fate(*told)).collect();
+    if let [one, other] = told[..] {
+        let _ = writeln!(text, "{one:WIDTH$}{other}");
+    }
+    text
+}
+
+fn row(purchase: usize, words: &str) -> String {
+    format!("{:indent$}{words}\n", "", indent = purchase * WIDTH)
+}
+
+/// Returns the line of a step at its begin. The result stands there unless the step had to wait.
+fn begin(line: &Line) -> String {
+    match line.waited_until {
+        Some(_) => format!("{} waits", line.step.as_deref().unwrap_or_default()),
+        None => end(line),
+    }
+}
+
+fn end(line: &Line) -> String {
+    let step = line.step.as_deref().unwrap_or_default();
+    match &line.said {
+        Some(said) => format!("{step}: {said}"),
+        None => format!("{step} never ends"),
+    }
+}
+
+fn fate(told: ResponseKind) -> &'static str {
+    match told {
+        ResponseKind::Sold => "told sold",
+        ResponseKind::SoldOut => "told sold out",
+        ResponseKind::Busy => "told busy",
+        ResponseKind::Rejected => "rejected",
+        ResponseKind::Unknown => "got no answer",
+    }
+}

@@ -1,0 +1,102 @@
+//! The instances of the shop, all in this process, each with its own connections.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use app::domain::{Name, Purchase};
+use app::probe::{Observer, Observers, Probe};
+use app::services::Services;
+use app::stores::Stock;
+use app::strategies::{Catalogue, Strategy};
+use app::timeouts::Timeouts;
+use app::world::World;
+use stack::Stores;
+
+/// No purchase stops waiting by itself, and no lease ends.
+const NEVER: Timeouts = Timeouts {
+    wait: Duration::from_secs(600),
+    lease: Duration::from_secs(600),
+};
+
+/// One instance, with its strategy opened.
+pub struct Instance {
+    /// Its name.
+    pub name: String,
+    /// The strategy.
+    pub strategy: Arc<dyn Strategy>,
+    world: World,
+}
+
+impl Instance {
+    /// Opens an instance with `observer` at its seam.
+    ///
+    /// # Errors
+    /// When there is no such strategy, or a store or a service that it needs cannot be reached.
+    pub async fn open(name: &str, strategy: &str, stores: &Stores, observer: Arc<dyn Observer>) -> Result<Self> {
+        let parsed = Name::parse(name).context("the name of an instance")?;
+        let observers = Observers::new(vec![observer]);
+        let world = World::open(services(stores), parsed, NEVER, observers).await?;
+        let catalogue = Catalogue::new();
+        let listed = catalogue.find(strategy);
+        let listed = listed.with_context(|| format!("there is no strategy {strategy}"))?;
+        let strategy = listed.opened(&world).await?.clone();
+        Ok(Self {
+            name: name.to_owned(),
+            strategy,
+            world,
+        })
+    }
+
+    /// Returns the stores of stock and orders of a strategy, each once.
+    pub async fn stocks(&self, store: &str) -> Result<Vec<Arc<dyn Stock>>> {
+        let first = store.split_once('+').map_or(store, |(stock, _)| stock);
+        let mut stocks = vec![self.world.stock(first)?];
+        if store.contains('+') {
+            stocks.push(self.world.orders(store).await?);
+        }
+        Ok(stocks)
+    }
+
+    /// Returns the probe of a purchase at this instance.
+    pub fn probe(&self, purchase: &Purchase) -> Probe {
+        Probe::new(purchase, Duration::ZERO, None, self.world.observers.clone())
+    }
+}
+
+fn services(stores: &Stores) -> Services {
+    let services = Services::default()
+        .with("redis", [stores.redis_url()])
+        .with("sql", [stores.sql_url()]);
+    stores.services().fold(services, |services, (kind, urls)| {
+        services.with(kind.name(), urls.iter().map(String::as_str))
+    })
+}
+
+/// What the explorer has to know of a strategy.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// The store of stock and orders, such as `redis` or `redis+sql`.
+    pub store: &'static str,
+    /// The services that it needs.
+    pub needs: Vec<&'static str>,
+    /// Whether background workers look for what its purchases have left.
+    pub has_workers: bool,
+}
+
+impl Kind {
+    /// Returns what is known of a strategy.
+    ///
+    /// # Errors
+    /// When there is no such strategy.
+    pub fn of(strategy: &str) -> Result<Self> {
+        let catalogue = Catalogue::new();
+        let listed = catalogue.find(strategy);
+        let entry = &listed.ok_or_else(|| anyhow!("there is no strategy {strategy}"))?.entry;
+        Ok(Self {
+            store: entry.store,
+            needs: entry.needs.clone(),
+            has_workers: entry.steps.iter().any(|step| step.looks_for_work),
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! One schedule: two purchases, of which one at a time takes its next step, and events between the steps.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use app::domain::{Name, Purchase};
+use app::probe::{Step, WORK, WaitsFor};
+use app::stores::Stock;
+use loadtest::facts::{LedgerReader, StorePair, Urls};
+use loadtest::shop::response::ResponseKind;
+use stack::Stores;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use crate::choice::{Choice, Cost, Point};
+use crate::instances::{Instance, Kind};
+use crate::judge::{Told, findings};
+use crate::leases::Leases;
+use crate::lock_waits::LockWaits;
+use crate::turns::{Taken, Turns};
+
+/// The number of purchases, each at an instance of its own.
+pub const PURCHASES: usize = 2;
+
+/// The units of the sale.
+const STOCK: i64 = 1;
+
+/// The pause between two questions to a store whether a purchase waits there.
+const ASK_EVERY: Duration = Duration::from_micros(300);
+
+/// The longest time for one step. Only a store that no longer answers takes so long.
+const STEP_WITHIN: Duration = Duration::from_secs(60);
+
+/// A schedule that was played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Play {
+    /// The choices.
+    pub points: Vec<Point>,
+    /// The steps, in their order.
+    pub taken: Vec<Taken>,
+    /// The responses, in the order of the purchases.
+    pub told: Vec<ResponseKind>,
+    /// The findings: name and size of each.
+    pub findings: Vec<(&'static str, i64)>,
+}
+
+impl Play {
+    /// Returns the choices alone.
+    pub fn choices(&self) -> Vec<Choice> {
+        self.points.iter().map(|point| point.chosen).collect()
+    }
+}
+
+/// The world in which schedules of one strategy are played.
+pub struct Player {
+    turns: Arc<Turns>,
+    instances: Vec<Instance>,
+    stocks: Vec<Arc<dyn Stock>>,
+    kind: Kind,
+    stores: StorePair,
+    reader: LedgerReader,
+    waits: LockWaits,
+    leases: Leases,
+    played: u64,
+}
+
+/// The purchases of one schedule.
+struct Begun {
+    tasks: JoinSet<(usize, Result<app::domain::Outcome, app::domain::Error>, Instant)>,
+    handles: Vec<AbortHandle>,
+    told: Vec<Told>,
+}
+
+impl Player {
+    /// Opens the instances of a strategy over these stores, which nobody else may use.
+    ///
+    /// # Errors
+    /// When there is no such strategy, or a store cannot be reached.
+    pub async fn open(strategy: &str, stores: &Stores) -> Result<Self> {
+        let kind = Kind::of(strategy)?;
+        let turns = Arc::new(Turns::new((0..PURCHASES).map(buyer).collect()));
+        let mut instances = Vec::new();
+        for number in 1..=PURCHASES {
+            let name = format!("app-{number}");
+            instances.push(Instance::open(&name, strategy, stores, turns.clone()).await?);
+        }
+        let first = instances.first().context("no instance")?;
+        let stocks = first.stocks(kind.store).await?;
+        let mut urls = Urls::from([
+            ("redis", stores.redis_url().to_owned()),
+            ("sql", stores.sql_url().to_owned()),
+        ]);
+        for (service, known) in stores.services().filter(|(service, _)| service.name() == "sql-2") {
+            urls.extend(known.first().map(|url| (service.name(), url.clone())));
+        }
+        Ok(Self {
+            turns,
+            stocks,
+            stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
+            kind,
+            reader: LedgerReader::connect(&urls).await?,
+            waits: LockWaits::connect(stores.sql_url()).await?,
+            leases: Leases::connect(stores.redis_url()).await?,
+            instances,
+            played: 0,
+        })
+    }
+
+    /// Plays these choices, and after them the schedule that interrupts nobody and has no event that can be avoided. Events are among
+    /// the options as long as there are fewer of them than in `bounds`.
+    ///
+    /// # Errors
+    /// When a choice cannot be made, or a store fails.
+    pub async fn play(&mut self, choices: &[Choice], bounds: Cost) -> Result<Play> {
+        self.played += 1;
+        let item = Name::parse(&format!("item-{}", self.played))?;
+        for stock in &self.stocks {
+            stock.open(&item, STOCK).await?;
+        }
+        let mut begun = self.begin(&item)?;
+        let points = self.schedule(choices, bounds, &mut begun).await?;
+        let taken = self.turns.taken();
+        let Begun {
+            mut tasks, mut told, ..
+        } = begun;
+        while let Some(ended) = tasks.try_join_next() {
+            // A purchase whose process was killed has no outcome.
+            if let Ok((number, outcome, at)) = ended {
+                told[number].ended = Some((outcome, at));
+            }
+        }
+        // The others wait for a purchase that never comes.
+        tasks.shutdown().await;
+        let findings = findings(&self.reader, self.stores, STOCK, &told).await?;
+        for instance in &self.instances {
+            instance.strategy.forget(&item).await?;
+        }
+        for stock in &self.stocks {
+            stock.close(&item).await?;
+        }
+        Ok(Play {
+            points,
+            taken,
+            told: told.iter().map(Told::kind).collect(),
+            findings,
+        })
+    }
+
+    /// Sends each purchase on the way to its first step.
+    fn begin(&self, item: &Name) -> Result<Begun> {
+        self.turns.begin();
+        let mut begun = Begun {
+            tasks: JoinSet::new(),
+            handles: Vec::new(),
+            told: Vec::new(),
+        };
+        for (number, instance) in self.instances.iter().enumerate() {
+            let (buyer, key) = (Name::parse(&buyer(number))?, Name::parse(&format!("key-{number}"))?);
+            let purchase = Purchase::new(item.clone(), 1, buyer, Some(key));
+            begun.told.push(Told {
+                purchase: purchase.clone(),
+                instance: instance.name.clone(),
+                is_killed: false,
+                ended: None,
+                began: Instant::now(),
+            });
+            let (strategy, probe, turns) = (instance.strategy.clone(), instance.probe(&purchase), self.turns.clone());
+            begun.handles.push(begun.tasks.spawn(async move {
+                let outcome = strategy.buy(&purchase, &probe).await;
+                turns.end(number);
+                (number, outcome, Instant::now())
+            }));
+        }
+        Ok(begun)
+    }
+
+    /// Makes choices until nobody can go on.
+    async fn schedule(&mut self, choices: &[Choice], bounds: Cost, begun: &mut Begun) -> Result<Vec<Point>> {
+        let mut points: Vec<Point> = Vec::new();
+        let mut last = None;
+        // The choices of others since each purchase last went on from a pause. Without any, it would try the same again.
+        let mut news = vec![0_u64; PURCHASES];
+        loop {
+            self.settle().await?;
+            let ready = self.turns.ready();
+            let is_useful = |(number, step): &&(usize, Step)| !is_pause(step) || news[*number] > 0;
+            let mut useful: Vec<usize> = ready.iter().filter(is_useful).map(|(number, _)| *number).collect();
+            useful.sort_by_key(|number| (Some(*number) != last, *number));
+            let mut options: Vec<Choice> = useful.iter().map(|number| Choice::Step(*number)).collect();
+            let is_over = ready.is_empty() && self.turns.under_way().is_empty();
+            if !is_over && Cost::of(&points).events < bounds.events {
+                options.extend(self.events(&useful).await?);
+            }
+            // Where nobody can go on, time does: a lease ends.
+            let Some(first) = options.first().copied() else {
+                return Ok(points);
+            };
+            let chosen = choices.get(points.len()).copied().unwrap_or(first);
+            ensure!(
+                options.contains(&chosen),
+                "{chosen:?} is not possible after {} choices",
+                points.len()
+            );
+            points.push(Point {
+                options,
+                chosen,
+                going_on: last.filter(|last| useful.contains(last)),
+            });
+            match chosen {
+                Choice::Step(purchase) => {
+                    let pauses = ready.iter().any(|(at, step)| *at == purchase && is_pause(step));
+                    count_news(&mut news, Some(purchase));
+                    if pauses {
+                        news[purchase] = 0;
+                    }
+                    last = Some(purchase);
+                    self.turns.allow(purchase);
+                }
+                Choice::LeaseEnds => {
+                    count_news(&mut news, None);
+                    self.turns.note_event();
+                    self.leases.end().await?;
+                }
+                Choice::Crash(purchase) => {
+                    count_news(&mut news, None);
+                    self.turns.note_event();
+                    self.kill(purchase, begun).await?;
+                }
+            }
+        }
+    }
+
+    /// Returns the events that are possible now.
+    async fn events(&mut self, useful: &[usize]) -> Result<Vec<Choice>> {
+        let mut events = Vec::new();
+        if self.leases.count().await? > 0 {
+            events.push(Choice::LeaseEnds);
+        }
+        if !self.kind.has_workers {
+            events.extend(useful.iter().map(|number| Choice::Crash(*number)));
+        }
+        Ok(events)
+    }
+
+    /// Drops a purchase as it stands: its connections close, and nothing of it runs any more.
+    async fn kill(&self, purchase: usize, begun: &mut Begun) -> Result<()> {
+        let (Some(handle), Some(told)) = (begun.handles.get(purchase), begun.told.get_mut(purchase)) else {
+            bail!("there is no purchase {purchase}");
+        };
+        handle.abort();
+        told.is_killed = true;
+        while !handle.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        self.turns.end(purchase);
+        Ok(())
+    }
+
+    /// Waits until every purchase stands before a step, has its outcome, or waits for another one.
+    async fn settle(&mut self) -> Result<()> {
+        let settled = async {
+            loop {
+                let version = self.turns.version();
+                let under_way = self.turns.under_way();
+                if under_way.is_empty() {
+                    return Ok(());
+                }
+                if timeout(ASK_EVERY, self.turns.changed_since(version)).await.is_ok() {
+                    continue;
+                }
+                if self.all_wait(&under_way).await? && self.turns.version() == version {
+                    return Ok(());
+                }
+            }
+        };
+        let settled = timeout(STEP_WITHIN, settled).await;
+        settled.context("a step took longer than a minute")?
+    }
+
+    /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB.
+    async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
+        let inside = |step: &&Option<Step>| step.is_some_and(|step| step.waits_for == Some(WaitsFor::Actor));
+        let sent = |step: &&Option<Step>| step.is_some_and(|step| !step.sends.is_empty());
+        let (inside, sent) = (
+            under_way.iter().filter(inside).count(),
+            under_way.iter().filter(sent).count(),
+        );
+        if inside + sent < under_way.len() {
+            return Ok(false);
+        }
+        let waits = self.waits.count().await?;
+        // A message that wakes a purchase is there by now: give its task a turn.
+        sleep(Duration::ZERO).await;
+        Ok(waits >= sent)
+    }
+}
+
+fn count_news(news: &mut [u64], by: Option<usize>) {
+    for (number, news) in news.iter_mut().enumerate() {
+        *news += u64::from(Some(number) != by);
+    }
+}
+
+/// Returns whether the step is the pause before another attempt.
+fn is_pause(step: &Step) -> bool {
+    step.waits_for == Some(WaitsFor::Time) && step.name != WORK.name
+}
+
+fn buyer(number: usize) -> String {
+    format!("buyer-{number}")
+}

@@ -1,0 +1,83 @@
+//! A schedule as it is kept in a file, so that it can be played again.
+
+use anyhow::{Context, Result};
+use loadtest::shop::response::ResponseKind;
+use serde::{Deserialize, Serialize};
+
+use crate::choice::Choice;
+use crate::play::Play;
+
+/// A schedule of one strategy, and what it led to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// `mechanism@store`
+    pub strategy: String,
+    /// The choices, which suffice to play it again.
+    pub choices: Vec<Choice>,
+    /// What happened at each choice.
+    pub lines: Vec<Line>,
+    /// The response to each purchase.
+    pub told: Vec<ResponseKind>,
+    /// The findings: name and size of each.
+    pub findings: Vec<(String, i64)>,
+}
+
+/// What happened at one choice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The choice.
+    pub choice: Choice,
+    /// The step, as its strategy names it; `None` for an event.
+    pub step: Option<String>,
+    /// The result of the step, in a few words; `None` where it never ended.
+    pub said: Option<String>,
+    /// The number of choices after which it ended, where the step had to wait for others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waited_until: Option<usize>,
+}
+
+impl Schedule {
+    /// Creates the schedule of a play.
+    pub fn of(strategy: &str, play: &Play) -> Self {
+        let mut taken = play.taken.iter();
+        let lines = play.points.iter().enumerate().map(|(number, point)| {
+            let taken = if point.chosen.is_event() { None } else { taken.next() };
+            let said = taken.and_then(|taken| taken.result.as_ref());
+            Line {
+                choice: point.chosen,
+                step: taken.map(|taken| taken.step.name.to_owned()),
+                said: said.map(|said| said.words.to_string()),
+                waited_until: taken
+                    .and_then(|taken| taken.ended_after)
+                    .filter(|after| *after > number + 1),
+            }
+        });
+        Self {
+            strategy: strategy.to_owned(),
+            choices: play.choices(),
+            lines: lines.collect(),
+            told: play.told.clone(),
+            findings: play
+                .findings
+                .iter()
+                .map(|(name, size)| ((*name).to_owned(), *size))
+                .collect(),
+        }
+    }
+
+    /// Reads a file's content.
+    ///
+    /// # Errors
+    /// When it is no schedule.
+    pub fn parse(json: &[u8]) -> Result<Self> {
+        serde_json::from_slice(json).context("this is not a schedule of oversell")
+    }
+
+    /// Returns it as a file's content.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn to_json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
