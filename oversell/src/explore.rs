@@ -11,29 +11,71 @@ use crate::console;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::{self, Stop};
 use crate::options::{ExploreOptions, ReplayOptions};
-use crate::selection::strategy_called;
+use crate::selection::{strategies_called, strategy_called};
 
-/// Plays every schedule within the bounds, and shows the shortest that breaks a promise.
+/// Plays every schedule within the bounds. Of one strategy it shows the shortest that breaks a promise, of several it
+/// prints a line for each.
 pub fn explore(options: ExploreOptions) -> Result<u8> {
     let entries = Entry::all();
-    let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    let strategy = strategy_called(&options.strategy, &names)?.to_owned();
+    let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let mut strategies: Vec<String> = Vec::new();
+    for asked in &options.strategies {
+        let called = strategies_called(asked, &known)?.into_iter().map(str::to_owned);
+        strategies.extend(called);
+    }
+    strategies.dedup();
+    let is_one = strategies.len() == 1;
+    if options.save.is_some() && !is_one {
+        return Err(Usage("--save keeps the schedule of one strategy".to_owned()).into());
+    }
+    let bounds = Bounds {
+        cost: Cost {
+            preemptions: options.preemptions,
+            events: options.events,
+        },
+        schedules: options.schedules,
+    };
     until_interrupted(async move {
-        let stores = stores(&strategy, !options.no_fetch).await?;
-        let mut player = Player::open(&strategy, &stores).await?;
-        let bounds = Bounds {
-            cost: Cost {
-                preemptions: options.preemptions,
-                events: options.events,
-            },
-            schedules: options.schedules,
-        };
-        let found = search(&mut player, bounds).await?;
-        show(&strategy, bounds, &found, options.save.as_deref())
+        let (mut violated, mut exhausted) = (false, true);
+        for strategy in strategies {
+            let stores = stores(&strategy, !options.no_fetch).await?;
+            let mut player = Player::open(&strategy, &stores).await?;
+            let found = search(&mut player, bounds).await?;
+            violated |= found.violated > 0;
+            exhausted &= found.is_exhausted;
+            if is_one {
+                show(&strategy, bounds, &found, options.save.as_deref())?;
+            } else {
+                console::print(&line(&strategy, &found))?;
+            }
+        }
+        Ok(match (violated, exhausted) {
+            (true, _) => NOT_AS_DESIGNED,
+            (false, true) => AS_DESIGNED,
+            (false, false) => INCONCLUSIVE,
+        })
     })
 }
 
-fn show(strategy: &str, bounds: Bounds, found: &Found, save: Option<&Path>) -> Result<u8> {
+/// Returns a line: strategy, schedules, violations, and the shortest violation.
+fn line(strategy: &str, found: &Found) -> String {
+    let all = if found.is_exhausted { "all" } else { "not all" };
+    let shortest = found.shortest.as_ref().map(|play| {
+        let Cost { preemptions, events } = Cost::of(&play.points);
+        let findings = listed(&Schedule::of(strategy, play));
+        format!(
+            "; shortest: {findings}, {preemptions} preemptions, {events} events, {} choices",
+            play.points.len()
+        )
+    });
+    let (schedules, violated) = (found.schedules, found.violated);
+    format!(
+        "{strategy}: {schedules} schedules ({all}), {violated} violated{}\n",
+        shortest.unwrap_or_default()
+    )
+}
+
+fn show(strategy: &str, bounds: Bounds, found: &Found, save: Option<&Path>) -> Result<()> {
     let Cost { preemptions, events } = bounds.cost;
     let all = if found.is_exhausted {
         ", which are all"
@@ -46,7 +88,7 @@ fn show(strategy: &str, bounds: Bounds, found: &Found, save: Option<&Path>) -> R
         found.schedules, found.violated
     ))?;
     let Some(shortest) = &found.shortest else {
-        return Ok(if found.is_exhausted { AS_DESIGNED } else { INCONCLUSIVE });
+        return Ok(());
     };
     let schedule = Schedule::of(strategy, shortest);
     console::print(&format!("\nThe shortest of these\n\n{}\n", told(&schedule)))?;
@@ -55,7 +97,7 @@ fn show(strategy: &str, bounds: Bounds, found: &Found, save: Option<&Path>) -> R
         let program = console::program();
         console::print(&format!("\nPlay it again: {program} replay {}\n", file.display()))?;
     }
-    Ok(NOT_AS_DESIGNED)
+    Ok(())
 }
 
 /// Plays a schedule again, and compares each step and each finding.
@@ -88,14 +130,17 @@ pub fn replay(options: ReplayOptions) -> Result<u8> {
 
 /// Returns the schedule in columns, and its findings below.
 fn told(schedule: &Schedule) -> String {
+    format!("{}\n{}", columns(schedule), listed(schedule))
+}
+
+fn listed(schedule: &Schedule) -> String {
     let findings = schedule.findings.iter().map(|(name, size)| format!("{name} {size}"));
     let findings: Vec<String> = findings.collect();
-    let findings = if findings.is_empty() {
+    if findings.is_empty() {
         "no finding".to_owned()
     } else {
         findings.join(", ")
-    };
-    format!("{}\n{findings}", columns(schedule))
+    }
 }
 
 /// Starts the stores, which nobody else may use, and the services that the strategy needs.

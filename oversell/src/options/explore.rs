@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// A strategy whose schedules are played.
+/// Strategies whose schedules are played.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct ExploreOptions {
-    /// The strategy, such as token@redis
-    pub strategy: String,
+    /// Strategies, mechanisms or patterns, such as token@redis, token or '*@sql'. The schedule is shown for one alone; of
+    /// several each is a line
+    #[arg(required = true)]
+    pub strategies: Vec<String>,
     /// The most times that a schedule interrupts a purchase that could go on
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub preemptions: usize,

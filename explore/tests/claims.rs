@@ -1,0 +1,56 @@
+//! What a strategy says of two instances is what the explorer finds.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use app::strategies::Entry;
+use explore::{Bounds, Cost, Player, search};
+use stack::{Parts, Stores};
+
+/// The claim that is checked.
+const TWO_INSTANCES: &str = "second-instance";
+
+/// One preemption shows each of the known violations.
+const BOUNDS: Bounds = Bounds {
+    cost: Cost {
+        preemptions: 1,
+        events: 0,
+    },
+    schedules: 2_000,
+};
+
+/// It needs time to pass, which no schedule without events lets pass: its lease is too short by a factor of 1,000.
+const NEEDS_TIME: &str = "expiry-value-mixed-units";
+
+/// The services that are started here.
+const STARTED: [&str; 3] = ["redis", "sql", "sql-2"];
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_two_purchases_exactly_where_it_does_not_claim_to_survive_two_instances() {
+    let parts = Parts {
+        redis_url: None,
+        sql_url: None,
+        fetch: true,
+    };
+    let mut stores = Stores::start(&parts).unwrap();
+    stores.start_service("sql-2", true).unwrap();
+    let mut wrong = Vec::new();
+    for entry in Entry::all() {
+        if !entry.needs.iter().all(|need| STARTED.contains(need)) || entry.mechanism.name == NEEDS_TIME {
+            continue;
+        }
+        let mut player = Player::open(&entry.name, &stores).await.unwrap();
+        let found = search(&mut player, BOUNDS).await;
+        let found = found.unwrap_or_else(|error| panic!("{}: {error:#}", entry.name));
+        println!(
+            "{}: {} of {} schedules are violated",
+            entry.name, found.violated, found.schedules
+        );
+        assert!(found.is_exhausted, "{}", entry.name);
+        if entry.claims().contains(&TWO_INSTANCES) == (found.violated > 0) {
+            wrong.push(format!(
+                "{}: {} violated, {:?}",
+                entry.name, found.violated, found.shortest
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
