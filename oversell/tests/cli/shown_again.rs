@@ -86,7 +86,7 @@ fn completions_know_every_command_in_each_shell() {
 #[test]
 fn bash_completes_what_was_begun() {
     let script = stdout(&output(&["completions", "bash"]));
-    let begun = "COMP_WORDS=(oversell rep); COMP_CWORD=1; _oversell oversell rep oversell; echo \"${COMPREPLY[@]}\"";
+    let begun = "COMP_WORDS=(oversell repo); COMP_CWORD=1; _oversell oversell repo oversell; echo \"${COMPREPLY[@]}\"";
     let completed = Command::new("bash")
         .args(["-c", &format!("{script}\n{begun}")])
         .output()
