@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use loadtest::shop::response::ResponseKind;
-
 use crate::choice::Choice;
 use crate::schedule::{Line, Schedule};
 
@@ -30,7 +28,7 @@ pub fn columns(schedule: &Schedule) -> String {
             }
         }
     }
-    let told: Vec<&str> = schedule.told.iter().map(|told| fate(*told)).collect();
+    let told: Vec<&str> = schedule.told.iter().map(|told| told.in_words()).collect();
     if let [one, other] = told[..] {
         let _ = writeln!(text, "{one:WIDTH$}{other}");
     }
@@ -54,15 +52,5 @@ fn end(line: &Line) -> String {
     match &line.said {
         Some(said) => format!("{step}: {said}"),
         None => format!("{step} never ends"),
-    }
-}
-
-fn fate(told: ResponseKind) -> &'static str {
-    match told {
-        ResponseKind::Sold => "told sold",
-        ResponseKind::SoldOut => "told sold out",
-        ResponseKind::Busy => "told busy",
-        ResponseKind::Rejected => "rejected",
-        ResponseKind::Unknown => "got no answer",
     }
 }

@@ -1,7 +1,19 @@
-//! Waits for locks inside a store, as the store itself counts them.
+//! Waits for locks inside a store, as the store itself counts them, and the moment at which nobody is on the way any more.
+
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use app::probe::{Step, WaitsFor};
 use sqlx::{Connection, MySqlConnection, Row, query};
+use tokio::time::{sleep, timeout};
+
+use crate::turns::Turns;
+
+/// The pause between two questions to a store whether a purchase waits there.
+const ASK_EVERY: Duration = Duration::from_micros(300);
+
+/// The longest time for one step. Only a store that no longer answers takes so long.
+const STEP_WITHIN: Duration = Duration::from_secs(60);
 
 /// Counts the connections that wait for a lock of a row, and those that wait for a named lock.
 const COUNT: &str = "select cast(variable_value as signed) + \
@@ -21,11 +33,49 @@ impl LockWaits {
         Ok(Self(connected.context("MariaDB, which knows which purchases wait")?))
     }
 
-    /// Returns the number of connections that wait for a lock.
+    /// Waits until every purchase stands before a step, has its outcome, or waits for another one.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
-    pub async fn count(&mut self) -> Result<usize> {
+    /// When MariaDB does not answer, or a step takes longer than a minute.
+    pub async fn settle(&mut self, turns: &Turns) -> Result<()> {
+        let settled = async {
+            loop {
+                let version = turns.version();
+                let under_way = turns.under_way();
+                if under_way.is_empty() {
+                    return Ok(());
+                }
+                if timeout(ASK_EVERY, turns.changed_since(version)).await.is_ok() {
+                    continue;
+                }
+                if self.all_wait(&under_way).await? && turns.version() == version {
+                    return Ok(());
+                }
+            }
+        };
+        let settled = timeout(STEP_WITHIN, settled).await;
+        settled.context("a step took longer than a minute")?
+    }
+
+    /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB.
+    async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
+        let inside = |step: &&Option<Step>| step.is_some_and(|step| step.waits_for == Some(WaitsFor::Actor));
+        let sent = |step: &&Option<Step>| step.is_some_and(|step| !step.sends.is_empty());
+        let (inside, sent) = (
+            under_way.iter().filter(inside).count(),
+            under_way.iter().filter(sent).count(),
+        );
+        if inside + sent < under_way.len() {
+            return Ok(false);
+        }
+        let waits = self.count().await?;
+        // A message that wakes a purchase is there by now: give its task a turn.
+        sleep(Duration::ZERO).await;
+        Ok(waits >= sent)
+    }
+
+    /// Returns the number of connections that wait for a lock.
+    async fn count(&mut self) -> Result<usize> {
         let row = query(COUNT).fetch_one(&mut self.0).await.context("MariaDB")?;
         let waits: i64 = row.try_get(0)?;
         Ok(usize::try_from(waits).unwrap_or_default())

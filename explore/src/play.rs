@@ -1,17 +1,17 @@
 //! One schedule: two purchases, of which one at a time takes its next step, and events between the steps.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use app::domain::{Name, Purchase};
+use app::domain::{Error, Name, Outcome, Purchase};
 use app::probe::{Step, WORK, WaitsFor};
 use app::stores::Stock;
-use loadtest::facts::{LedgerReader, StorePair, Urls};
+use loadtest::facts::{LedgerReader, STORES, StorePair, Urls};
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{sleep, timeout};
 
 use crate::choice::{Choice, Cost, Point};
 use crate::instances::{Instance, Kind};
@@ -25,12 +25,6 @@ pub const PURCHASES: usize = 2;
 
 /// The units of the sale.
 const STOCK: i64 = 1;
-
-/// The pause between two questions to a store whether a purchase waits there.
-const ASK_EVERY: Duration = Duration::from_micros(300);
-
-/// The longest time for one step. Only a store that no longer answers takes so long.
-const STEP_WITHIN: Duration = Duration::from_secs(60);
 
 /// A schedule that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +61,9 @@ pub struct Player {
 
 /// The purchases of one schedule.
 struct Begun {
-    tasks: JoinSet<(usize, Result<app::domain::Outcome, app::domain::Error>, Instant)>,
+    tasks: JoinSet<()>,
+    /// The outcome of each purchase by its number. It is there before the purchase counts as ended.
+    outcomes: mpsc::UnboundedReceiver<(usize, Result<Outcome, Error>, Instant)>,
     handles: Vec<AbortHandle>,
     told: Vec<Told>,
 }
@@ -87,13 +83,14 @@ impl Player {
         }
         let first = instances.first().context("no instance")?;
         let stocks = first.stocks(kind.store).await?;
-        let mut urls = Urls::from([
-            ("redis", stores.redis_url().to_owned()),
-            ("sql", stores.sql_url().to_owned()),
-        ]);
-        for (service, known) in stores.services().filter(|(service, _)| service.name() == "sql-2") {
-            urls.extend(known.first().map(|url| (service.name(), url.clone())));
-        }
+        let started = stores
+            .services()
+            .filter(|(service, _)| STORES.contains(&service.name()));
+        let mut urls: Urls = started
+            .filter_map(|(service, at)| Some((service.name(), at.first()?.clone())))
+            .collect();
+        urls.insert("redis", stores.redis_url().to_owned());
+        urls.insert("sql", stores.sql_url().to_owned());
         Ok(Self {
             turns,
             stocks,
@@ -107,8 +104,8 @@ impl Player {
         })
     }
 
-    /// Plays these choices, and after them the schedule that interrupts nobody and has no event that can be avoided. Events are among
-    /// the options as long as there are fewer of them than in `bounds`.
+    /// Plays these choices, and after them the schedule that interrupts nobody and has no event that can be avoided. Events
+    /// are among the options as long as there are fewer of them than in `bounds`.
     ///
     /// # Errors
     /// When a choice cannot be made, or a store fails.
@@ -121,17 +118,12 @@ impl Player {
         let mut begun = self.begin(&item)?;
         let points = self.schedule(choices, bounds, &mut begun).await?;
         let taken = self.turns.taken();
-        let Begun {
-            mut tasks, mut told, ..
-        } = begun;
-        while let Some(ended) = tasks.try_join_next() {
-            // A purchase whose process was killed has no outcome.
-            if let Ok((number, outcome, at)) = ended {
-                told[number].ended = Some((outcome, at));
-            }
+        // Those that are left wait for a purchase that never comes.
+        begun.tasks.shutdown().await;
+        let mut told = begun.told;
+        while let Ok((number, outcome, at)) = begun.outcomes.try_recv() {
+            told[number].ended = Some((outcome, at));
         }
-        // The others wait for a purchase that never comes.
-        tasks.shutdown().await;
         let findings = findings(&self.reader, self.stores, STOCK, &told).await?;
         for instance in &self.instances {
             instance.strategy.forget(&item).await?;
@@ -150,8 +142,10 @@ impl Player {
     /// Sends each purchase on the way to its first step.
     fn begin(&self, item: &Name) -> Result<Begun> {
         self.turns.begin();
+        let (ends, outcomes) = mpsc::unbounded_channel();
         let mut begun = Begun {
             tasks: JoinSet::new(),
+            outcomes,
             handles: Vec::new(),
             told: Vec::new(),
         };
@@ -166,10 +160,12 @@ impl Player {
                 began: Instant::now(),
             });
             let (strategy, probe, turns) = (instance.strategy.clone(), instance.probe(&purchase), self.turns.clone());
+            let ends = ends.clone();
             begun.handles.push(begun.tasks.spawn(async move {
                 let outcome = strategy.buy(&purchase, &probe).await;
+                // The receiver is there until all tasks have ended.
+                let _ = ends.send((number, outcome, Instant::now()));
                 turns.end(number);
-                (number, outcome, Instant::now())
             }));
         }
         Ok(begun)
@@ -182,7 +178,7 @@ impl Player {
         // The choices of others since each purchase last went on from a pause. Without any, it would try the same again.
         let mut news = vec![0_u64; PURCHASES];
         loop {
-            self.settle().await?;
+            self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
             let is_useful = |(number, step): &&(usize, Step)| !is_pause(step) || news[*number] > 0;
             let mut useful: Vec<usize> = ready.iter().filter(is_useful).map(|(number, _)| *number).collect();
@@ -255,44 +251,6 @@ impl Player {
         }
         self.turns.end(purchase);
         Ok(())
-    }
-
-    /// Waits until every purchase stands before a step, has its outcome, or waits for another one.
-    async fn settle(&mut self) -> Result<()> {
-        let settled = async {
-            loop {
-                let version = self.turns.version();
-                let under_way = self.turns.under_way();
-                if under_way.is_empty() {
-                    return Ok(());
-                }
-                if timeout(ASK_EVERY, self.turns.changed_since(version)).await.is_ok() {
-                    continue;
-                }
-                if self.all_wait(&under_way).await? && self.turns.version() == version {
-                    return Ok(());
-                }
-            }
-        };
-        let settled = timeout(STEP_WITHIN, settled).await;
-        settled.context("a step took longer than a minute")?
-    }
-
-    /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB.
-    async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
-        let inside = |step: &&Option<Step>| step.is_some_and(|step| step.waits_for == Some(WaitsFor::Actor));
-        let sent = |step: &&Option<Step>| step.is_some_and(|step| !step.sends.is_empty());
-        let (inside, sent) = (
-            under_way.iter().filter(inside).count(),
-            under_way.iter().filter(sent).count(),
-        );
-        if inside + sent < under_way.len() {
-            return Ok(false);
-        }
-        let waits = self.waits.count().await?;
-        // A message that wakes a purchase is there by now: give its task a turn.
-        sleep(Duration::ZERO).await;
-        Ok(waits >= sent)
     }
 }
 

@@ -20,10 +20,12 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
     let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let mut strategies: Vec<String> = Vec::new();
     for asked in &options.strategies {
-        let called = strategies_called(asked, &known)?.into_iter().map(str::to_owned);
-        strategies.extend(called);
+        for called in strategies_called(asked, &known)? {
+            if !strategies.iter().any(|known| known == called) {
+                strategies.push(called.to_owned());
+            }
+        }
     }
-    strategies.dedup();
     let is_one = strategies.len() == 1;
     if options.save.is_some() && !is_one {
         return Err(Usage("--save keeps the schedule of one strategy".to_owned()).into());

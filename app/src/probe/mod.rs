@@ -118,7 +118,8 @@ impl Probe {
         &self.actor
     }
 
-    /// Sends one command about `key`. `result` describes the response; it is called only when an observer looks. The call may not return: a fault can kill the process before or after the command.
+    /// Sends one command about `key`. `result` describes the response; it is called only when an observer looks. The call
+    /// may not return: a fault can kill the process before or after the command.
     ///
     /// # Errors
     /// Those of the command.

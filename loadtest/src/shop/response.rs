@@ -36,6 +36,17 @@ pub enum ResponseKind {
 impl ResponseKind {
     /// All kinds, in the order of a report.
     pub const ALL: [Self; 5] = [Self::Sold, Self::SoldOut, Self::Busy, Self::Rejected, Self::Unknown];
+
+    /// Returns it in words, for a story: what the buyer was told.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Sold => "told sold",
+            Self::SoldOut => "told sold out",
+            Self::Busy => "told busy",
+            Self::Rejected => "rejected",
+            Self::Unknown => "got no answer",
+        }
+    }
 }
 
 /// One response to one delivery of a purchase, with its request.

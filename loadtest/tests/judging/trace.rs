@@ -76,6 +76,23 @@ fn an_answer_that_is_not_a_whole_trace_is_none() {
 }
 
 #[test]
+fn a_value_is_read_and_one_that_is_not_known_counts_as_none() {
+    let known = Some(StepValue::Left(1));
+    for (told, expected) in [
+        (json!({"left": 1}), known),
+        (json!(null), None),
+        (json!({"left": "1"}), None),
+        (json!({"sold": 1}), None),
+        (json!([1]), None),
+    ] {
+        let mut trace = response();
+        trace["events"][0]["value"] = told.clone();
+        let trace = InstanceTrace::parse(trace.to_string().as_bytes()).unwrap();
+        assert_eq!(trace.events[0].value, expected, "{told}");
+    }
+}
+
+#[test]
 fn the_text_of_a_shop_is_cleaned_and_an_unknown_role_is_none() {
     let mut strange = response();
     strange["events"][0]["said"] = json!(format!("left\u{1b}[2J\n{}", "x".repeat(200)));

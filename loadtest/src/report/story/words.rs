@@ -19,14 +19,7 @@ pub(super) fn result(step: &StoryStep) -> String {
 
 /// Returns the final response to a buyer.
 pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
-    match purchase.told {
-        Some(ResponseKind::Sold) => "told sold",
-        Some(ResponseKind::SoldOut) => "told sold out",
-        Some(ResponseKind::Busy) => "told busy",
-        Some(ResponseKind::Rejected) => "rejected",
-        Some(ResponseKind::Unknown) => "got no answer",
-        None => "no buyer sent it",
-    }
+    purchase.told.map_or("no buyer sent it", ResponseKind::in_words)
 }
 
 /// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.`

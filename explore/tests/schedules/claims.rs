@@ -1,9 +1,9 @@
 //! What a strategy says of two instances is what the explorer finds.
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use app::strategies::Entry;
 use explore::{Bounds, Cost, Player, search};
-use stack::{Parts, Stores};
+
+use crate::stores;
 
 /// The claim that is checked.
 const TWO_INSTANCES: &str = "second-instance";
@@ -25,12 +25,7 @@ const STARTED: [&str; 3] = ["redis", "sql", "sql-2"];
 
 #[tokio::test]
 async fn a_strategy_is_violated_by_two_purchases_exactly_where_it_does_not_claim_to_survive_two_instances() {
-    let parts = Parts {
-        redis_url: None,
-        sql_url: None,
-        fetch: true,
-    };
-    let mut stores = Stores::start(&parts).unwrap();
+    let mut stores = stores();
     stores.start_service("sql-2", true).unwrap();
     let mut wrong = Vec::new();
     for entry in Entry::all() {

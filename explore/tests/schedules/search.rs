@@ -1,18 +1,10 @@
 //! Strategies whose schedules are known are explored on real stores.
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use explore::{Bounds, Choice, Cost, Found, Player, Schedule, columns, search};
 use loadtest::shop::response::ResponseKind;
-use stack::{Parts, Stores};
+use stack::Stores;
 
-fn stores() -> Stores {
-    let parts = Parts {
-        redis_url: None,
-        sql_url: None,
-        fetch: true,
-    };
-    Stores::start(&parts).unwrap()
-}
+use crate::stores;
 
 async fn explored(strategy: &str, stores: &Stores, cost: Cost) -> (Player, Found) {
     let bounds = Bounds { cost, schedules: 5_000 };
