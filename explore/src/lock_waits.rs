@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use app::probe::{Step, WaitsFor};
-use sqlx::{Connection, MySqlConnection, Row, query};
+use sqlx::{Connection, MySqlConnection, Row, query, query_scalar};
 use tokio::time::{sleep, timeout};
 
 use crate::turns::Turns;
@@ -15,10 +15,15 @@ const ASK_EVERY: Duration = Duration::from_micros(300);
 /// The longest time for one step. Only a store that no longer answers takes so long.
 const STEP_WITHIN: Duration = Duration::from_secs(60);
 
-/// Counts the connections that wait for a lock of a row, and those that wait for a named lock.
-const COUNT: &str = "select cast(variable_value as signed) + \
-                     (select count(*) from information_schema.processlist where state = 'User lock') \
-                     from information_schema.global_status where variable_name = 'innodb_row_lock_current_waits'";
+/// Lists the transactions as they are now. The tables of the information schema may be 100 ms old, and the counter of waits
+/// falls only when the thread that waited runs again, which is later than its lock was granted.
+const TRANSACTIONS: &str = "show engine innodb status";
+
+/// The begin of the line of a transaction that waits for the lock of a row.
+const WAITS: &str = "\nLOCK WAIT ";
+
+/// Counts the connections that wait for a named lock.
+const NAMED: &str = "select count(*) from information_schema.processlist where state = 'User lock'";
 
 /// The store that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
 pub struct LockWaits(MySqlConnection);
@@ -76,8 +81,9 @@ impl LockWaits {
 
     /// Returns the number of connections that wait for a lock.
     async fn count(&mut self) -> Result<usize> {
-        let row = query(COUNT).fetch_one(&mut self.0).await.context("MariaDB")?;
-        let waits: i64 = row.try_get(0)?;
-        Ok(usize::try_from(waits).unwrap_or_default())
+        let status = query(TRANSACTIONS).fetch_one(&mut self.0).await.context("MariaDB")?;
+        let rows = status.try_get::<String, _>("Status")?.matches(WAITS).count();
+        let named: i64 = query_scalar(NAMED).fetch_one(&mut self.0).await.context("MariaDB")?;
+        Ok(rows + usize::try_from(named).unwrap_or_default())
     }
 }
