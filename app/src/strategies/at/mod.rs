@@ -50,8 +50,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 11,
         summary: "Seata's AT: each database commits at once under a global lock; an undo log for a rollback",
         claims: Claims {
-            // A unit that is sold out and comes back: the fault leaves transactions that are rolled back later.
+            // A unit that is sold out and comes back: a second click, or a transaction that a fault leaves, is rolled back
+            // after others have read it.
             sometimes_broken_by: &[
+                "crowd",
+                "second-instance",
+                "second-click",
                 "sql-restart",
                 "sql-gone",
                 "lost-reply",
