@@ -5,6 +5,7 @@ mod absent_service;
 mod bench_path;
 mod check;
 mod closed_pipe;
+mod containers;
 mod doctor;
 mod edited_results;
 mod example;
