@@ -13,7 +13,7 @@ use crate::instance::Ports;
 use crate::locate::locate;
 use crate::nginx;
 use crate::nginx::Upstream;
-use crate::ports;
+use crate::ports::{ReservedPorts, require_free};
 use crate::program::Program;
 use crate::relay::{InstanceRelays, Relay};
 use crate::server_kind::ServerKind;
@@ -43,6 +43,7 @@ pub struct Shop {
     front: u16,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
+    _ports: ReservedPorts,
     // Dropped last, in this order: the stores may be gone already and leave their folder to this.
     _content: TempDir,
     _folder: Arc<Folder>,
@@ -52,7 +53,7 @@ impl Shop {
     pub(crate) fn start(options: &ShopOptions, stores: &StoreAccess, folder: &Arc<Folder>) -> Result<Shop> {
         ensure!(options.instances > 0, "a shop needs at least one instance");
         if let Some(port) = options.asked_port() {
-            ports::require_free(port)?;
+            require_free(port)?;
         }
         let nginx = locate(ServerKind::Nginx, options.fetch)?;
         let mut attempt = 1;
@@ -70,8 +71,9 @@ impl Shop {
             .prefix("shop-")
             .tempdir_in(folder.path())
             .with_context(|| format!("could not create a folder in {}", folder.path().display()))?;
-        let found = ports::free(2 * options.instances + 1)?;
-        let (spare, found) = found
+        let reserved = ReservedPorts::new(2 * options.instances + 1)?;
+        let ports = reserved.all();
+        let (spare, found) = ports
             .split_first()
             .expect("one more port than twice the instances was asked for");
         let front = options.asked_port().unwrap_or(*spare);
@@ -112,6 +114,7 @@ impl Shop {
             front,
             publics,
             admins,
+            _ports: reserved,
             _content: content,
             _folder: Arc::clone(folder),
         })

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::kind::{Kind, Running};
 use crate::launch::Launch;
 use crate::locate::locate;
-use crate::ports;
+use crate::ports::ReservedPorts;
 use crate::program::Program;
 use crate::ready::Ready;
 use crate::server_kind::ServerKind;
@@ -35,7 +35,8 @@ struct Member {
 fn start(fetch: bool, folder: &Path) -> Result<Running> {
     let program = locate(ServerKind::Etcd, fetch)?;
     let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let found = ports::free(2 * SERVERS)?;
+    let reserved = ReservedPorts::new(2 * SERVERS)?;
+    let found = reserved.all();
     let members = (1..).zip(found.chunks_exact(2)).map(|(number, ports)| Member {
         name: format!("etcd-{number}"),
         client: address(ports[0]),
@@ -54,6 +55,7 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
     Ok(Running {
         services: services.collect::<Result<_>>()?,
         urls: members.iter().map(|member| url(member.client)).collect(),
+        _ports: reserved,
     })
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::ports::ReservedPorts;
 use crate::service::Service;
 use crate::service_kind::ServiceKind;
 
@@ -21,4 +22,6 @@ pub(crate) struct Running {
     pub(crate) services: Vec<Service>,
     /// Where clients find it.
     pub(crate) urls: Vec<String>,
+    /// Where its processes listen, if they use TCP. They are kept for a restart.
+    pub(crate) _ports: ReservedPorts,
 }

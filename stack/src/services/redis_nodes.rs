@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::kind::{Kind, Running};
 use crate::address;
 use crate::locate::locate;
+use crate::ports::ReservedPorts;
 use crate::redis;
 use crate::server_kind::ServerKind;
 use crate::service_kind::ServiceKind;
@@ -29,5 +30,6 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
             .iter()
             .map(|name| address::redis(&redis::socket(folder, name)))
             .collect(),
+        _ports: ReservedPorts::default(),
     })
 }

@@ -8,6 +8,7 @@ use super::kind::{Kind, Running};
 use crate::address;
 use crate::locate::locate;
 use crate::mariadb;
+use crate::ports::ReservedPorts;
 use crate::server_kind::ServerKind;
 use crate::service_kind::ServiceKind;
 
@@ -24,5 +25,6 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
     Ok(Running {
         services: vec![mariadb::start(&program, folder, SERVER)?],
         urls: vec![address::mysql(&mariadb::socket(folder, SERVER), mariadb::DATABASE)],
+        _ports: ReservedPorts::default(),
     })
 }

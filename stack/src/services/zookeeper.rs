@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::kind::{Kind, Running};
 use crate::launch::Launch;
 use crate::locate::locate;
-use crate::ports;
+use crate::ports::ReservedPorts;
 use crate::ready::Ready;
 use crate::server_kind::ServerKind;
 use crate::service::Service;
@@ -48,8 +48,9 @@ struct Ports {
 
 fn start(fetch: bool, folder: &Path) -> Result<Running> {
     let program = locate(ServerKind::ZooKeeper, fetch)?;
-    let found = ports::free(3 * SERVERS)?;
-    let all: Vec<Ports> = found
+    let ports = ReservedPorts::new(3 * SERVERS)?;
+    let all: Vec<Ports> = ports
+        .all()
         .chunks_exact(3)
         .map(|ports| Ports {
             client: ports[0],
@@ -72,6 +73,7 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
             .iter()
             .map(|ports| format!("zookeeper://127.0.0.1:{}", ports.client))
             .collect(),
+        _ports: ports,
     })
 }
 
