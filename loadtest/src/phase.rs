@@ -42,6 +42,14 @@ impl Phase {
         }
     }
 
+    /// Returns the phases for a silence between a lock and its holder, in which no renewal arrives.
+    pub fn of_silent_lock(strategy: &Strategy) -> Vec<Self> {
+        match Self::of_lock(strategy).as_slice() {
+            [] => Vec::new(),
+            _ => vec![Self::AtWork, Self::BeforeWrite],
+        }
+    }
+
     /// Returns the phases for a fault that ends leases: nothing for a lock without a lease.
     pub fn of_lease(strategy: &Strategy) -> Vec<Self> {
         match strategy.family() {

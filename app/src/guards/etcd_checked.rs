@@ -28,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "etcd's lock, and a question to etcd before the write whether the key is still there",
         claims: Claims {
-            survives: &["session-expiry", "instance-cut-off"],
+            broken_by: &["instance-cut-off"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -30,7 +30,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 5,
         summary: "Redisson's lock, and a question to Redis before the write whether it is still held",
         claims: Claims {
-            survives: &["slow-holder", "instance-cut-off"],
+            survives: &["slow-holder"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A client calls its connection lost before the session can have ended: after two fifths of the session without an
-//! answer. A holder that is paused between the check and the write, for longer than the session, is not protected: it
-//! writes at once when it goes on. The client does not see a node that another client deletes.
+//! answer. A holder that is paused, or whose session ends, between the check and the write is not protected: it writes when
+//! it goes on. The client does not see a node that another client deletes.
 //! Cost: five round trips for the first purchase of an item, three for later ones, two for each predecessor.
 
 use async_trait::async_trait;
@@ -28,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 7,
         summary: "ephemeral sequential node; nothing is written unless the client is connected",
         claims: Claims {
-            survives: &["session-expiry", "instance-cut-off"],
+            broken_by: &["instance-cut-off"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -6,18 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{AtLimit, Lease, MemoryLimit, ServerKind, ServiceKind, Stores};
-use tokio::time::sleep;
 
-use super::{hold, restart};
-use crate::attack::{AttackControl, Proof, SendOptions};
+use super::{hold, moment, restart};
+use crate::attack::{AttackControl, Proof};
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
+use crate::phase::Phase;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
-
-/// The business time of that purchase: well below a lease, so that its lock does not expire by itself.
-const WORK: Duration = Duration::from_millis(600);
-
-const AT_WORK_AFTER: Duration = Duration::from_millis(150);
 
 /// The longest wait for the lock of that purchase.
 const LOCKED_WITHIN: Duration = Duration::from_secs(1);
@@ -52,6 +47,21 @@ pub(crate) fn requirements(strategy: &Strategy) -> Vec<Requirement> {
     redis_services(strategy).into_iter().map(Requirement::Service).collect()
 }
 
+/// Returns the phases in which a lease of the strategy may be evicted.
+pub(crate) fn phases_of_leases(strategy: &Strategy) -> Vec<Phase> {
+    match lease_services(strategy).as_slice() {
+        [] => Vec::new(),
+        _ => Phase::of_lock(strategy),
+    }
+}
+
+/// Returns the phases in which a lock of the strategy may be evicted, with all other keys.
+pub(crate) fn phases(strategy: &Strategy) -> Vec<Phase> {
+    let redis = redis_services(strategy).into_iter();
+    let of_each = redis.map(|kind| Phase::of_lock_in(strategy, kind));
+    of_each.min_by_key(Vec::len).unwrap_or_default()
+}
+
 /// Lets Redis evict the sale's leases, or all keys of the sale where it spares none, in the middle of a purchase. Others
 /// buy before the purchase goes on. Returns whether the keys were evicted in time.
 pub(crate) async fn evict_during_purchase(control: &AttackControl<'_>, at_limit: AtLimit) -> Result<bool> {
@@ -59,26 +69,20 @@ pub(crate) async fn evict_during_purchase(control: &AttackControl<'_>, at_limit:
     let sale = &control.attack.sale;
     let item = sale.sales.first().context("a sale without items")?.item.clone();
     let services = redis_services(&sale.strategy);
-    let awaited = lease_services(&sale.strategy);
-    let at_work = SendOptions {
-        work: Some(WORK),
-        ..SendOptions::default()
+    // In a phase of its lease the trace has shown that the purchase holds its lock.
+    let awaited = match control.attack.phase {
+        Some(_) => Vec::new(),
+        None => lease_services(&sale.strategy),
     };
     let sent = Instant::now();
-    let mut evictions = None;
-    let action = async {
-        sleep(AT_WORK_AFTER).await;
-        let evict = move |stores: &Stores| {
-            let mut evictions = Evictions::none();
-            for kind in services {
-                evictions.cause(stores, kind, &item, at_limit, (sent, awaited.contains(&kind)))?;
-            }
-            Ok(evictions)
-        };
-        evictions = Some(restart::on_stores(control, evict).await);
+    let evict = move |stores: &Stores| {
+        let mut evictions = Evictions::none();
+        for kind in services {
+            evictions.cause(stores, kind, &item, at_limit, (sent, awaited.contains(&kind)))?;
+        }
+        Ok(evictions)
     };
-    hold::with_competitors(control, at_work, action).await?;
-    let evictions = evictions.context("the purchase ended before any key was evicted")??;
+    let evictions = moment::lose_lock(control, hold::BELOW_A_LEASE, restart::on_stores(control, evict)).await?;
     let (begun, have_struck) = (evictions.begun, evictions.have_struck);
     control.keep_proofs(evictions.proofs);
     let limits = evictions.limits;
@@ -120,7 +124,7 @@ impl Evictions {
             };
             self.have_struck &= limit.evict(&victims)?;
             // Later the purchase may have released its lock itself.
-            let is_in_time = |lease: &Lease| Instant::now() < lease.ends.min(taken_after + WORK);
+            let is_in_time = |lease: &Lease| Instant::now() < lease.ends.min(taken_after + hold::BELOW_A_LEASE);
             self.have_struck &= leases.iter().all(is_in_time);
             let proof = said(limit.evicted()?, &victims);
             self.proofs.push(Proof::new(kind.process(nth, processes.len()), proof));

@@ -6,9 +6,10 @@ use anyhow::{Context, Result};
 use stack::{Service, ServiceKind, Stores};
 
 use super::clocks::Clocks;
-use super::{hold, restart};
+use super::{hold, moment, restart};
 use crate::attack::AttackControl;
 use crate::deployment::requirement::{has_several_nodes, lock_servers};
+use crate::phase::Phase;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
@@ -53,8 +54,14 @@ pub(crate) fn of_strategy(strategy: &Strategy) -> Vec<ServiceKind> {
     services
 }
 
-/// Kills this share of the nodes while a purchase is at work, and starts them again. Returns whether anything was sold
-/// before, and the purchase was at work until they served.
+/// Returns the phases for a fault that ends locks at these nodes. Only independent nodes lose one: an ensemble keeps its
+/// locks on disk.
+pub(crate) fn phases(strategy: &Strategy) -> Vec<Phase> {
+    Phase::of_lock_in(strategy, ServiceKind::RedisNodes)
+}
+
+/// Kills this share of the nodes while a purchase is at work, in the phase of the round, and starts them again. Returns
+/// whether anything was sold before, and the purchase was at work until they served.
 pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result<bool> {
     let mut has_struck = restart::play_first_wave(control).await;
     for kind in of_strategy(&control.attack.sale.strategy) {
@@ -68,7 +75,7 @@ pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result
             let proofs = restart::kill_and_start(&share.nodes(stores, kind))?;
             Ok((killed, Instant::now(), proofs))
         });
-        let Some((killed, back, proofs)) = hold::strike_at_work(control, work, restarted).await? else {
+        let Some((killed, back, proofs)) = moment::strike(control, work, restarted).await? else {
             has_struck = false;
             continue;
         };
@@ -79,8 +86,8 @@ pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result
     Ok(has_struck)
 }
 
-/// Lets the clocks of this share of the nodes jump ahead while a purchase is at work, and others buy. Returns whether
-/// each of these nodes read its time afterwards.
+/// Lets the clocks of this share of the nodes jump ahead while a purchase is at work, in the phase of the round, and others
+/// buy. Returns whether each of these nodes read its time afterwards.
 pub(crate) async fn jump_ahead(control: &AttackControl<'_>, share: Share) -> Result<bool> {
     let local_processes = control
         .shop
@@ -92,6 +99,6 @@ pub(crate) async fn jump_ahead(control: &AttackControl<'_>, share: Share) -> Res
         control.note(IncidentKind::ClockAhead, &clocks.names(), Instant::now(), None);
         clocks.jump_ahead()
     };
-    let has_struck = hold::strike_at_work(control, hold::BELOW_A_LEASE, jump).await?;
+    let has_struck = moment::strike(control, hold::BELOW_A_LEASE, jump).await?;
     Ok(clocks.prove(control, "jumped ahead")? && has_struck.is_some())
 }

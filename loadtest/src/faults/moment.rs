@@ -75,12 +75,33 @@ pub(crate) async fn lose_lock<T>(
     let holder = hold::with_competitors(control, options, action).await?;
     let (result, from, until) = struck.context("the purchase ended before anything was done to its lock")?;
     let result = result?;
-    if let Some(moment) = moment
-        && let Some(why) = moment.missed(control, holder, from, until).await
-    {
+    let missed = match moment {
+        Some(moment) => moment.missed(control, holder, from, until).await,
+        None => had_its_answer(holder.as_ref(), from),
+    };
+    if let Some(why) = missed {
         control.mistime(why);
     }
     Ok(result)
+}
+
+/// Returns why the fault met no purchase at work, if it met none.
+fn had_its_answer(holder: Option<&Response>, from: Instant) -> Option<&'static str> {
+    let has_ended = holder.is_some_and(|holder| holder.ended <= from);
+    has_ended.then_some("the purchase had its answer before the fault struck")
+}
+
+/// Does the same for a fault that may come to a purchase without a phase. Returns `None` if that purchase was no longer at
+/// work when the fault had struck.
+pub(crate) async fn strike<T>(
+    control: &AttackControl<'_>,
+    work: Duration,
+    fault: impl Future<Output = Result<T>>,
+) -> Result<Option<T>> {
+    match control.attack.phase {
+        Some(_) => lose_lock(control, work, fault).await.map(Some),
+        None => hold::strike_at_work(control, work, fault).await,
+    }
 }
 
 fn working(work: Duration) -> SendOptions {
@@ -166,8 +187,8 @@ impl Moment {
         let Some(holder) = holder else {
             return Some("no purchase was left that could hold the lock");
         };
-        if holder.ended <= from {
-            return Some("the purchase had its answer before the fault struck");
+        if let Some(why) = had_its_answer(Some(&holder), from) {
+            return Some(why);
         }
         match trace(control).await.look().await {
             Some(trace) => Loss::between(from, until).missed(self.phase, &trace, &holder.buyer),

@@ -1,8 +1,9 @@
 //! One instance is cut off from the service of its lock while a purchase is at work there: no message passes between
 //! them for longer than a lease or a session lasts. It still reaches the store of stock and orders, and the other
 //! instance reaches everything. The service ends the lock and grants it at the other instance. The first purchase
-//! writes while it is cut off: it can neither renew its lock nor ask for it. The round counts only if messages were
-//! held back and the purchase was at work all the time.
+//! writes while it is cut off: it can neither renew its lock nor ask for it. This happens in two phases: while it is at
+//! work, and right before its write, after every check of its own. The round counts only if messages were held back,
+//! and the trace shows that the purchase had its lock before, and that others asked for the lock before it wrote.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +13,11 @@ use tokio::sync::SetOnce;
 use tokio::time::sleep;
 
 use super::Threat;
-use crate::attack::{AttackControl, Injection, SendOptions};
+use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers};
-use crate::faults::{hold, relays};
+use crate::faults::{hold, moment, relays};
+use crate::phase::Phase;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
@@ -30,6 +32,7 @@ pub(super) const THREAT: Threat = Threat {
     title: "instance is cut off from its lock",
     mostly_waits: true,
     is_about: |strategy| !lock_services(strategy).is_empty(),
+    phases: Phase::of_silent_lock,
     load: hold::load,
     requires: |strategy| lock_services(strategy).into_iter().map(Requirement::Relay).collect(),
     injection: Some(Injection {
@@ -44,27 +47,23 @@ pub(super) const THREAT: Threat = Threat {
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let relays = relays::of_servers(control, lock_services(&control.attack.sale.strategy))?;
     let is_cut_off = SetOnce::new();
-    let at_work = SendOptions {
-        work: Some(WORK),
-        ..SendOptions::default()
-    };
     let cut_off = async {
-        sleep(hold::AT_WORK_AFTER).await;
-        let from = Instant::now();
         relays.of_first_instance().for_each(Relay::silence);
         // This is the only place that sets it.
-        let _ = is_cut_off.set(());
+        let _ = is_cut_off.set(Instant::now());
+        Ok(())
+    };
+    let reconnect = async {
+        let from = *is_cut_off.wait().await;
         sleep(SILENT_FOR).await;
         let was_silent = relays.prove_affected(control, "held back");
         relays.all().for_each(Relay::pass);
         let subject = format!("{} (first instance)", relays.names());
         control.note(IncidentKind::Silent, &subject, from, Some(Instant::now()));
-        was_silent
+        Ok(was_silent)
     };
-    let purchase = hold::with_competitors(control, at_work, is_cut_off.wait());
-    let (was_silent, response) = tokio::join!(cut_off, purchase);
-    let has_worked = response?.is_some_and(|response| response.ended.duration_since(response.sent) >= WORK);
-    Ok(was_silent && has_worked)
+    let (was_silent, ()) = tokio::try_join!(reconnect, moment::lose_lock(control, WORK, cut_off))?;
+    Ok(was_silent)
 }
 
 /// Returns the services that hold only its lock. A second database holds its orders.

@@ -1,6 +1,7 @@
-//! While a purchase is at work at the first instance, the clocks of a majority of the lock nodes jump ahead by more than
-//! any lease: three of five. Each of them ends the lock that it has granted. Then other buyers come, and these nodes are
-//! enough to grant it a second time. The round counts only if each of these nodes has read its time afterwards.
+//! While a purchase is at work at the first instance, the clocks of a majority of the lock nodes jump ahead by more
+//! than any lease: three of five. Each of them ends the lock that it has granted. Then other buyers come, and these
+//! nodes are enough to grant it a second time. This happens in two phases: at work, and right before the write. The
+//! round counts only if each of these nodes has read its time afterwards.
 
 use stack::ServiceKind;
 
@@ -15,6 +16,7 @@ pub(super) const THREAT: Threat = Threat {
     title: "clocks of most lock nodes jump",
     mostly_waits: true,
     is_about: |strategy| lock_servers(strategy).contains(&ServiceKind::RedisNodes),
+    phases: lock_nodes::phases,
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServiceKind::RedisNodes), Requirement::Clocks],
     injection: Some(Injection {

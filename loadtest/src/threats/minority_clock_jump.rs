@@ -1,6 +1,7 @@
-//! While a purchase is at work at the first instance, the clocks of a minority of the lock nodes jump ahead by more than
-//! any lease: two of five. Each of them ends the lock that it has granted. Then other buyers come. They find the lock at
-//! all other nodes, which are a majority. The round counts only if each of these nodes has read its time afterwards.
+//! While a purchase is at work at the first instance, the clocks of a minority of the lock nodes jump ahead by more
+//! than any lease: two of five. Each of them ends the lock that it has granted. Then other buyers come. They find the
+//! lock at all other nodes, which are a majority, if the purchase has it there. This happens in two phases: at work,
+//! and right before the write. The round counts only if each of these nodes has read its time afterwards.
 
 use stack::ServiceKind;
 
@@ -15,6 +16,7 @@ pub(super) const THREAT: Threat = Threat {
     title: "clocks of some lock nodes jump",
     mostly_waits: true,
     is_about: |strategy| lock_servers(strategy).contains(&ServiceKind::RedisNodes),
+    phases: lock_nodes::phases,
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServiceKind::RedisNodes), Requirement::Clocks],
     injection: Some(Injection {

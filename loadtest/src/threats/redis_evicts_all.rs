@@ -1,6 +1,7 @@
 //! Redis reaches its `maxmemory` while a purchase is at work, and evicts any key (`allkeys-lru`), as a mere cache may.
-//! Entries of the cache are newer than the keys of the sale, so that stock, orders and locks go. The round counts only
-//! if Redis evicted keys, and every key of the sale among them.
+//! Entries of the cache are newer than the keys of the sale, so that stock, orders and locks go. A lock that lies there
+//! alone goes in several phases: before a renewal, after a renewal and right before the write. The round counts only if
+//! Redis evicted keys, and every key of the sale among them, and the trace shows that the purchase held its lock then.
 
 use stack::AtLimit;
 
@@ -15,6 +16,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     empties_a_store: true,
     is_about: |strategy| !eviction::redis_services(strategy).is_empty(),
+    phases: eviction::phases,
     load: hold::load,
     requires: eviction::requirements,
     injection: Some(Injection {

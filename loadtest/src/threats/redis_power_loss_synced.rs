@@ -11,12 +11,14 @@ use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::power_loss::{self, Syncs};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 
 pub(super) const THREAT: Threat = Threat {
     name: "redis-power-loss-synced",
     title: "Redis that syncs always loses power",
     mostly_waits: true,
     is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
+    phases: |strategy| Phase::of_kept_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
     requires: |_| vec![Requirement::Journal(ServiceKind::Redis)],
     injection: Some(Injection {

@@ -1,7 +1,8 @@
 //! Redis is killed (SIGKILL) while a purchase is at work, and started again empty on a machine whose clock is behind by
-//! more than any lease. A counter of fencing tokens that begins with the time of Redis then begins below the tokens that
-//! the store has seen. About strategies that keep only their lock in Redis. The round counts only if something was sold
-//! before the kill and the new process has read its time.
+//! more than any lease. A counter of fencing tokens that begins with the time of Redis then begins below the tokens
+//! that the store has seen. About strategies that keep only their lock in Redis. They lose it in several phases: before
+//! a renewal, after a renewal and right before the write. The round counts only if something was sold before the kill
+//! and the new process has read its time.
 
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers};
 use crate::faults::clocks::{Clocks, STEP};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 use crate::trace::IncidentKind;
 
 pub(super) const THREAT: Threat = Threat {
@@ -22,6 +24,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     empties_a_store: true,
     is_about: |strategy| lock_servers(strategy).contains(&ServiceKind::Redis),
+    phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServiceKind::Redis), Requirement::Clocks],
     injection: Some(Injection {

@@ -1,8 +1,9 @@
-//! MariaDB fails over to an asynchronous replica that lacks the latest transactions. The replica is cut off and promoted.
-//! The old MariaDB goes on serving until it is killed (SIGKILL) while a purchase is at work. Then the replica takes over its
-//! address, without any commit since the cut and without the locks of connections. No MariaDB replicates otherwise: the
-//! binary log that it needs would slow every sale. The round counts only if transactions were lost, or where MariaDB keeps
-//! nothing but the lock of a connection, if another process serves.
+//! MariaDB fails over to an asynchronous replica that lacks the latest transactions. The replica is cut off and
+//! promoted. The old MariaDB goes on serving until it is killed (SIGKILL) while a purchase is at work. Then the replica
+//! takes over its address, without any commit since the cut and without the locks of connections. No MariaDB replicates
+//! otherwise: the binary log that it needs would slow every sale. A lock that lies there alone is lost while its
+//! purchase is at work, and right before the write. The round counts only if transactions were lost, or where MariaDB
+//! keeps nothing but the lock of a connection, if another process serves.
 
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use crate::attack::{AttackControl, Injection, SendOptions};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers, servers};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 use crate::text::counted;
 use crate::trace::IncidentKind;
 
@@ -27,6 +29,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     empties_a_store: true,
     is_about: |strategy| servers(strategy).contains(&ServiceKind::Sql),
+    phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Sql),
     load: hold::load,
     requires: |_| vec![Requirement::Service(ServiceKind::Sql)],
     injection: Some(Injection {

@@ -13,6 +13,7 @@ use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::power_loss::{self, Syncs};
 use crate::faults::{hold, restart};
+use crate::phase::Phase;
 
 pub(super) const THREAT: Threat = Threat {
     name: "sql-power-loss-unsynced",
@@ -20,6 +21,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     empties_a_store: true,
     is_about: |strategy| servers(strategy).contains(&ServiceKind::Sql),
+    phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Sql),
     load: hold::load,
     requires: |_| vec![Requirement::Journal(ServiceKind::Sql)],
     injection: Some(Injection {

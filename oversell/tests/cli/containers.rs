@@ -8,7 +8,10 @@ use crate::readme::root;
 fn the_files_of_the_image_name_every_crate_of_the_workspace() {
     let read = |file| fs::read_to_string(root().join(file)).unwrap();
     let (workspace, ignored, image) = (read("Cargo.toml"), read(".dockerignore"), read("Dockerfile"));
-    let members = workspace.lines().find_map(|line| line.strip_prefix("members = ")).unwrap();
+    let members = workspace
+        .lines()
+        .find_map(|line| line.strip_prefix("members = "))
+        .unwrap();
     let members: Vec<String> = serde_json::from_str(members).unwrap();
     assert!(members.len() >= 7, "only {members:?} were found");
     for member in members {

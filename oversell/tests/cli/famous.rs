@@ -60,7 +60,7 @@ const FAMOUS: [(&str, &str, &str); 27] = [
     (
         "session-expiry",
         "zookeeper@redis,etcd@redis,zookeeper-checked@sql,etcd-checked@sql",
-        "zookeeper@redis,etcd@redis",
+        "zookeeper@redis,etcd@redis,zookeeper-checked@sql,etcd-checked@sql",
     ),
     (
         "redis-evicts",
@@ -92,7 +92,7 @@ const FAMOUS: [(&str, &str, &str); 27] = [
         "token@sql,watchdog@sql,fenced@sql,baton@sql",
         "token@sql,watchdog@sql",
     ),
-    ("minority-restart,minority-clock-jump", "redlock@sql", ""),
+    ("minority-restart", "zookeeper@sql", ""),
     ("majority-restart,majority-clock-jump", "redlock@sql", "redlock@sql"),
     ("leader-change", "zookeeper-checked@sql,etcd@sql", ""),
     (

@@ -15,6 +15,8 @@ const ENTRY_EXPIRES_MS: u64 = 600_000;
 const MOST_ENTRIES: u64 = 4_000;
 /// Entries written between two looks at the keys.
 const BATCH: u64 = 16;
+/// Keys that Redis looks through in one round trip: there may be thousands, and a lease is short.
+const KEYS_AT_ONCE: u64 = 1_000;
 /// A key that expires sooner is a lease, such as a lock.
 const LEASE_ENDS_WITHIN: Duration = Duration::from_secs(60);
 
@@ -55,6 +57,7 @@ impl MemoryLimit {
     pub fn keys(&mut self, item: &str) -> Result<Vec<String>> {
         let mut scan = cmd("SCAN");
         scan.cursor_arg(0).arg("MATCH").arg(format!("*{{{item}}}*"));
+        scan.arg("COUNT").arg(KEYS_AT_ONCE);
         let found = scan.iter(&mut self.redis.0)?;
         Ok(found.collect::<Result<_, _>>()?)
     }
