@@ -156,10 +156,17 @@ impl Moment {
         let _ = timeout(SEEN_WITHIN, seen).await;
     }
 
-    /// Whether the holder, which is the last purchase so far, has come to this moment.
+    /// Returns the holder: the purchase since it was sent whose buyer is new. The crowd repeats some purchases at any time.
+    fn holder<'a>(&self, trace: &'a Trace) -> Option<&'a TracedPurchase> {
+        let all = trace.purchases.iter();
+        let (before, since): (Vec<_>, Vec<_>) = all.partition(|purchase| purchase.began_ns() < self.sent_ns);
+        let is_new = |buyer: &str| before.iter().all(|earlier| earlier.buyer != buyer);
+        since.into_iter().find(|purchase| is_new(&purchase.buyer))
+    }
+
+    /// Whether the holder has come to this moment.
     fn has_come(&self, trace: &Trace) -> bool {
-        let last = trace.purchases.last();
-        let holder = last.filter(|last| last.began_ns() >= self.sent_ns);
+        let holder = self.holder(trace);
         let read = holder.and_then(|holder| Some((holder, holder.last(Role::Read)?.end.as_ref()?)));
         let Some((holder, read)) = read else {
             return false;
