@@ -1,5 +1,6 @@
 //! What can happen next in a schedule.
 
+use app::probe::Effect;
 use serde::{Deserialize, Serialize};
 
 /// What happens next: a step of a purchase, or an event.
@@ -8,31 +9,76 @@ use serde::{Deserialize, Serialize};
 pub enum Choice {
     /// The purchase of this number, from 0, takes its next step.
     Step(usize),
-    /// Every lease that Redis or MariaDB keeps ends, as if its time were over.
+    /// Every lease that a store keeps ends, as if its time were over.
     LeaseEnds,
     /// The process of this purchase stops for ever.
     Crash(usize),
 }
 
-impl Choice {
-    /// Returns whether it is an event.
-    pub fn is_event(self) -> bool {
-        !matches!(self, Self::Step(_))
+/// A kind of event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// Every lease that a store keeps ends.
+    LeaseEnds,
+    /// The process of a purchase stops for ever.
+    Crash,
+}
+
+impl EventKind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::LeaseEnds, Self::Crash];
+
+    /// Returns its name, as in the file of a schedule.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LeaseEnds => "lease-ends",
+            Self::Crash => "crash",
+        }
     }
 }
 
-/// A moment at which one of several choices could be made.
+impl Choice {
+    /// Returns the kind of the event, if it is one.
+    pub fn event(self) -> Option<EventKind> {
+        match self {
+            Self::Step(_) => None,
+            Self::LeaseEnds => Some(EventKind::LeaseEnds),
+            Self::Crash(_) => Some(EventKind::Crash),
+        }
+    }
+}
+
+/// One of the choices at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Possible {
+    /// The choice.
+    pub choice: Choice,
+    /// The data that it reads and writes: everything for an event, and for a step that another actor makes possible.
+    pub effect: Effect,
+}
+
+impl Possible {
+    /// Returns whether this and `other` end alike and leave the same behind in either order.
+    pub fn commutes_with(&self, other: &Self) -> bool {
+        match (self.choice, other.choice) {
+            (Choice::Step(one), Choice::Step(another)) => one != another && self.effect.commutes_with(other.effect),
+            _ => false,
+        }
+    }
+}
+
+/// A moment at which something happens next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
-    /// The choices: first the purchase that took the step before, where it can go on; events come last.
-    pub options: Vec<Choice>,
-    /// The choice that was made.
-    pub chosen: Choice,
-    /// The purchase that took the step before, where it could have gone on.
+pub struct Moment {
+    /// The choices, of which there is at least one: first the purchase that took the step before, where it can go on; events
+    /// come last.
+    pub possible: Vec<Possible>,
+    /// The purchase that took the step before, where it could go on.
     pub going_on: Option<usize>,
 }
 
-impl Point {
+impl Moment {
     /// Returns whether that choice interrupts a purchase that could go on.
     pub fn preempts(&self, choice: Choice) -> bool {
         match (choice, self.going_on) {
@@ -52,23 +98,29 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Returns the cost of the choices that were made.
-    pub fn of(points: &[Point]) -> Self {
-        let mut cost = Self::default();
-        for point in points {
-            cost.add(point, point.chosen);
+    /// Returns the cost together with that of one more choice.
+    #[must_use]
+    pub fn with(self, moment: &Moment, choice: Choice) -> Self {
+        Self {
+            preemptions: self.preemptions + usize::from(moment.preempts(choice)),
+            events: self.events + usize::from(choice.event().is_some()),
         }
-        cost
-    }
-
-    /// Adds the cost of a choice.
-    pub fn add(&mut self, point: &Point, choice: Choice) {
-        self.preemptions += usize::from(point.preempts(choice));
-        self.events += usize::from(choice.is_event());
     }
 
     /// Returns whether both are within these bounds.
     pub fn is_within(self, bounds: Self) -> bool {
         self.preemptions <= bounds.preemptions && self.events <= bounds.events
     }
+}
+
+/// Decides what happens next in a schedule.
+pub trait Choose: Send {
+    /// Returns whether an event of that kind may come after so many events.
+    fn may(&self, event: EventKind, events: usize) -> bool;
+
+    /// Returns what happens next; `None` ends the schedule here, without a verdict.
+    ///
+    /// # Errors
+    /// When a choice that has to be made is not possible.
+    fn choose(&mut self, moment: &Moment) -> anyhow::Result<Option<Choice>>;
 }

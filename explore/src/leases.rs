@@ -3,6 +3,8 @@
 use anyhow::{Context, Result};
 use redis::aio::MultiplexedConnection;
 use redis::{Client, Script};
+use sqlx::{Connection, MySqlConnection, query, query_scalar};
+use stack::{ServiceKind, Stores};
 
 /// Counts the keys that end by themselves and, if asked, deletes them, as Redis does when their time is over.
 const LEASES: &str = "local ends = 0 \
@@ -14,44 +16,70 @@ const LEASES: &str = "local ends = 0 \
                       end \
                       return ends";
 
-/// The leases of locks in Redis. The leases of `lock-table` in MariaDB are not among them.
+/// Counts the rows of `lock-table` whose time is not over.
+const ROWS: &str = "select count(*) from locks where expires_at >= utc_timestamp(6)";
+
+/// Ends them.
+const END_ROWS: &str =
+    "update locks set expires_at = utc_timestamp(6) - interval 1 second where expires_at >= utc_timestamp(6)";
+
+/// The leases of locks in Redis, in the nodes of `redlock` and in MariaDB.
 pub struct Leases {
-    connection: MultiplexedConnection,
+    redis: Vec<MultiplexedConnection>,
+    sql: MySqlConnection,
     script: Script,
 }
 
 impl Leases {
-    /// Connects to Redis.
+    /// Connects to the stores.
     ///
     /// # Errors
-    /// When it cannot be reached.
-    pub async fn connect(url: &str) -> Result<Self> {
-        let client = Client::open(url).context("the URL of Redis")?;
-        let connection = client.get_multiplexed_async_connection().await;
+    /// When one cannot be reached.
+    pub async fn connect(stores: &Stores) -> Result<Self> {
+        let nodes = stores.services().filter(|(kind, _)| *kind == ServiceKind::RedisNodes);
+        let nodes = nodes.flat_map(|(_, urls)| urls).map(String::as_str);
+        let mut redis = Vec::new();
+        for url in [stores.redis_url()].into_iter().chain(nodes) {
+            let client = Client::open(url).context("the URL of Redis")?;
+            let connection = client.get_multiplexed_async_connection().await;
+            redis.push(connection.context("Redis, which keeps the leases")?);
+        }
+        let sql = MySqlConnection::connect(stores.sql_url()).await;
         Ok(Self {
-            connection: connection.context("Redis, which keeps the leases")?,
+            redis,
+            sql: sql.context("MariaDB, which keeps leases")?,
             script: Script::new(LEASES),
         })
     }
 
-    /// Returns the number of leases.
+    /// Returns whether there are leases.
     ///
     /// # Errors
-    /// When Redis does not answer.
-    pub async fn count(&mut self) -> Result<u64> {
-        self.run("count").await
+    /// When a store does not answer.
+    pub async fn are_there(&mut self) -> Result<bool> {
+        if self.in_redis("count").await? > 0 {
+            return Ok(true);
+        }
+        let rows: i64 = query_scalar(ROWS).fetch_one(&mut self.sql).await.context("MariaDB")?;
+        Ok(rows > 0)
     }
 
     /// Ends them.
     ///
     /// # Errors
-    /// When Redis does not answer.
+    /// When a store does not answer.
     pub async fn end(&mut self) -> Result<()> {
-        self.run("end").await.map(drop)
+        self.in_redis("end").await?;
+        query(END_ROWS).execute(&mut self.sql).await.context("MariaDB")?;
+        Ok(())
     }
 
-    async fn run(&mut self, what: &str) -> Result<u64> {
-        let ends = self.script.arg(what).invoke_async(&mut self.connection).await;
-        ends.context("Redis")
+    async fn in_redis(&mut self, what: &str) -> Result<u64> {
+        let mut leases = 0;
+        for redis in &mut self.redis {
+            let ends: u64 = self.script.arg(what).invoke_async(redis).await.context("Redis")?;
+            leases += ends;
+        }
+        Ok(leases)
     }
 }

@@ -5,8 +5,12 @@
 //! uses the mechanisms of `app` unchanged, through an observer at the seam, and judges by the audit of `loadtest`. Only
 //! purchases are held: renewals and background workers run when they want.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
+
 mod choice;
 mod columns;
+mod depth_first;
+mod given;
 mod instances;
 mod judge;
 mod leases;
@@ -16,10 +20,12 @@ mod schedule;
 mod search;
 mod turns;
 
-pub use choice::{Choice, Cost, Point};
+pub use choice::{Choice, Choose, Cost, EventKind, Moment, Possible};
 pub use columns::columns;
+pub use depth_first::Bounds;
+pub use given::Given;
 pub use instances::Kind;
 pub use play::{Play, Player};
 pub use schedule::{Line, Schedule};
-pub use search::{Bounds, Found, search};
+pub use search::{End, Found, Violation, search};
 pub use turns::Taken;

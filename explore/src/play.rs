@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use app::domain::{Error, Name, Outcome, Purchase};
-use app::probe::{Step, WORK, WaitsFor};
+use app::probe::{Effect, Step, WORK, WaitsFor};
 use app::stores::Stock;
 use loadtest::facts::{LedgerReader, STORES, StorePair, Urls};
 use loadtest::shop::response::ResponseKind;
@@ -13,7 +13,7 @@ use stack::Stores;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::choice::{Choice, Cost, Point};
+use crate::choice::{Choice, Choose, EventKind, Moment, Possible};
 use crate::instances::{Instance, Kind};
 use crate::judge::{Told, findings};
 use crate::leases::Leases;
@@ -30,20 +30,13 @@ const STOCK: i64 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Play {
     /// The choices.
-    pub points: Vec<Point>,
+    pub choices: Vec<Choice>,
     /// The steps, in their order.
     pub taken: Vec<Taken>,
     /// The responses, in the order of the purchases.
     pub told: Vec<ResponseKind>,
     /// The findings: name and size of each.
     pub findings: Vec<(&'static str, i64)>,
-}
-
-impl Play {
-    /// Returns the choices alone.
-    pub fn choices(&self) -> Vec<Choice> {
-        self.points.iter().map(|point| point.chosen).collect()
-    }
 }
 
 /// The world in which schedules of one strategy are played.
@@ -98,25 +91,24 @@ impl Player {
             kind,
             reader: LedgerReader::connect(&urls).await?,
             waits: LockWaits::connect(stores.sql_url()).await?,
-            leases: Leases::connect(stores.redis_url()).await?,
+            leases: Leases::connect(stores).await?,
             instances,
             played: 0,
         })
     }
 
-    /// Plays these choices, and after them the schedule that interrupts nobody and has no event that can be avoided. Events
-    /// are among the options as long as there are fewer of them than in `bounds`.
+    /// Plays the schedule that `chooser` chooses. Returns `None` where it ends the schedule early.
     ///
     /// # Errors
     /// When a choice cannot be made, or a store fails.
-    pub async fn play(&mut self, choices: &[Choice], bounds: Cost) -> Result<Play> {
+    pub async fn play(&mut self, chooser: &mut dyn Choose) -> Result<Option<Play>> {
         self.played += 1;
         let item = Name::parse(&format!("item-{}", self.played))?;
         for stock in &self.stocks {
             stock.open(&item, STOCK).await?;
         }
         let mut begun = self.begin(&item)?;
-        let points = self.schedule(choices, bounds, &mut begun).await?;
+        let choices = self.schedule(chooser, &mut begun).await?;
         let taken = self.turns.taken();
         // Those that are left wait for a purchase that never comes.
         begun.tasks.shutdown().await;
@@ -124,19 +116,22 @@ impl Player {
         while let Ok((number, outcome, at)) = begun.outcomes.try_recv() {
             told[number].ended = Some((outcome, at));
         }
-        let findings = findings(&self.reader, self.stores, STOCK, &told).await?;
+        let findings = match &choices {
+            Some(_) => findings(&self.reader, self.stores, STOCK, &told).await?,
+            None => Vec::new(),
+        };
         for instance in &self.instances {
             instance.strategy.forget(&item).await?;
         }
         for stock in &self.stocks {
             stock.close(&item).await?;
         }
-        Ok(Play {
-            points,
+        Ok(choices.map(|choices| Play {
+            choices,
             taken,
             told: told.iter().map(Told::kind).collect(),
             findings,
-        })
+        }))
     }
 
     /// Sends each purchase on the way to its first step.
@@ -171,38 +166,36 @@ impl Player {
         Ok(begun)
     }
 
-    /// Makes choices until nobody can go on.
-    async fn schedule(&mut self, choices: &[Choice], bounds: Cost, begun: &mut Begun) -> Result<Vec<Point>> {
-        let mut points: Vec<Point> = Vec::new();
+    /// Makes choices until no purchase can go on. Returns them, or `None` where the chooser ends the schedule early.
+    async fn schedule(&mut self, chooser: &mut dyn Choose, begun: &mut Begun) -> Result<Option<Vec<Choice>>> {
+        let mut choices: Vec<Choice> = Vec::new();
         let mut last = None;
         // The choices of others since each purchase last went on from a pause. Without any, it would try the same again.
         let mut news = vec![0_u64; PURCHASES];
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
-            let is_useful = |(number, step): &&(usize, Step)| !is_pause(step) || news[*number] > 0;
-            let mut useful: Vec<usize> = ready.iter().filter(is_useful).map(|(number, _)| *number).collect();
-            useful.sort_by_key(|number| (Some(*number) != last, *number));
-            let mut options: Vec<Choice> = useful.iter().map(|number| Choice::Step(*number)).collect();
+            let mut useful = ready.clone();
+            useful.retain(|(number, step)| !is_pause(step) || news[*number] > 0);
+            useful.sort_by_key(|(number, _)| (Some(*number) != last, *number));
             let is_over = ready.is_empty() && self.turns.under_way().is_empty();
-            if !is_over && Cost::of(&points).events < bounds.events {
-                options.extend(self.events(&useful).await?);
+            let events = choices.iter().filter(|choice| choice.event().is_some()).count();
+            let mut kinds = EventKind::ALL.to_vec();
+            kinds.retain(|kind| !is_over && chooser.may(*kind, events));
+            let mut possible: Vec<Possible> = useful.iter().map(possible).collect();
+            possible.extend(self.events(&kinds, &useful).await?);
+            // Where no purchase can go on, time does: a lease ends.
+            if possible.is_empty() {
+                return Ok(Some(choices));
             }
-            // Where nobody can go on, time does: a lease ends.
-            let Some(first) = options.first().copied() else {
-                return Ok(points);
+            let moment = Moment {
+                possible,
+                going_on: last.filter(|last| useful.iter().any(|(number, _)| number == last)),
             };
-            let chosen = choices.get(points.len()).copied().unwrap_or(first);
-            ensure!(
-                options.contains(&chosen),
-                "{chosen:?} is not possible after {} choices",
-                points.len()
-            );
-            points.push(Point {
-                options,
-                chosen,
-                going_on: last.filter(|last| useful.contains(last)),
-            });
+            let Some(chosen) = chooser.choose(&moment)? else {
+                return Ok(None);
+            };
+            choices.push(chosen);
             match chosen {
                 Choice::Step(purchase) => {
                     let pauses = ready.iter().any(|(at, step)| *at == purchase && is_pause(step));
@@ -227,16 +220,17 @@ impl Player {
         }
     }
 
-    /// Returns the events that are possible now.
-    async fn events(&mut self, useful: &[usize]) -> Result<Vec<Choice>> {
+    /// Returns the events of these kinds that are possible now.
+    async fn events(&mut self, kinds: &[EventKind], useful: &[(usize, Step)]) -> Result<Vec<Possible>> {
         let mut events = Vec::new();
-        if self.leases.count().await? > 0 {
+        if kinds.contains(&EventKind::LeaseEnds) && self.leases.are_there().await? {
             events.push(Choice::LeaseEnds);
         }
-        if !self.kind.has_workers {
-            events.extend(useful.iter().map(|number| Choice::Crash(*number)));
+        if kinds.contains(&EventKind::Crash) && !self.kind.has_workers {
+            events.extend(useful.iter().map(|(number, _)| Choice::Crash(*number)));
         }
-        Ok(events)
+        let effect = Effect::ANY;
+        Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())
     }
 
     /// Drops a purchase as it stands: its connections close, and nothing of it runs any more.
@@ -251,6 +245,14 @@ impl Player {
         }
         self.turns.end(purchase);
         Ok(())
+    }
+}
+
+/// Returns the next step of a purchase as a choice. Only a step of another purchase makes a pause possible.
+fn possible((number, step): &(usize, Step)) -> Possible {
+    Possible {
+        choice: Choice::Step(*number),
+        effect: if is_pause(step) { Effect::ANY } else { step.effect() },
     }
 }
 

@@ -40,11 +40,11 @@ impl Schedule {
     /// Creates the schedule of a play.
     pub fn of(strategy: &str, play: &Play) -> Self {
         let mut taken = play.taken.iter();
-        let lines = play.points.iter().enumerate().map(|(number, point)| {
-            let taken = if point.chosen.is_event() { None } else { taken.next() };
+        let lines = play.choices.iter().enumerate().map(|(number, choice)| {
+            let taken = if choice.event().is_some() { None } else { taken.next() };
             let said = taken.and_then(|taken| taken.result.as_ref());
             Line {
-                choice: point.chosen,
+                choice: *choice,
                 step: taken.map(|taken| taken.step.name.to_owned()),
                 said: said.map(|said| said.words.to_string()),
                 waited_until: taken
@@ -54,7 +54,7 @@ impl Schedule {
         });
         Self {
             strategy: strategy.to_owned(),
-            choices: play.choices(),
+            choices: play.choices.clone(),
             lines: lines.collect(),
             told: play.told.clone(),
             findings: play

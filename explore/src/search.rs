@@ -1,140 +1,98 @@
-//! The search through the schedules, depth first: each is played from its beginning.
+//! A search through the schedules of a strategy.
 
 use anyhow::Result;
+use loadtest::shop::response::ResponseKind;
 
-use crate::choice::{Choice, Cost, Point};
+use crate::choice::Cost;
+use crate::depth_first::{Bounds, DepthFirst};
 use crate::play::{Play, Player};
 
-/// The bounds of a search.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    /// The most preemptions and the most events of a schedule.
-    pub cost: Cost,
-    /// The most schedules.
-    pub schedules: u64,
-}
+/// The end of a schedule: what each buyer was told, and name and size of each finding.
+pub type End = (Vec<ResponseKind>, Vec<(&'static str, i64)>);
 
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The schedules that were played.
+    /// The schedules that were played to their end.
     pub schedules: u64,
     /// Those of them that violate a promise.
     pub violated: u64,
+    /// The schedules that were ended early, because they differ from others only in the order of steps that commute.
+    pub ended_early: u64,
     /// Whether no schedule within the bounds is left.
     pub is_exhausted: bool,
+    /// The different ends of the schedules that were played to their end.
+    pub ends: Vec<End>,
+    /// Whether an event was possible.
+    pub has_event: bool,
     /// The violation with the fewest events, then with the fewest preemptions, then with the fewest steps.
-    pub shortest: Option<Play>,
+    pub shortest: Option<Violation>,
+}
+
+/// A schedule that violates a promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The schedule.
+    pub play: Play,
+    /// Its preemptions and events.
+    pub cost: Cost,
 }
 
 /// Plays every schedule within the bounds.
 ///
 /// # Errors
-/// When a store fails.
-pub async fn search(player: &mut Player, bounds: Bounds) -> Result<Found> {
+/// When a store fails, or the bounds exclude each other.
+pub async fn search(player: &mut Player, bounds: &Bounds) -> Result<Found> {
     let mut found = Found {
         schedules: 0,
         violated: 0,
+        ended_early: 0,
         is_exhausted: false,
+        ends: Vec::new(),
+        has_event: false,
         shortest: None,
     };
-    let mut choices = Vec::new();
+    let mut search = DepthFirst::within(bounds.clone())?;
     while found.schedules < bounds.schedules {
-        let play = player.play(&choices, bounds.cost).await?;
-        found.schedules += 1;
-        let next = next(&play.points, bounds.cost);
-        if !play.findings.is_empty() {
-            found.violated += 1;
-            if found
-                .shortest
-                .as_ref()
-                .is_none_or(|known| length(&play) < length(known))
-            {
-                found.shortest = Some(play);
-            }
+        match player.play(&mut search).await? {
+            Some(play) => found.take(Violation {
+                cost: search.cost(),
+                play,
+            }),
+            None => found.ended_early += 1,
         }
-        let Some(next) = next else {
+        if !search.next()? {
             found.is_exhausted = true;
             break;
-        };
-        choices = next;
+        }
     }
     Ok(found)
 }
 
-fn length(play: &Play) -> (usize, usize, usize) {
-    let cost = Cost::of(&play.points);
-    (cost.events, cost.preemptions, play.points.len())
+impl Found {
+    fn take(&mut self, played: Violation) {
+        self.schedules += 1;
+        self.has_event |= played.cost.events > 0;
+        let end = (played.play.told.clone(), played.play.findings.clone());
+        if !self.ends.contains(&end) {
+            self.ends.push(end);
+        }
+        if played.play.findings.is_empty() {
+            return;
+        }
+        self.violated += 1;
+        if self
+            .shortest
+            .as_ref()
+            .is_none_or(|known| played.length() < known.length())
+        {
+            self.shortest = Some(played);
+        }
+    }
 }
 
-/// Returns the choices of the next schedule: at the deepest point where another choice was possible within the bounds, that
-/// one is made.
-fn next(points: &[Point], bounds: Cost) -> Option<Vec<Choice>> {
-    for (depth, point) in points.iter().enumerate().rev() {
-        let before = &points[..depth];
-        let fits = |other: &&Choice| {
-            let mut cost = Cost::of(before);
-            cost.add(point, **other);
-            cost.is_within(bounds)
-        };
-        let tried = point.options.iter().position(|option| *option == point.chosen)?;
-        if let Some(other) = point.options[tried + 1..].iter().find(fits) {
-            let choices = before.iter().map(|point| point.chosen);
-            return Some(choices.chain([*other]).collect());
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The schedules of two purchases with two steps each, by the search alone.
-    fn all(preemptions: usize) -> Vec<Vec<usize>> {
-        let bounds = Cost { preemptions, events: 0 };
-        let (mut played, mut choices) = (Vec::new(), Vec::new());
-        loop {
-            let (mut left, mut points, mut last): ([usize; 2], Vec<Point>, Option<usize>) = ([2, 2], Vec::new(), None);
-            while left != [0, 0] {
-                let mut ready: Vec<usize> = (0..2).filter(|number| left[*number] > 0).collect();
-                ready.sort_by_key(|number| Some(*number) != last);
-                let options: Vec<Choice> = ready.iter().map(|number| Choice::Step(*number)).collect();
-                let chosen = choices.get(points.len()).copied().unwrap_or(options[0]);
-                let Choice::Step(purchase) = chosen else {
-                    unreachable!("no event is possible")
-                };
-                points.push(Point {
-                    options,
-                    chosen,
-                    going_on: last.filter(|last| left[*last] > 0),
-                });
-                left[purchase] -= 1;
-                last = Some(purchase);
-            }
-            played.push(points.iter().filter_map(purchase_of).collect());
-            match next(&points, bounds) {
-                Some(next) => choices = next,
-                None => return played,
-            }
-        }
-    }
-
-    fn purchase_of(point: &Point) -> Option<usize> {
-        match point.chosen {
-            Choice::Step(purchase) => Some(purchase),
-            Choice::LeaseEnds | Choice::Crash(_) => None,
-        }
-    }
-
-    #[test]
-    fn every_schedule_within_the_bound_is_played_once() {
-        for (bound, expected) in [(0, 2), (1, 4), (2, 6), (9, 6)] {
-            let mut played = all(bound);
-            played.sort();
-            let length = played.len();
-            played.dedup();
-            assert_eq!((played.len(), length), (expected, expected), "bound {bound}");
-        }
+impl Violation {
+    fn length(&self) -> (usize, usize, usize) {
+        (self.cost.events, self.cost.preemptions, self.play.choices.len())
     }
 }

@@ -21,18 +21,24 @@ use baton::{Baton, Hook, Operation, PendingOperation, Settings};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Fence, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::{Redis, Store};
 use crate::world::World;
 
-const ACQUIRE: Step = Step::command("acquire", &["EVALSHA"]).plays(Role::Lock);
+const ACQUIRE: Step = Step::command("acquire", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
 /// When it ends, the waiter holds the lock.
 const WAIT: Step = Step::wait("wait").plays(Role::Lock);
-const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
-const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
-const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]);
+const RELEASE: Step = Step::command("release", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
+const RENEW: Step = Step::command("renew", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Renew);
+const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]).reads(Data::NONE);
 const RECEIVE: Step = Step::wait("receive");
-const PING: Step = Step::command("ping", &["PING"]);
+const PING: Step = Step::command("ping", &["PING"]).reads(Data::NONE);
 
 /// How long a lock lives before its first renewal. A handoff to a dead waiter delays the others by this long.
 const GRACE: Duration = Duration::from_millis(300);

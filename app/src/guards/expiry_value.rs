@@ -25,16 +25,16 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{Backoff, PAUSE, Timeouts};
 use crate::world::World;
 
-pub(super) const TIME: Step = Step::command("time", &["TIME"]);
-pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
-pub(super) const GET: Step = Step::command("get", &["GET"]);
-pub(super) const GET_OWNER: Step = Step::command("get-owner", &["GET"]);
-pub(super) const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
+pub(super) const TIME: Step = Step::command("time", &["TIME"]).reads(Data::NONE);
+pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).writes(Data::LOCK).plays(Role::Lock);
+pub(super) const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK);
+pub(super) const GET_OWNER: Step = Step::command("get-owner", &["GET"]).reads(Data::LOCK);
+pub(super) const DEL: Step = Step::command("del", &["DEL"]).writes(Data::LOCK).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

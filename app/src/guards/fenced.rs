@@ -25,7 +25,7 @@ use super::redis_lock::owner_token::{self, COMPARE_DEL};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Fence, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepValue};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -44,7 +44,9 @@ redis.call('expire', KEYS[2], 86400)
 return redis.call('incr', KEYS[2])
 ";
 
-const SET_NX_INCR: Step = Step::command("set-nx-incr", &["EVALSHA"]).plays(Role::Lock);
+const SET_NX_INCR: Step = Step::command("set-nx-incr", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

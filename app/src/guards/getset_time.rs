@@ -25,13 +25,13 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
-const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-const GET: Step = Step::command("get", &["GET"]);
-const GETSET: Step = Step::command("getset", &["GETSET"]);
+const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
+const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK);
+const GETSET: Step = Step::command("getset", &["GETSET"]).writes(Data::LOCK);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -24,16 +24,16 @@ use super::lock_key::lock_key;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Step};
+use crate::probe::{Data, Probe, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
 /// The time between two purchases, in milliseconds.
 const INTERVAL_MS: i64 = 5;
 
-const GET_PREVIOUS: Step = Step::command("get-previous", &["GET"]);
-const GET_TIME: Step = Step::command("get-time", &["GET"]);
-const SET_PREVIOUS: Step = Step::command("set-previous", &["SET"]);
+const GET_PREVIOUS: Step = Step::command("get-previous", &["GET"]).reads(Data::LOCK);
+const GET_TIME: Step = Step::command("get-time", &["GET"]).reads(Data::LOCK);
+const SET_PREVIOUS: Step = Step::command("set-previous", &["SET"]).writes(Data::LOCK);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -22,14 +22,20 @@ use uuid::Uuid;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, rows};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const INSERT: Step = Step::command("insert-lock", &["insert"]).plays(Role::Lock);
-const TAKE_OVER: Step = Step::command("take-over", &["update"]).plays(Role::Lock);
-const DELETE: Step = Step::command("delete-lock", &["delete"]).plays(Role::Release);
+const INSERT: Step = Step::command("insert-lock", &["insert"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
+const TAKE_OVER: Step = Step::command("take-over", &["update"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
+const DELETE: Step = Step::command("delete-lock", &["delete"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

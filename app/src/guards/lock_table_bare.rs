@@ -18,13 +18,17 @@ use sqlx::query;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
 use crate::stores::sql::{CONNECT, rows};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const INSERT: Step = Step::command("insert-bare-lock", &["insert"]).plays(Role::Lock);
-const DELETE: Step = Step::command("delete-bare-lock", &["delete"]).plays(Role::Release);
+const INSERT: Step = Step::command("insert-bare-lock", &["insert"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
+const DELETE: Step = Step::command("delete-bare-lock", &["delete"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

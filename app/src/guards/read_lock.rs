@@ -24,7 +24,7 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
-use crate::probe::{Probe, Step};
+use crate::probe::{Data, Probe, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -55,8 +55,8 @@ return 1
 ";
 
 // A lock that is shared does not play the role of one.
-const READ_LOCK: Step = Step::command("read-lock", &["EVALSHA"]);
-const READ_UNLOCK: Step = Step::command("read-unlock", &["EVALSHA"]);
+const READ_LOCK: Step = Step::command("read-lock", &["EVALSHA"]).writes(Data::LOCK);
+const READ_UNLOCK: Step = Step::command("read-unlock", &["EVALSHA"]).writes(Data::LOCK);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

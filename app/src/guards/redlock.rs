@@ -28,7 +28,7 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::{Connect, Redis};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
@@ -39,8 +39,10 @@ const NODES: &str = "redis-nodes";
 /// How long a server may take to answer, or a hundredth of a lease if that is longer: a dead one must not use it up.
 const ANSWER_WITHIN: Duration = Duration::from_millis(50);
 
-const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
+const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
+const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -27,11 +27,11 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
-const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
+const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -23,12 +23,12 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
 
-pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
+pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).writes(Data::LOCK).plays(Role::Lock);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

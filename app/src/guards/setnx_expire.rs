@@ -22,12 +22,12 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
-const SETNX: Step = Step::command("setnx", &["SETNX"]).plays(Role::Lock);
-const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]);
+const SETNX: Step = Step::command("setnx", &["SETNX"]).writes(Data::LOCK).plays(Role::Lock);
+const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]).writes(Data::LOCK);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

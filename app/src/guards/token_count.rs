@@ -28,15 +28,15 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
 
-const GET: Step = Step::command("get", &["GET"]);
-const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-const GET_OWNER: Step = Step::command("get-owner", &["GET"]);
-const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
+const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK);
+const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
+const GET_OWNER: Step = Step::command("get-owner", &["GET"]).reads(Data::LOCK);
+const DEL: Step = Step::command("del", &["DEL"]).writes(Data::LOCK).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -28,17 +28,19 @@ use super::redis_lock::taken_or_held;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 
-const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-const TTL: Step = Step::command("ttl", &["TTL"]);
-const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]);
+const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
+const TTL: Step = Step::command("ttl", &["TTL"]).reads(Data::LOCK);
+const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]).writes(Data::LOCK);
 const CONNECT: Step = Step::local("connect");
-const WATCH: Step = Step::command("watch", &["WATCH", "GET"]);
-const EXEC: Step = Step::command("exec", &["MULTI", "DEL", "EXEC"]).plays(Role::Release);
-const UNWATCH: Step = Step::command("unwatch", &["UNWATCH"]);
+const WATCH: Step = Step::command("watch", &["WATCH", "GET"]).reads(Data::LOCK);
+const EXEC: Step = Step::command("exec", &["MULTI", "DEL", "EXEC"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
+const UNWATCH: Step = Step::command("unwatch", &["UNWATCH"]).reads(Data::NONE);
 
 /// The reply of TTL for a key that never expires.
 const NO_LEASE: i64 = -1;

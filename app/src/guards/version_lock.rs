@@ -24,14 +24,16 @@ use super::redis_lock::blind_del::{DEL, HeldLock};
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
 /// A version that the entry never has: each put of it that finds an entry is refused.
 const NEVER_CURRENT: u64 = 2;
 
-const PUT: Step = Step::command("put-lock", &["EVALSHA"]).plays(Role::Lock);
+const PUT: Step = Step::command("put-lock", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

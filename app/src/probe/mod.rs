@@ -7,6 +7,7 @@
 mod actor;
 mod armed;
 mod carried;
+mod effect;
 mod fault;
 mod log;
 mod observer;
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 pub use actor::{Actor, Attempt, Worker};
 pub use armed::ArmedFaults;
+pub use effect::{Data, Effect};
 pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;
 pub use observer::{Observer, Observers, StepContext};

@@ -1,5 +1,7 @@
 //! Steps: each mechanism declares its steps as data, so that a fault can name each of them.
 
+use super::{Data, Effect};
+
 /// The role of a step in a sale, for any mechanism. A fault can name a role instead of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -60,6 +62,8 @@ pub struct Step {
     pub looks_for_work: bool,
     /// What it waits for inside the process, if it waits.
     pub waits_for: Option<WaitsFor>,
+    /// The data that it reads and writes, as far as it says so.
+    declared: Option<Effect>,
 }
 
 /// What a step inside the process waits for.
@@ -81,12 +85,16 @@ impl Step {
             locks_all_items: false,
             looks_for_work: false,
             waits_for: None,
+            declared: None,
         }
     }
 
-    /// Creates a step that no store sees: a connection, the release of a mutex.
+    /// Creates a step that no store sees: a connection, the release of a mutex. No other instance notices it.
     pub const fn local(name: &'static str) -> Self {
-        Self::command(name, &[])
+        Self {
+            declared: Some(Effect::NONE),
+            ..Self::command(name, &[])
+        }
     }
 
     /// Creates a wait for another actor: for a lock, a message or a batch.
@@ -110,6 +118,40 @@ impl Step {
         Self {
             role: Some(role),
             ..self
+        }
+    }
+
+    /// Returns the same step, which reads this and what it said before.
+    pub const fn reads(self, data: Data) -> Self {
+        let effect = self.declared_effect();
+        self.declares(effect.reads.and(data), effect.writes)
+    }
+
+    /// Returns the same step, which writes this, or locks it until its transaction ends, and what it said before.
+    pub const fn writes(self, data: Data) -> Self {
+        let effect = self.declared_effect();
+        self.declares(effect.reads, effect.writes.and(data))
+    }
+
+    const fn declared_effect(&self) -> Effect {
+        match self.declared {
+            Some(effect) => effect,
+            None => Effect::NONE,
+        }
+    }
+
+    const fn declares(self, reads: Data, writes: Data) -> Self {
+        Self {
+            declared: Some(Effect { reads, writes }),
+            ..self
+        }
+    }
+
+    /// Returns the data that it reads and writes: everything where it does not say, or waits for another actor.
+    pub const fn effect(&self) -> Effect {
+        match (self.declared, self.waits_for) {
+            (_, Some(WaitsFor::Actor)) | (None, _) => Effect::ANY,
+            (Some(effect), _) => effect,
         }
     }
 

@@ -20,13 +20,17 @@ use sqlx::{Row, query};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepValue};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const READ_VERSION: Step = Step::command("read-version", &["select"]).plays(Role::Read);
-const COMPARE_VERSION: Step = Step::command("compare-version", &["update"]).plays(Role::Write);
+const READ_VERSION: Step = Step::command("read-version", &["select"])
+    .reads(Data::ALL)
+    .plays(Role::Read);
+const COMPARE_VERSION: Step = Step::command("compare-version", &["update"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -18,12 +18,14 @@ use sqlx::{Row, query};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step, StepResult, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
 
-const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
-const READ_LEFT: Step = Step::command("read-left", &["select"]);
+const TAKE: Step = Step::command("take", &["update"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
+const READ_LEFT: Step = Step::command("read-left", &["select"]).reads(Data::ALL);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -20,15 +20,19 @@ use redis::{cmd, pipe};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Probe, Role, Step, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepValue};
 use crate::stores::redis::READ;
 use crate::stores::{Redis, Stock};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const CLAIM: Step = Step::command("claim", &["SADD"]);
-const DECR: Step = Step::command("decr", &["DECRBY"]).plays(Role::Write);
-const UNDO: Step = Step::command("undo", &["MULTI", "INCRBY", "SREM", "EXEC"]);
-const ENTER: Step = Step::command("enter", &["HSET"]).plays(Role::Record);
+const CLAIM: Step = Step::command("claim", &["SADD"]).writes(Data::ORDERS);
+const DECR: Step = Step::command("decr", &["DECRBY"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
+const UNDO: Step = Step::command("undo", &["MULTI", "INCRBY", "SREM", "EXEC"]).writes(Data::STOCK.and(Data::ORDERS));
+const ENTER: Step = Step::command("enter", &["HSET"])
+    .writes(Data::ORDERS)
+    .plays(Role::Record);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -22,12 +22,15 @@ use sqlx::query;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
 use crate::timeouts::{PAUSE, Timeouts};
 
-pub(super) const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
+pub(super) const LOCK_ROW: Step = Step::command("lock-row", &["select"])
+    .reads(Data::ALL)
+    .writes(Data::STOCK)
+    .plays(Role::Read);
 
 /// Returns the steps; `lock_row` is the one that reads the counter.
 pub(super) const fn steps(lock_row: Step) -> [Step; 9] {

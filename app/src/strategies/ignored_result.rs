@@ -18,11 +18,13 @@ use sqlx::query;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
 use crate::stores::{Sql, Stock};
 
-const COMPARE_SET: Step = Step::command("compare-set", &["update"]).plays(Role::Write);
+const COMPARE_SET: Step = Step::command("compare-set", &["update"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -19,13 +19,15 @@ use redis::Script;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 
 /// How many segments an item has.
 const SEGMENTS: u32 = 8;
 
-const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
+const SELL: Step = Step::command("sell", &["EVALSHA"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -20,12 +20,12 @@ use sqlx::query;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Step};
+use crate::probe::{Data, Probe, Step};
 use crate::stores::Sql;
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const ISOLATE: Step = Step::command("isolate", &["set"]);
+const ISOLATE: Step = Step::command("isolate", &["set"]).reads(Data::NONE);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -19,12 +19,16 @@ use redis::{Script, pipe};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
 
-const GET: Step = Step::command("get", &["MGET", "HGET"]).plays(Role::Read);
-const PUT: Step = Step::command("put", &["EVALSHA"]).plays(Role::Write);
+const GET: Step = Step::command("get", &["MGET", "HGET"])
+    .reads(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Read);
+const PUT: Step = Step::command("put", &["EVALSHA"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

@@ -22,15 +22,21 @@ use redis::{FromRedisValue, ParsingError, Pipeline, Value, pipe};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
-use crate::probe::{Probe, Role, Step, StepResult, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 use crate::stores::redis::Connection;
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
 
 pub(super) const CONNECT: Step = Step::local("connect");
-const CHECK: Step = Step::command("check", &["HGET", "GET", "HGET"]).plays(Role::Read);
-pub(super) const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "HGET", "GET", "HGET"]).plays(Role::Read);
-pub(super) const EXEC: Step = Step::command("exec", &["MULTI", "HSET", "SET", "HSET", "EXEC"]).plays(Role::Write);
+const CHECK: Step = Step::command("check", &["HGET", "GET", "HGET"])
+    .reads(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Read);
+pub(super) const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "HGET", "GET", "HGET"])
+    .reads(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Read);
+pub(super) const EXEC: Step = Step::command("exec", &["MULTI", "HSET", "SET", "HSET", "EXEC"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
 
 /// The hash of all items.
 const STOCKS: &str = "stocks";

@@ -21,13 +21,17 @@ use redis::pipe;
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step, StepResult, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 use crate::stores::{Redis, in_words};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const CONNECT: Step = Step::local("connect");
-const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET", "HGET"]).plays(Role::Read);
-const EXEC: Step = Step::command("exec", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
+const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET", "HGET"])
+    .reads(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Read);
+const EXEC: Step = Step::command("exec", &["MULTI", "SET", "HSET", "EXEC"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: Mechanism {

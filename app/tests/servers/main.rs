@@ -52,6 +52,7 @@ mod store_gone;
 mod tcc;
 mod three_phase;
 mod token_count;
+mod touched;
 mod traces;
 mod two_phase;
 mod unanswered;

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
 use crate::harness::{fresh, is_tried, name, services, services_of_its_own, world};
-use crate::received::Received;
+use crate::received::{Commands, Received};
 
 /// The most commands of workers that are on their way at a time.
 const WORKERS: u32 = 1_000;
@@ -138,7 +138,7 @@ impl Observed {
     }
 
     /// The steps and the received commands since the last call.
-    pub async fn since(&mut self) -> (Vec<Seeing>, (Vec<String>, Vec<String>)) {
+    pub async fn since(&mut self) -> (Vec<Seeing>, Commands) {
         let _all = self.seen.workers.acquire_many(WORKERS).await.unwrap();
         let received = self.received.since().await;
         (self.seen.take(), received)

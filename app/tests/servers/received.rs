@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use app::probe::Effect;
 use app::services::Services;
 use app::stores::SECOND_SQL;
 use futures_util::{Stream, StreamExt};
@@ -11,6 +12,7 @@ use tokio::time::timeout;
 
 use crate::counters::Counters;
 use crate::harness::{LONG, fresh};
+use crate::touched;
 
 /// A data folder that was not initialised lacks the table of the log. No other layout is taken.
 const LOG_TABLE: &str = "
@@ -25,6 +27,18 @@ create table if not exists mysql.general_log (
 ) engine = CSV;
 set global log_output = 'TABLE';
 set global general_log = 1";
+
+/// A command that a store received.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// Its name, or the first word of a statement.
+    pub name: String,
+    /// What it touched. Of a call that is only counted it is not known, and says nothing.
+    pub touched: Effect,
+}
+
+/// The commands of all Redis servers; then those of MariaDB, and the calls that other services only count.
+pub type Commands = (Vec<Command>, Vec<Command>);
 
 /// The logs of all stores and services, read from where the last reading ended.
 pub struct Received {
@@ -60,7 +74,7 @@ impl Received {
 
     /// The commands that arrived since the last call, in order: those of all Redis servers in capitals, the statements of
     /// MariaDB by their first word. Calls that are only counted come last, sorted.
-    pub async fn since(&mut self) -> (Vec<String>, Vec<String>) {
+    pub async fn since(&mut self) -> Commands {
         let mut received = Vec::new();
         for redis in &mut self.redis {
             received.extend(redis.since().await);
@@ -73,10 +87,13 @@ impl Received {
             logged.extend(sql.since().await);
             pings += sql.pings_since().await;
         }
-        logged.sort();
+        logged.sort_by_key(|(at, _)| *at);
         let mut rest: Vec<_> = logged.into_iter().map(|(_, command)| command).collect();
-        rest.extend((0..pings).map(|_| "ping".to_owned()));
-        rest.extend(self.counters.since());
+        let counted = (0..pings).map(|_| "ping".to_owned()).chain(self.counters.since());
+        rest.extend(counted.map(|name| Command {
+            name,
+            touched: Effect::NONE,
+        }));
         (commands.collect(), rest)
     }
 }
@@ -97,7 +114,7 @@ impl Logged {
 
     /// Reads the log and empties it: each statement with the time at which it came, in microseconds, and its place in the
     /// log. The statements of this connection are in it too, and left out.
-    async fn since(&mut self) -> Vec<((i64, usize), String)> {
+    async fn since(&mut self) -> Vec<((i64, usize), Command)> {
         let select = "select convert(command_type using utf8mb4), convert(argument using utf8mb4), \
                       cast(unix_timestamp(event_time) * 1000000 as signed) from mysql.general_log \
                       where thread_id <> connection_id()";
@@ -107,8 +124,14 @@ impl Logged {
             .await
             .unwrap();
         let word = |kind: String, text: String| match kind.as_str() {
-            "Query" | "Execute" => text.split_whitespace().next().unwrap_or_default().to_lowercase(),
-            _ => kind.to_lowercase(),
+            "Query" | "Execute" => Command {
+                name: text.split_whitespace().next().unwrap_or_default().to_lowercase(),
+                touched: touched::by_sql(&text),
+            },
+            _ => Command {
+                name: kind.to_lowercase(),
+                touched: Effect::NONE,
+            },
         };
         let commands = rows.iter().enumerate();
         commands
@@ -133,14 +156,14 @@ impl Monitored {
     }
 
     /// The commands since the last call, each with the time at which it was carried out, in seconds.
-    async fn since(&mut self) -> Vec<(f64, String)> {
+    async fn since(&mut self) -> Vec<(f64, Command)> {
         let mark = fresh("mark");
         let _: String = redis::cmd("ECHO")
             .arg(&mark)
             .query_async(&mut self.redis)
             .await
             .unwrap();
-        let mut commands = Vec::new();
+        let mut commands: Vec<(f64, Command)> = Vec::new();
         loop {
             let line = timeout(LONG, self.monitor.next())
                 .await
@@ -149,12 +172,25 @@ impl Monitored {
             if line.contains(&mark) {
                 return commands;
             }
+            let touched = touched::by_redis(&line);
             // A command inside a script is part of the script: its source is named `lua` instead of an address.
-            if !line.contains("lua] ") {
+            if line.contains("lua] ") {
+                let (_, script) = commands.last_mut().unwrap();
+                script.touched = joined(script.touched, touched);
+            } else {
                 let at = line.split(' ').next().unwrap().parse().unwrap();
-                commands.push((at, line.split('"').nth(1).unwrap().to_uppercase()));
+                let name = line.split('"').nth(1).unwrap().to_uppercase();
+                commands.push((at, Command { name, touched }));
             }
         }
+    }
+}
+
+/// What one of both touches.
+pub fn joined(one: Effect, other: Effect) -> Effect {
+    Effect {
+        reads: one.reads.and(other.reads),
+        writes: one.writes.and(other.writes),
     }
 }
 

@@ -5,15 +5,47 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use app::domain::Outcome;
+use app::probe::Effect;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use futures_util::future::join_all;
 
 use crate::harness::PATIENT;
 use crate::observed::{Observed, Seeing};
+use crate::received::{self, Command, joined};
 
 /// The commands of Redis; then the statements of MariaDB, its pings, and the calls that other services only count.
 type Commands = (Vec<String>, Vec<String>);
+
+/// The names of commands.
+fn names((redis, sql): &received::Commands) -> Commands {
+    let named = |commands: &[Command]| commands.iter().map(|command| command.name.clone()).collect();
+    (named(redis), named(sql))
+}
+
+/// The steps that touched more than they say. The commands are those of the steps, in the same order.
+fn untrue_effects(called: &str, seen: &[Seeing], (redis, sql): &received::Commands) -> Vec<String> {
+    let mut untrue = Vec::new();
+    let (mut redis, mut sql) = (redis.iter(), sql.iter());
+    for seeing in seen.iter().filter(|seeing| seeing.said.is_none()) {
+        let counted = |command: &&&str| !command.contains('/');
+        let commands = seeing.step.sends.iter().filter(counted).map(|command| {
+            let of_redis = command.chars().all(char::is_uppercase);
+            if of_redis { redis.next() } else { sql.next() }
+        });
+        let touched = commands
+            .flatten()
+            .map(|command| command.touched)
+            .fold(Effect::NONE, joined);
+        let (step, says) = (seeing.step.name, seeing.step.effect());
+        if !says.covers(touched) {
+            untrue.push(format!(
+                "{called}: {step} says {says:?}, and the stores saw {touched:?}"
+            ));
+        }
+    }
+    untrue
+}
 
 /// The commands that the steps in `seen` declare, of purchases or of workers.
 fn declared(seen: &[Seeing], by_purchase: bool) -> Commands {
@@ -75,6 +107,7 @@ fn is_merged(whole: &[String], one: &[String], other: &[String]) -> bool {
 #[tokio::test]
 async fn the_commands_of_a_sale_a_repeat_a_refusal_and_an_unknown_item_are_the_steps_at_the_seam_in_the_same_order() {
     let mut observed = Observed::start(PATIENT).await;
+    let mut untrue = Vec::new();
     for listed in observed.usable() {
         let called = &listed.entry.name;
         // The first purchases make the connections, prepared statements and scripts.
@@ -91,10 +124,13 @@ async fn the_commands_of_a_sale_a_repeat_a_refusal_and_an_unknown_item_are_the_s
                 assert_eq!(matches!(outcome, Outcome::Sold { .. }), sold, "{called}: {outcome:?}");
                 let (seen, received) = observed.since().await;
                 if measured {
+                    let in_full = received;
+                    let received = names(&in_full);
                     assert!(received != (vec![], vec![]), "{called}: the stores' logs are silent");
                     let (purchases, workers) = (declared(&seen, true), declared(&seen, false));
                     if workers == Commands::default() {
                         assert_eq!(purchases, received, "{called}, {outcome:?}");
+                        untrue.extend(untrue_effects(called, &seen, &in_full));
                     } else {
                         let what = format!("{called}, {outcome:?}: {received:?}, {purchases:?}, {workers:?}");
                         assert!(is_made_of(received, purchases, workers), "{what}");
@@ -104,6 +140,7 @@ async fn the_commands_of_a_sale_a_repeat_a_refusal_and_an_unknown_item_are_the_s
             }
         }
     }
+    assert!(untrue.is_empty(), "{}", untrue.join("\n"));
 }
 
 /// Each step is one that the strategy lists, it came back before the next one began, and it said something.
@@ -144,7 +181,7 @@ async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
             let work = Duration::from_millis(30);
             join_all(keys.iter().map(|key| observed.buy(&listed, &item, key, work))).await;
             let (mut seen, received) = observed.since().await;
-            let mut received = vec![received];
+            let mut received = vec![names(&received)];
             if measured {
                 let deadline = Instant::now() + LATE_COMMANDS_WITHIN;
                 loop {
@@ -155,7 +192,7 @@ async fn under_a_crowd_the_stores_receive_as_many_commands_as_pass_the_seam() {
                     assert!(Instant::now() < deadline, "{called}: {both:?}, {:?}", counted(received));
                     let (late, received_late) = observed.since().await;
                     seen.extend(late);
-                    received.push(received_late);
+                    received.push(names(&received_late));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What a strategy says of two instances is what the explorer finds. Where that breaks it now and then, either may be.
 
 use app::strategies::Entry;
-use explore::{Bounds, Cost, Player, search};
+use explore::{Bounds, Player, search};
 
 use crate::stores;
 
@@ -9,13 +9,15 @@ use crate::stores;
 const TWO_INSTANCES: &str = "second-instance";
 
 /// One preemption shows each of the known violations.
-const BOUNDS: Bounds = Bounds {
-    cost: Cost {
-        preemptions: 1,
+fn bounds() -> Bounds {
+    Bounds {
+        preemptions: Some(1),
         events: 0,
-    },
-    schedules: 2_000,
-};
+        kinds: Vec::new(),
+        is_reduced: false,
+        schedules: 2_000,
+    }
+}
 
 /// It needs time to pass, which no schedule without events lets pass: its lease is too short by a factor of 1,000.
 const NEEDS_TIME: &str = "expiry-value-mixed-units";
@@ -34,7 +36,7 @@ async fn a_strategy_is_violated_by_two_purchases_where_it_says_that_two_instance
             continue;
         }
         let mut player = Player::open(&entry.name, &stores).await.unwrap();
-        let found = search(&mut player, BOUNDS).await;
+        let found = search(&mut player, &bounds()).await;
         let found = found.unwrap_or_else(|error| panic!("{}: {error:#}", entry.name));
         println!(
             "{}: {} of {} schedules are violated",

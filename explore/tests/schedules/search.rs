@@ -1,46 +1,52 @@
 //! Strategies whose schedules are known are explored on real stores.
 
-use explore::{Bounds, Choice, Cost, Found, Player, Schedule, columns, search};
+use explore::{Bounds, Choice, EventKind, Found, Given, Player, Schedule, Violation, columns, search};
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
 
 use crate::stores;
 
-async fn explored(strategy: &str, stores: &Stores, cost: Cost) -> (Player, Found) {
-    let bounds = Bounds { cost, schedules: 5_000 };
+/// Returns the bounds of a search without reduction.
+fn at_most(preemptions: usize, events: usize) -> Bounds {
+    Bounds {
+        preemptions: Some(preemptions),
+        events,
+        kinds: EventKind::ALL.to_vec(),
+        is_reduced: false,
+        schedules: 5_000,
+    }
+}
+
+async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
     let mut player = Player::open(strategy, stores).await.unwrap();
     let found = search(&mut player, bounds).await.unwrap();
     println!(
-        "{strategy}: {} of {} schedules violated",
-        found.violated, found.schedules
+        "{strategy}: {} of {} schedules violated, {} ended early",
+        found.violated, found.schedules, found.ended_early
     );
     (player, found)
 }
 
 /// Explores, and returns the shortest schedule that oversells, after it was played again.
-async fn oversold(strategy: &str, stores: &Stores, cost: Cost) -> Schedule {
-    let (mut player, found) = explored(strategy, stores, cost).await;
-    let shortest = found.shortest.unwrap();
-    assert_eq!(shortest.told, [ResponseKind::Sold; 2], "{strategy}");
-    let again = player.play(&shortest.choices(), cost).await.unwrap();
-    assert_eq!(again, shortest, "{strategy}");
-    Schedule::of(strategy, &shortest)
+async fn oversold(strategy: &str, stores: &Stores, bounds: &Bounds) -> Schedule {
+    let (mut player, found) = explored(strategy, stores, bounds).await;
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert_eq!(play.told, [ResponseKind::Sold; 2], "{strategy}");
+    let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
+    assert_eq!(again.as_ref(), Some(&play), "{strategy}");
+    Schedule::of(strategy, &play)
 }
 
 #[tokio::test]
 async fn the_schedule_that_oversells_is_found_without_a_hint_and_replayed() {
     let stores = stores();
-    let cost = Cost {
-        preemptions: 1,
-        events: 0,
-    };
     for strategy in [
         "unlock-before-write@redis",
         "lost-update@sql",
         "ignored-result@sql",
         "none@redis",
     ] {
-        let schedule = oversold(strategy, &stores, cost).await;
+        let schedule = oversold(strategy, &stores, &at_most(1, 0)).await;
         assert_eq!(
             Schedule::parse(schedule.to_json().unwrap().as_bytes()).unwrap(),
             schedule
@@ -65,13 +71,9 @@ told sold                               told sold
 #[tokio::test]
 async fn a_lock_with_a_lease_oversells_when_the_lease_ends_and_a_fence_prevents_that() {
     let stores = stores();
-    let cost = Cost {
-        preemptions: 1,
-        events: 1,
-    };
-    let schedule = oversold("token@redis", &stores, cost).await;
+    let schedule = oversold("token@redis", &stores, &at_most(1, 1)).await;
     assert!(schedule.choices.contains(&Choice::LeaseEnds), "{schedule:?}");
-    let (_, found) = explored("fenced@redis", &stores, cost).await;
+    let (_, found) = explored("fenced@redis", &stores, &at_most(1, 1)).await;
     assert!(found.is_exhausted);
     assert_eq!(found.shortest, None);
 }
@@ -79,10 +81,6 @@ async fn a_lock_with_a_lease_oversells_when_the_lease_ends_and_a_fence_prevents_
 #[tokio::test]
 async fn a_strategy_that_holds_holds_in_every_schedule_within_the_bound() {
     let stores = stores();
-    let cost = Cost {
-        preemptions: 2,
-        events: 0,
-    };
     for strategy in [
         "lua@redis",
         "token@redis",
@@ -91,8 +89,48 @@ async fn a_strategy_that_holds_holds_in_every_schedule_within_the_bound() {
         "for-update@sql",
         "compare-num@sql",
     ] {
-        let (_, found) = explored(strategy, &stores, cost).await;
+        let (_, found) = explored(strategy, &stores, &at_most(2, 0)).await;
         assert!(found.is_exhausted, "{strategy}: {} schedules", found.schedules);
         assert_eq!(found.violated, 0, "{strategy}: {:?}", found.shortest);
+    }
+}
+
+#[tokio::test]
+async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_with_fewer_schedules() {
+    let stores = stores();
+    for strategy in [
+        "none@redis",
+        "setnx@redis",
+        "token@redis",
+        "unlock-before-write@redis",
+        "decr-undo@redis",
+        "watch-multi@redis",
+        "lost-update@sql",
+        "conditional@sql",
+    ] {
+        let full = Bounds {
+            preemptions: None,
+            ..at_most(0, 0)
+        };
+        let reduced = Bounds {
+            is_reduced: true,
+            ..full.clone()
+        };
+        let mut player = Player::open(strategy, &stores).await.unwrap();
+        let all = search(&mut player, &full).await.unwrap();
+        let fewer = search(&mut player, &reduced).await.unwrap();
+        println!(
+            "{strategy}: {} schedules, {} after the reduction ({} ended early)",
+            all.schedules, fewer.schedules, fewer.ended_early
+        );
+        assert!(all.is_exhausted && fewer.is_exhausted, "{strategy}");
+        let is_found = |end| fewer.ends.contains(end);
+        assert!(
+            all.ends.iter().all(is_found),
+            "{strategy}: {:?}, not {:?}",
+            fewer.ends,
+            all.ends
+        );
+        assert!(fewer.schedules < all.schedules, "{strategy}");
     }
 }

@@ -91,7 +91,8 @@ pub struct Wanted {
     pub instances: Vec<usize>,
     /// The load, unless a threat sets its own.
     pub load: Load,
-    /// The number of repeats of each round. A round whose strategy is broken now and then has at least [`SEEN_WITHIN`].
+    /// The number of repeats of each round. A round whose strategy is broken now and then has at least [`SEEN_WITHIN`], unless
+    /// its speed is measured: such rounds are played alone, and would take most of the time.
     pub repeats: u32,
 }
 
@@ -114,7 +115,8 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
                         in_soak: false,
                     })
                 });
-                rounds.extend(once.filter(|round| repeat <= wanted.repeats || round.is_sometimes_broken()));
+                let is_repeated = |round: &Round| round.is_sometimes_broken() && !round.is_measured();
+                rounds.extend(once.filter(|round| repeat <= wanted.repeats || is_repeated(round)));
             }
         }
     }

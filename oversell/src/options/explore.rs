@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use explore::EventKind;
 
 /// Strategies whose schedules are played.
 #[derive(Args)]
@@ -12,21 +13,52 @@ pub struct ExploreOptions {
     /// several each is a line
     #[arg(required = true)]
     pub strategies: Vec<String>,
-    /// The most times that a schedule interrupts a purchase that could go on
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub preemptions: usize,
-    /// The most events of a schedule: all leases in Redis end, or the process of a purchase is killed
+    /// The most times that a schedule interrupts a purchase that could go on, or `all`: no bound, but schedules that differ
+    /// only in the order of steps that commute are played once
+    #[arg(long, value_name = "N", default_value = "2", value_parser = preemptions)]
+    pub preemptions: Preemptions,
+    /// With `--preemptions all`: play also the schedules that differ only in the order of steps that commute
+    #[arg(long)]
+    pub unreduced: bool,
+    /// The most events of a schedule
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub events: usize,
+    /// The kinds of events that may happen: `lease-ends` (every lease in Redis and MariaDB ends), `crash` (the process of a purchase is
+    /// killed); all without this option
+    #[arg(long = "event", value_name = "KIND", value_delimiter = ',', value_parser = event)]
+    pub kinds: Vec<EventKind>,
     /// The most schedules that are played
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub schedules: u64,
     /// Keep the shortest schedule that breaks a promise in this file, for `oversell replay`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Search without events, and then once for each kind of event, and keep the findings in this folder: `result.json`
+    /// and, as a table, `result.md`
+    #[arg(long, value_name = "DIR", conflicts_with = "save")]
+    pub results: Option<PathBuf>,
     /// Never download a missing server, not even into the private cache
     #[arg(long)]
     pub no_fetch: bool,
+}
+
+/// A bound on preemptions; none for `all`.
+#[derive(Clone, Copy, Debug)]
+pub struct Preemptions(pub Option<usize>);
+
+fn preemptions(text: &str) -> Result<Preemptions, String> {
+    match text {
+        "all" => Ok(Preemptions(None)),
+        number => {
+            let most = number.parse().map_err(|_| "a number or `all` is expected".to_owned())?;
+            Ok(Preemptions(Some(most)))
+        }
+    }
+}
+
+fn event(text: &str) -> Result<EventKind, String> {
+    let known = EventKind::ALL.into_iter().find(|kind| kind.name() == text);
+    known.ok_or_else(|| format!("it is one of {}", EventKind::ALL.map(EventKind::name).join(", ")))
 }
 
 /// A schedule that is played again.

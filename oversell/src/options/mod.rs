@@ -16,7 +16,7 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "bench")]
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
-pub use explore::{ExploreOptions, ReplayOptions};
+pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};

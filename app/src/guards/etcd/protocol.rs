@@ -8,16 +8,22 @@ use super::SERVICE;
 use super::gateway::{Gateway, Watch};
 use super::json::{Deletion, LeaseAnswer, Message, Range, Transaction, encoded, end_of_range};
 use crate::domain::Error;
-use crate::probe::{Command, Probe, Role, Step};
+use crate::probe::{Command, Data, Probe, Role, Step};
 
-pub(in crate::guards) const GRANT: Step = Step::command("grant", &["etcd/LeaseGrant"]);
-pub(in crate::guards) const PUT: Step = Step::command("put", &["etcd/Txn"]).plays(Role::Lock);
-pub(in crate::guards) const PREDECESSOR: Step = Step::command("predecessor", &["etcd/Range"]);
-pub(in crate::guards) const WATCH: Step = Step::command("watch", &["etcd/Watch"]);
-pub(in crate::guards) const CHECK: Step = Step::command("check", &["etcd/Range"]).plays(Role::Lock);
-pub(in crate::guards) const IS_OWNER: Step = Step::command("is-owner", &["etcd/Txn"]);
-pub(in crate::guards) const RENEW: Step = Step::command("renew", &["etcd/LeaseKeepAlive"]).plays(Role::Renew);
-pub(in crate::guards) const DELETE: Step = Step::command("delete", &["etcd/DeleteRange"]).plays(Role::Release);
+pub(in crate::guards) const GRANT: Step = Step::command("grant", &["etcd/LeaseGrant"]).writes(Data::LOCK);
+pub(in crate::guards) const PUT: Step = Step::command("put", &["etcd/Txn"]).writes(Data::LOCK).plays(Role::Lock);
+pub(in crate::guards) const PREDECESSOR: Step = Step::command("predecessor", &["etcd/Range"]).reads(Data::LOCK);
+pub(in crate::guards) const WATCH: Step = Step::command("watch", &["etcd/Watch"]).reads(Data::LOCK);
+pub(in crate::guards) const CHECK: Step = Step::command("check", &["etcd/Range"])
+    .reads(Data::LOCK)
+    .plays(Role::Lock);
+pub(in crate::guards) const IS_OWNER: Step = Step::command("is-owner", &["etcd/Txn"]).reads(Data::LOCK);
+pub(in crate::guards) const RENEW: Step = Step::command("renew", &["etcd/LeaseKeepAlive"])
+    .writes(Data::LOCK)
+    .plays(Role::Renew);
+pub(in crate::guards) const DELETE: Step = Step::command("delete", &["etcd/DeleteRange"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) struct Protocol(Gateway);
 

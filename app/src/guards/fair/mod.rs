@@ -29,15 +29,19 @@ use super::redis_lock::wakeups::{self, PING, RECEIVE, SUBSCRIBE, Wakeups};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
-const LOCK: Step = Step::command("lock-or-queue", &["EVALSHA"]).plays(Role::Lock);
+const LOCK: Step = Step::command("lock-or-queue", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
 const WAIT: Step = Step::wait("wait");
-const LEAVE: Step = Step::command("leave-queue", &["EVALSHA"]);
-const RELEASE: Step = Step::command("release-to-next", &["EVALSHA"]).plays(Role::Release);
+const LEAVE: Step = Step::command("leave-queue", &["EVALSHA"]).writes(Data::LOCK);
+const RELEASE: Step = Step::command("release-to-next", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

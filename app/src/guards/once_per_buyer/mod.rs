@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Actor, Probe, Role, Step};
+use crate::probe::{Actor, Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -33,8 +33,12 @@ const MAX_BUYERS: u32 = 1_000_000;
 /// How long Redis remembers the buyers after the last entry, in seconds, also of an item that was never on sale.
 const REMEMBERED_FOR_S: u32 = 24 * 60 * 60;
 
-const ENTER: Step = Step::command("lock-buyer", &["EVALSHA"]).plays(Role::Lock);
-const LEAVE: Step = Step::command("release-buyer", &["EVALSHA"]).plays(Role::Release);
+const ENTER: Step = Step::command("lock-buyer", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
+const LEAVE: Step = Step::command("release-buyer", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

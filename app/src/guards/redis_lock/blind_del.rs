@@ -7,11 +7,11 @@ use redis::cmd;
 
 use super::super::{Held, Released};
 use crate::domain::Error;
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 
 /// Does not check the owner.
-pub(in crate::guards) const DEL: Step = Step::command("del", &["DEL"]).plays(Role::Release);
+pub(in crate::guards) const DEL: Step = Step::command("del", &["DEL"]).writes(Data::LOCK).plays(Role::Release);
 
 /// A lock that is released by [`DEL`].
 pub(in crate::guards) struct HeldLock {

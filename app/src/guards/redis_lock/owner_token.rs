@@ -7,7 +7,7 @@ use redis::Script;
 
 use super::super::{Held, Released};
 use crate::domain::Error;
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 
 /// Deletes the lock only while it still has the owner's token. A bare DEL would delete the lock of a later holder.
@@ -18,8 +18,10 @@ end
 return 0
 ";
 
-pub(in crate::guards) const SET_NX: Step = Step::command("set-nx", &["SET"]).plays(Role::Lock);
-pub(in crate::guards) const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"]).plays(Role::Release);
+pub(in crate::guards) const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
+pub(in crate::guards) const COMPARE_DEL: Step = Step::command("compare-del", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(in crate::guards) struct HeldLock {
     pub(in crate::guards) redis: Arc<Redis>,

@@ -15,13 +15,13 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::domain::Error;
-use crate::probe::{Probe, Step};
+use crate::probe::{Data, Probe, Step};
 use crate::stores::Redis;
 use crate::world::World;
 
-pub(in crate::guards) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]);
+pub(in crate::guards) const SUBSCRIBE: Step = Step::command("subscribe", &["PSUBSCRIBE"]).reads(Data::NONE);
 pub(in crate::guards) const RECEIVE: Step = Step::wait("receive");
-pub(in crate::guards) const PING: Step = Step::command("ping", &["PING"]);
+pub(in crate::guards) const PING: Step = Step::command("ping", &["PING"]).reads(Data::NONE);
 
 /// The pattern of the channels of all items.
 const PATTERN: &str = "released:*";

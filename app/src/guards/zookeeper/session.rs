@@ -10,14 +10,20 @@ use zookeeper_client::{Acls, Client, CreateMode, Error as Refusal, OneshotWatche
 
 use super::SERVICE;
 use crate::domain::Error;
-use crate::probe::{Command, Probe, Role, Step};
+use crate::probe::{Command, Data, Probe, Role, Step};
 
-pub(super) const CONNECT: Step = Step::command("connect", &["zookeeper/update"]);
-pub(super) const CREATE: Step = Step::command("create", &["zookeeper/update"]).plays(Role::Lock);
-pub(super) const CREATE_QUEUE: Step = Step::command("create-queue", &["zookeeper/update"]);
-pub(super) const CHILDREN: Step = Step::command("children", &["zookeeper/read"]).plays(Role::Lock);
-pub(super) const WATCH: Step = Step::command("watch", &["zookeeper/read"]);
-pub(super) const DELETE: Step = Step::command("delete", &["zookeeper/update"]).plays(Role::Release);
+pub(super) const CONNECT: Step = Step::command("connect", &["zookeeper/update"]).writes(Data::LOCK);
+pub(super) const CREATE: Step = Step::command("create", &["zookeeper/update"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
+pub(super) const CREATE_QUEUE: Step = Step::command("create-queue", &["zookeeper/update"]).writes(Data::LOCK);
+pub(super) const CHILDREN: Step = Step::command("children", &["zookeeper/read"])
+    .reads(Data::LOCK)
+    .plays(Role::Lock);
+pub(super) const WATCH: Step = Step::command("watch", &["zookeeper/read"]).reads(Data::LOCK);
+pub(super) const DELETE: Step = Step::command("delete", &["zookeeper/update"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 /// How long a server may take to answer before the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);

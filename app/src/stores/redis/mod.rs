@@ -18,12 +18,18 @@ pub use self::connections::Connection;
 use self::connections::Connections;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Outcome, Purchase};
-use crate::probe::{Probe, Role, Step, StepResult, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 
 /// Reads counter and ledger.
-pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"]).plays(Role::Read);
-const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"]).plays(Role::Write);
-const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"]).plays(Role::Write);
+pub const READ: Step = Step::command("read", &["GET", "HGET", "GET"])
+    .reads(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Read);
+const WRITE: Step = Step::command("write", &["MULTI", "SET", "HSET", "EXEC"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
+const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
 
 /// The error code of Redis for a key that holds another type of value than the command needs.
 const WRONG_TYPE: &str = "WRONGTYPE";

@@ -7,13 +7,15 @@ use sqlx::{Row, query};
 
 use super::{Connection, Sql, rows};
 use crate::domain::{Error, Outcome, Purchase};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::{Stock, in_words};
 
 /// Takes the units if enough are left.
-pub const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
+pub const TAKE: Step = Step::command("take", &["update"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
 /// Reads the units that are left after it.
-pub const READ_LEFT: Step = Step::command("read-left", &["select"]);
+pub const READ_LEFT: Step = Step::command("read-left", &["select"]).reads(Data::ALL);
 
 /// Two servers. Each has a counter of the item and a table of orders. The counter of the one and the orders of the
 /// other are used.

@@ -21,7 +21,7 @@ pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Order, Purchase};
-use crate::probe::{Probe, Role, Step, StepResult, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 
 const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
 const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");
@@ -29,20 +29,24 @@ const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");
 /// Waits for a free connection.
 pub const CONNECT: Step = Step::local("connect");
 /// Begins the transaction of counter and ledger.
-pub const BEGIN: Step = Step::command("begin", &["begin"]);
+pub const BEGIN: Step = Step::command("begin", &["begin"]).reads(Data::NONE);
 /// Looks for the order that a purchase made before.
-pub const FIND: Step = Step::command("find", &["select"]).plays(Role::Read);
+pub const FIND: Step = Step::command("find", &["select"]).reads(Data::ALL).plays(Role::Read);
 /// Enters the order.
-pub const RECORD: Step = Step::command("record", &["insert"]).plays(Role::Record);
+pub const RECORD: Step = Step::command("record", &["insert"])
+    .writes(Data::ORDERS)
+    .plays(Role::Record);
 /// Ends the transaction and keeps its changes.
 pub const COMMIT: Step = Step::command("commit", &["commit"]).plays(Role::Commit);
 /// Ends the transaction and takes back its changes.
 pub const ROLLBACK: Step = Step::command("rollback", &["rollback"]);
 /// Reads counter and ledger.
-pub const READ: Step = Step::command("read", &["select"]).plays(Role::Read);
+pub const READ: Step = Step::command("read", &["select"]).reads(Data::ALL).plays(Role::Read);
 
 /// Sets the counter, whatever its value is now.
-pub const WRITE: Step = Step::command("write", &["update"]).plays(Role::Write);
+pub const WRITE: Step = Step::command("write", &["update"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
 
 /// The connections of one instance to MariaDB.
 pub struct Sql {

@@ -7,12 +7,16 @@ use sqlx::{Row, query};
 
 use super::{Connection, Sql};
 use crate::domain::{Error, Name};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step};
 
 /// Waits for the lock in the server.
-pub const GET_LOCK: Step = Step::command("get-lock", &["select"]).plays(Role::Lock);
+pub const GET_LOCK: Step = Step::command("get-lock", &["select"])
+    .writes(Data::LOCK)
+    .plays(Role::Lock);
 /// Releases the lock.
-pub const RELEASE_LOCK: Step = Step::command("release-lock", &["select"]).plays(Role::Release);
+pub const RELEASE_LOCK: Step = Step::command("release-lock", &["select"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 impl Sql {
     /// Waits for the lock of that name, at most for `wait`. Returns whether it was taken.

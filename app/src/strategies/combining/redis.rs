@@ -10,12 +10,14 @@ use uuid::Uuid;
 use super::batch::Batch;
 use super::{BatchStore, Combining, MECHANISM, WAIT};
 use crate::domain::{Error, Outcome};
-use crate::probe::{Role, Step, StepResult, StepValue};
+use crate::probe::{Data, Role, Step, StepResult, StepValue};
 use crate::stores::redis::Answer;
 use crate::stores::{Redis, Store};
 use crate::strategies::{NativeEntry, opened};
 
-const SELL: Step = Step::command("sell", &["EVALSHA"]).plays(Role::Write);
+const SELL: Step = Step::command("sell", &["EVALSHA"])
+    .writes(Data::STOCK.and(Data::ORDERS))
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: MECHANISM,

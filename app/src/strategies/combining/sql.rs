@@ -9,7 +9,7 @@ use super::batch::Batch;
 use super::served::Served;
 use super::{BatchStore, Combining, MECHANISM, WAIT};
 use crate::domain::{Error, Outcome};
-use crate::probe::{Role, Step};
+use crate::probe::{Data, Role, Step};
 use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, FIND, RECORD, ROLLBACK, rows};
 use crate::stores::{Sql, Store};
 use crate::strategies::{NativeEntry, opened};
@@ -17,8 +17,13 @@ use crate::strategies::{NativeEntry, opened};
 /// The tries of a batch when another writer, without the row's lock, enters one of its orders meanwhile.
 const TRIES: usize = 3;
 
-const LOCK_ROW: Step = Step::command("lock-row", &["select"]).plays(Role::Read);
-const TAKE: Step = Step::command("take", &["update"]).plays(Role::Write);
+const LOCK_ROW: Step = Step::command("lock-row", &["select"])
+    .reads(Data::ALL)
+    .writes(Data::STOCK)
+    .plays(Role::Read);
+const TAKE: Step = Step::command("take", &["update"])
+    .writes(Data::STOCK)
+    .plays(Role::Write);
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: MECHANISM,

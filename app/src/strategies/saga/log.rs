@@ -7,15 +7,17 @@ use sqlx::{Row, query};
 use uuid::Uuid;
 
 use crate::domain::{Error, Name, Purchase};
-use crate::probe::{Probe, Step};
+use crate::probe::{Data, Probe, Step};
 use crate::reconciler::BATCH;
-use crate::stores::sql::{Connection, RECORD, rows};
+use crate::stores::sql::{self, Connection, rows};
 use crate::stores::{Sql, Store};
 
 pub(super) const BEGIN_SAGA: Step = Step::command("begin-saga", &["insert"]);
 pub(super) const END_SAGA: Step = Step::command("end-saga", &["update"]);
 pub(super) const CLAIM: Step = Step::command("claim", &["update"]);
 pub(super) const DROP_SAGA: Step = Step::command("drop-saga", &["delete"]);
+/// The order comes out of the log.
+pub(super) const RECORD: Step = sql::RECORD.writes(Data::LOG);
 pub(super) const OVERDUE: Step = Step::command("overdue", &["select"]).looking_for_work();
 
 pub(super) const TABLE: &str = include_str!("log.sql");

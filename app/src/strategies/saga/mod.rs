@@ -24,14 +24,14 @@ use futures_util::future::join_all;
 use sqlx::query;
 use tokio_util::task::AbortOnDropHandle;
 
-use self::log::{BEGIN_SAGA, CLAIM, DROP_SAGA, END_SAGA, OVERDUE, Saga};
+use self::log::{BEGIN_SAGA, CLAIM, DROP_SAGA, END_SAGA, OVERDUE, RECORD, Saga};
 use self::units::{GIVE_BACK, SETTLE, TAKE, Units};
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, Pending, Reconcile, Reconciled};
-use crate::stores::sql::{CONNECT, Connection, FIND, RECORD};
+use crate::stores::sql::{CONNECT, Connection, FIND};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;

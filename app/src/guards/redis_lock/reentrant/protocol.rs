@@ -6,13 +6,17 @@ use std::time::Duration;
 use redis::{Script, cmd};
 
 use crate::domain::Error;
-use crate::probe::{Probe, Role, Step, StepValue};
+use crate::probe::{Data, Probe, Role, Step, StepValue};
 use crate::stores::Redis;
 
-pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).plays(Role::Lock);
-pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"]).plays(Role::Renew);
-pub(in crate::guards) const IS_HELD: Step = Step::command("is-held", &["HEXISTS"]);
-pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"]).plays(Role::Release);
+pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).writes(Data::LOCK).plays(Role::Lock);
+pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Renew);
+pub(in crate::guards) const IS_HELD: Step = Step::command("is-held", &["HEXISTS"]).reads(Data::LOCK);
+pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 /// The three scripts, and the server that runs them.
 pub(super) struct Protocol {

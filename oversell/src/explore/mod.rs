@@ -1,73 +1,119 @@
 //! `oversell explore` and `oversell replay`: the interleavings of two purchases, one step at a time.
 
+mod table;
+
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use app::strategies::Entry;
-use explore::{Bounds, Cost, Found, Kind, Player, Schedule, columns, search};
+use explore::{Bounds, Cost, EventKind, Found, Given, Kind, Player, Schedule, columns, search};
 use stack::{Parts, Stores};
 
 use crate::console;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::{self, Stop};
-use crate::options::{ExploreOptions, ReplayOptions};
+use crate::options::{ExploreOptions, Preemptions, ReplayOptions};
 use crate::selection::{strategies_called, strategy_called};
 
 /// Plays every schedule within the bounds. Of one strategy it shows the shortest that breaks a promise, of several it
 /// prints a line for each.
 pub fn explore(options: ExploreOptions) -> Result<u8> {
+    let strategies = selected(&options.strategies)?;
+    let is_one = strategies.len() == 1;
+    if options.save.is_some() && !is_one {
+        return Err(Usage("--save keeps the schedule of one strategy".to_owned()).into());
+    }
+    let Preemptions(preemptions) = options.preemptions;
+    if options.unreduced && preemptions.is_some() {
+        return Err(Usage("--unreduced is for --preemptions all: with a bound nothing is reduced".to_owned()).into());
+    }
+    let kinds = if options.kinds.is_empty() {
+        EventKind::ALL.to_vec()
+    } else {
+        options.kinds
+    };
+    let bounds = Bounds {
+        preemptions,
+        events: options.events,
+        kinds,
+        is_reduced: preemptions.is_none() && !options.unreduced,
+        schedules: options.schedules,
+    };
+    until_interrupted(async move {
+        let mut verdict = Verdict::default();
+        let mut rows = Vec::new();
+        for strategy in strategies {
+            let stores = stores(&strategy, !options.no_fetch).await?;
+            let mut player = Player::open(&strategy, &stores).await?;
+            if options.results.is_some() {
+                for row in table::rows(&strategy, &mut player, &bounds).await? {
+                    verdict.take(row.violated, row.is_exhausted);
+                    console::print(&row.in_words())?;
+                    rows.push(row);
+                }
+                continue;
+            }
+            let found = search(&mut player, &bounds).await?;
+            verdict.take(found.violated, found.is_exhausted);
+            if is_one {
+                show(&strategy, &bounds, &found, options.save.as_deref())?;
+            } else {
+                console::print(&line(&strategy, &found))?;
+            }
+        }
+        if let Some(folder) = options.results {
+            table::keep(&folder, &rows)?;
+        }
+        Ok(verdict.exit_status())
+    })
+}
+
+/// Returns the strategies that are asked for, each once.
+fn selected(asked: &[String]) -> Result<Vec<String>> {
     let entries = Entry::all();
     let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let mut strategies: Vec<String> = Vec::new();
-    for asked in &options.strategies {
+    for asked in asked {
         for called in strategies_called(asked, &known)? {
             if !strategies.iter().any(|known| known == called) {
                 strategies.push(called.to_owned());
             }
         }
     }
-    let is_one = strategies.len() == 1;
-    if options.save.is_some() && !is_one {
-        return Err(Usage("--save keeps the schedule of one strategy".to_owned()).into());
+    Ok(strategies)
+}
+
+/// What the searches of a command found.
+#[derive(Default)]
+struct Verdict {
+    is_violated: bool,
+    is_open: bool,
+}
+
+impl Verdict {
+    fn take(&mut self, violated: u64, is_exhausted: bool) {
+        self.is_violated |= violated > 0;
+        self.is_open |= !is_exhausted;
     }
-    let bounds = Bounds {
-        cost: Cost {
-            preemptions: options.preemptions,
-            events: options.events,
-        },
-        schedules: options.schedules,
-    };
-    until_interrupted(async move {
-        let (mut violated, mut exhausted) = (false, true);
-        for strategy in strategies {
-            let stores = stores(&strategy, !options.no_fetch).await?;
-            let mut player = Player::open(&strategy, &stores).await?;
-            let found = search(&mut player, bounds).await?;
-            violated |= found.violated > 0;
-            exhausted &= found.is_exhausted;
-            if is_one {
-                show(&strategy, bounds, &found, options.save.as_deref())?;
-            } else {
-                console::print(&line(&strategy, &found))?;
-            }
-        }
-        Ok(match (violated, exhausted) {
+
+    fn exit_status(&self) -> u8 {
+        match (self.is_violated, self.is_open) {
             (true, _) => NOT_AS_DESIGNED,
-            (false, true) => AS_DESIGNED,
-            (false, false) => INCONCLUSIVE,
-        })
-    })
+            (false, false) => AS_DESIGNED,
+            (false, true) => INCONCLUSIVE,
+        }
+    }
 }
 
 /// Returns a line: strategy, schedules, violations, and the shortest violation.
 fn line(strategy: &str, found: &Found) -> String {
     let all = if found.is_exhausted { "all" } else { "not all" };
-    let shortest = found.shortest.as_ref().map(|play| {
-        let Cost { preemptions, events } = Cost::of(&play.points);
-        let findings = listed(&Schedule::of(strategy, play));
+    let shortest = found.shortest.as_ref().map(|violation| {
+        let Cost { preemptions, events } = violation.cost;
+        let findings = listed(&Schedule::of(strategy, &violation.play));
         format!(
             "; shortest: {findings}, {preemptions} preemptions, {events} events, {} choices",
-            play.points.len()
+            violation.play.choices.len()
         )
     });
     let (schedules, violated) = (found.schedules, found.violated);
@@ -77,22 +123,31 @@ fn line(strategy: &str, found: &Found) -> String {
     )
 }
 
-fn show(strategy: &str, bounds: Bounds, found: &Found, save: Option<&Path>) -> Result<()> {
-    let Cost { preemptions, events } = bounds.cost;
+fn show(strategy: &str, bounds: &Bounds, found: &Found, save: Option<&Path>) -> Result<()> {
+    let preemptions = match bounds.preemptions {
+        Some(most) => format!("at most {most} preemptions"),
+        None => "any number of preemptions".to_owned(),
+    };
     let all = if found.is_exhausted {
         ", which are all"
     } else {
         ", and there are more"
     };
     console::print(&format!(
-        "{strategy}: one unit, two purchases at two instances, at most {preemptions} preemptions and {events} events\n\
+        "{strategy}: one unit, two purchases at two instances, {preemptions} and at most {} events\n\
          {} schedules were played{all}; {} of them break a promise\n",
-        found.schedules, found.violated
+        bounds.events, found.schedules, found.violated
     ))?;
+    if found.ended_early > 0 {
+        console::print(&format!(
+            "{} more were ended early: they differ from others only in the order of steps that commute\n",
+            found.ended_early
+        ))?;
+    }
     let Some(shortest) = &found.shortest else {
         return Ok(());
     };
-    let schedule = Schedule::of(strategy, shortest);
+    let schedule = Schedule::of(strategy, &shortest.play);
     console::print(&format!("\nThe shortest of these\n\n{}\n", told(&schedule)))?;
     if let Some(file) = save {
         std::fs::write(file, schedule.to_json()?).with_context(|| format!("cannot write {}", file.display()))?;
@@ -113,12 +168,9 @@ pub fn replay(options: ReplayOptions) -> Result<u8> {
     until_interrupted(async move {
         let stores = stores(&schedule.strategy, !options.no_fetch).await?;
         let mut player = Player::open(&schedule.strategy, &stores).await?;
-        let events = schedule.choices.iter().filter(|choice| choice.is_event()).count();
-        let bounds = Cost {
-            preemptions: usize::MAX,
-            events,
-        };
-        let again = Schedule::of(&schedule.strategy, &player.play(&schedule.choices, bounds).await?);
+        let again = player.play(&mut Given::new(&schedule.choices)).await?;
+        let again = again.context("the schedule did not come to its end")?;
+        let again = Schedule::of(&schedule.strategy, &again);
         console::print(&format!("{}\n\n{}\n", schedule.strategy, told(&again)))?;
         let is_same = again == schedule;
         console::print(if is_same {
