@@ -1,16 +1,17 @@
-//! A schedule in two columns, one for each purchase, with the events between them.
+//! A schedule in columns, one for each purchase, with the events between them.
 
 use std::fmt::Write;
 
 use crate::choice::Choice;
 use crate::schedule::{Line, Schedule};
 
-/// The width of the first column, in characters.
+/// The width of a column, in characters.
 const WIDTH: usize = 40;
 
 /// Returns the schedule as text.
 pub fn columns(schedule: &Schedule) -> String {
-    let mut text = format!("{:WIDTH$}B at app-2\n", "A at app-1");
+    let heads = ["A at app-1", "B at app-2", "C at app-1"].into_iter();
+    let mut text = side_by_side(heads.take(schedule.told.len()));
     for (number, line) in schedule.lines.iter().enumerate() {
         let (at, words) = match line.choice {
             Choice::Step(purchase) => (purchase, begin(line)),
@@ -28,14 +29,21 @@ pub fn columns(schedule: &Schedule) -> String {
             }
         }
     }
-    let told: Vec<&str> = schedule.told.iter().map(|told| told.in_words()).collect();
-    if let [one, other] = told[..] {
-        let _ = writeln!(text, "{one:WIDTH$}{other}");
-    }
+    text.push_str(&side_by_side(schedule.told.iter().map(|told| told.in_words())));
     text
 }
 
-fn row(purchase: usize, words: &str) -> String {
+fn side_by_side<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for cell in cells {
+        let _ = write!(text, "{cell:WIDTH$}");
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+/// Returns a line in the column of a purchase.
+pub fn row(purchase: usize, words: &str) -> String {
     format!("{:indent$}{words}\n", "", indent = purchase * WIDTH)
 }
 

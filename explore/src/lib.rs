@@ -1,4 +1,4 @@
-//! The explorer: plays the interleavings of two purchases at two instances on real stores, one step at a time, and finds
+//! The explorer: plays the interleavings of two or three purchases at two instances on real stores, one step at a time, and finds
 //! those that oversell.
 //!
 //! It is a stateless model checker: depth first, each schedule from a fresh sale, with a bound on preemptions and events. It
@@ -16,16 +16,18 @@ mod judge;
 mod leases;
 mod lock_waits;
 mod play;
+mod random;
 mod schedule;
 mod search;
 mod turns;
 
 pub use choice::{Choice, Choose, Cost, EventKind, Moment, Possible};
-pub use columns::columns;
+pub use columns::{columns, row};
 pub use depth_first::Bounds;
 pub use given::Given;
 pub use instances::Kind;
 pub use play::{Play, Player};
+pub use random::Random;
 pub use schedule::{Line, Schedule};
-pub use search::{End, Found, Violation, search};
-pub use turns::Taken;
+pub use search::{End, Found, Violation, sample, search};
+pub use turns::{Taken, Turns};

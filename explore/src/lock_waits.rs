@@ -19,6 +19,9 @@ const STEP_WITHIN: Duration = Duration::from_secs(60);
 /// falls only when the thread that waited runs again, which is later than its lock was granted.
 const TRANSACTIONS: &str = "show engine innodb status";
 
+/// The begin of their list. The latest deadlock stands before it, with transactions that no longer wait.
+const LIST: &str = "\nLIST OF TRANSACTIONS ";
+
 /// The begin of the line of a transaction that waits for the lock of a row.
 const WAITS: &str = "\nLOCK WAIT ";
 
@@ -62,6 +65,21 @@ impl LockWaits {
         settled.context("a step took longer than a minute")?
     }
 
+    /// Waits until MariaDB has noticed that purchases which waited are gone.
+    ///
+    /// # Errors
+    /// When MariaDB does not answer, or they wait for longer than a minute.
+    pub async fn none_left(&mut self) -> Result<()> {
+        let left = async {
+            while self.count().await? > 0 {
+                sleep(ASK_EVERY).await;
+            }
+            Ok(())
+        };
+        let left = timeout(STEP_WITHIN, left).await;
+        left.context("purchases of an earlier schedule still wait after a minute")?
+    }
+
     /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB.
     async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
         let inside = |step: &&Option<Step>| step.is_some_and(|step| step.waits_for == Some(WaitsFor::Actor));
@@ -82,7 +100,9 @@ impl LockWaits {
     /// Returns the number of connections that wait for a lock.
     async fn count(&mut self) -> Result<usize> {
         let status = query(TRANSACTIONS).fetch_one(&mut self.0).await.context("MariaDB")?;
-        let rows = status.try_get::<String, _>("Status")?.matches(WAITS).count();
+        let status: String = status.try_get("Status")?;
+        let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
+        let rows = list.matches(WAITS).count();
         let named: i64 = query_scalar(NAMED).fetch_one(&mut self.0).await.context("MariaDB")?;
         Ok(rows + usize::try_from(named).unwrap_or_default())
     }

@@ -1,9 +1,9 @@
-//! One schedule: two purchases, of which one at a time takes its next step, and events between the steps.
+//! One schedule: two or three purchases, of which one at a time takes its next step, and events between the steps.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use app::domain::{Error, Name, Outcome, Purchase};
 use app::probe::{Effect, Step, WORK, WaitsFor};
 use app::stores::Stock;
@@ -20,11 +20,8 @@ use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
 use crate::turns::{Taken, Turns};
 
-/// The number of purchases, each at an instance of its own.
-pub const PURCHASES: usize = 2;
-
-/// The units of the sale.
-const STOCK: i64 = 1;
+/// The number of instances. Purchases are spread over them in turn.
+const INSTANCES: usize = 2;
 
 /// A schedule that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +39,7 @@ pub struct Play {
 /// The world in which schedules of one strategy are played.
 pub struct Player {
     turns: Arc<Turns>,
+    purchases: usize,
     instances: Vec<Instance>,
     stocks: Vec<Arc<dyn Stock>>,
     kind: Kind,
@@ -62,15 +60,16 @@ struct Begun {
 }
 
 impl Player {
-    /// Opens the instances of a strategy over these stores, which nobody else may use.
+    /// Opens the instances of a strategy over these stores, which nobody else may use, for so many purchases. There is one
+    /// unit less than there are purchases.
     ///
     /// # Errors
     /// When there is no such strategy, or a store cannot be reached.
-    pub async fn open(strategy: &str, stores: &Stores) -> Result<Self> {
+    pub async fn open(strategy: &str, purchases: usize, stores: &Stores) -> Result<Self> {
         let kind = Kind::of(strategy)?;
-        let turns = Arc::new(Turns::new((0..PURCHASES).map(buyer).collect()));
+        let turns = Arc::new(Turns::new((0..purchases).map(buyer).collect()));
         let mut instances = Vec::new();
-        for number in 1..=PURCHASES {
+        for number in 1..=INSTANCES {
             let name = format!("app-{number}");
             instances.push(Instance::open(&name, strategy, stores, turns.clone()).await?);
         }
@@ -86,6 +85,7 @@ impl Player {
         urls.insert("sql", stores.sql_url().to_owned());
         Ok(Self {
             turns,
+            purchases,
             stocks,
             stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
             kind,
@@ -97,6 +97,11 @@ impl Player {
         })
     }
 
+    /// Returns the turns of the purchases.
+    pub fn turns(&self) -> Arc<Turns> {
+        self.turns.clone()
+    }
+
     /// Plays the schedule that `chooser` chooses. Returns `None` where it ends the schedule early.
     ///
     /// # Errors
@@ -105,19 +110,23 @@ impl Player {
         self.played += 1;
         let item = Name::parse(&format!("item-{}", self.played))?;
         for stock in &self.stocks {
-            stock.open(&item, STOCK).await?;
+            stock.open(&item, self.units()).await?;
         }
         let mut begun = self.begin(&item)?;
         let choices = self.schedule(chooser, &mut begun).await?;
         let taken = self.turns.taken();
         // Those that are left wait for a purchase that never comes.
+        let is_left = !self.turns.under_way().is_empty() || begun.told.iter().any(|told| told.is_killed);
         begun.tasks.shutdown().await;
+        if is_left || choices.is_none() {
+            self.waits.none_left().await?;
+        }
         let mut told = begun.told;
         while let Ok((number, outcome, at)) = begun.outcomes.try_recv() {
             told[number].ended = Some((outcome, at));
         }
         let findings = match &choices {
-            Some(_) => findings(&self.reader, self.stores, STOCK, &told).await?,
+            Some(_) => findings(&self.reader, self.stores, self.units(), &told).await?,
             None => Vec::new(),
         };
         for instance in &self.instances {
@@ -134,6 +143,11 @@ impl Player {
         }))
     }
 
+    /// Returns the units of each sale.
+    fn units(&self) -> i64 {
+        self.purchases as i64 - 1
+    }
+
     /// Sends each purchase on the way to its first step.
     fn begin(&self, item: &Name) -> Result<Begun> {
         self.turns.begin();
@@ -144,7 +158,7 @@ impl Player {
             handles: Vec::new(),
             told: Vec::new(),
         };
-        for (number, instance) in self.instances.iter().enumerate() {
+        for (number, instance) in (0..self.purchases).zip(self.instances.iter().cycle()) {
             let (buyer, key) = (Name::parse(&buyer(number))?, Name::parse(&format!("key-{number}"))?);
             let purchase = Purchase::new(item.clone(), 1, buyer, Some(key));
             begun.told.push(Told {
@@ -171,7 +185,7 @@ impl Player {
         let mut choices: Vec<Choice> = Vec::new();
         let mut last = None;
         // The choices of others since each purchase last went on from a pause. Without any, it would try the same again.
-        let mut news = vec![0_u64; PURCHASES];
+        let mut news = vec![0_u64; self.purchases];
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
@@ -233,17 +247,22 @@ impl Player {
         Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())
     }
 
-    /// Drops a purchase as it stands: its connections close, and nothing of it runs any more.
+    /// Drops the purchases of that purchase's process as they stand: their connections close, and nothing of them runs any
+    /// more.
     async fn kill(&self, purchase: usize, begun: &mut Begun) -> Result<()> {
-        let (Some(handle), Some(told)) = (begun.handles.get(purchase), begun.told.get_mut(purchase)) else {
-            bail!("there is no purchase {purchase}");
-        };
-        handle.abort();
-        told.is_killed = true;
-        while !handle.is_finished() {
-            tokio::task::yield_now().await;
+        let killed = begun.told.get(purchase).context("there is no such purchase")?;
+        let process = killed.instance.clone();
+        for (number, (told, handle)) in begun.told.iter_mut().zip(&begun.handles).enumerate() {
+            if told.instance != process || handle.is_finished() {
+                continue;
+            }
+            handle.abort();
+            told.is_killed = true;
+            while !handle.is_finished() {
+                tokio::task::yield_now().await;
+            }
+            self.turns.end(number);
         }
-        self.turns.end(purchase);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A schedule as it is kept in a file, so that it can be played again.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use loadtest::shop::response::ResponseKind;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,13 @@ impl Schedule {
     /// # Errors
     /// When it is no schedule.
     pub fn parse(json: &[u8]) -> Result<Self> {
-        serde_json::from_slice(json).context("this is not a schedule of oversell")
+        let schedule: Self = serde_json::from_slice(json).context("this is not a schedule of oversell")?;
+        let purchases = schedule.told.len();
+        ensure!(
+            (2..=3).contains(&purchases),
+            "a schedule has two or three purchases, not {purchases}"
+        );
+        Ok(schedule)
     }
 
     /// Returns it as a file's content.

@@ -6,12 +6,13 @@ use loadtest::shop::response::ResponseKind;
 use crate::choice::Cost;
 use crate::depth_first::{Bounds, DepthFirst};
 use crate::play::{Play, Player};
+use crate::random::Random;
 
 /// The end of a schedule: what each buyer was told, and name and size of each finding.
 pub type End = (Vec<ResponseKind>, Vec<(&'static str, i64)>);
 
 /// The result of a search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The schedules that were played to their end.
     pub schedules: u64,
@@ -43,15 +44,7 @@ pub struct Violation {
 /// # Errors
 /// When a store fails, or the bounds exclude each other.
 pub async fn search(player: &mut Player, bounds: &Bounds) -> Result<Found> {
-    let mut found = Found {
-        schedules: 0,
-        violated: 0,
-        ended_early: 0,
-        is_exhausted: false,
-        ends: Vec::new(),
-        has_event: false,
-        shortest: None,
-    };
+    let mut found = Found::default();
     let mut search = DepthFirst::within(bounds.clone())?;
     while found.schedules < bounds.schedules {
         match player.play(&mut search).await? {
@@ -65,6 +58,24 @@ pub async fn search(player: &mut Player, bounds: &Bounds) -> Result<Found> {
             found.is_exhausted = true;
             break;
         }
+    }
+    Ok(found)
+}
+
+/// Plays so many random schedules.
+///
+/// # Errors
+/// When a store fails.
+pub async fn sample(player: &mut Player, random: &mut Random, schedules: u64) -> Result<Found> {
+    let mut found = Found::default();
+    for _ in 0..schedules {
+        if let Some(play) = player.play(random).await? {
+            found.take(Violation {
+                cost: random.cost(),
+                play,
+            });
+        }
+        random.next();
     }
     Ok(found)
 }

@@ -35,7 +35,7 @@ async fn a_strategy_is_violated_by_two_purchases_where_it_says_that_two_instance
         if !entry.needs.iter().all(|need| STARTED.contains(need)) || entry.mechanism.name == NEEDS_TIME {
             continue;
         }
-        let mut player = Player::open(&entry.name, &stores).await.unwrap();
+        let mut player = Player::open(&entry.name, 2, &stores).await.unwrap();
         let found = search(&mut player, &bounds()).await;
         let found = found.unwrap_or_else(|error| panic!("{}: {error:#}", entry.name));
         println!(

@@ -1,6 +1,6 @@
 //! Strategies whose schedules are known are explored on real stores.
 
-use explore::{Bounds, Choice, EventKind, Found, Given, Player, Schedule, Violation, columns, search};
+use explore::{Bounds, Choice, EventKind, Found, Given, Player, Random, Schedule, Violation, columns, sample, search};
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
 
@@ -18,7 +18,7 @@ fn at_most(preemptions: usize, events: usize) -> Bounds {
 }
 
 async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
-    let mut player = Player::open(strategy, stores).await.unwrap();
+    let mut player = Player::open(strategy, 2, stores).await.unwrap();
     let found = search(&mut player, bounds).await.unwrap();
     println!(
         "{strategy}: {} of {} schedules violated, {} ended early",
@@ -116,7 +116,7 @@ async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_wit
             is_reduced: true,
             ..full.clone()
         };
-        let mut player = Player::open(strategy, &stores).await.unwrap();
+        let mut player = Player::open(strategy, 2, &stores).await.unwrap();
         let all = search(&mut player, &full).await.unwrap();
         let fewer = search(&mut player, &reduced).await.unwrap();
         println!(
@@ -133,4 +133,15 @@ async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_wit
         );
         assert!(fewer.schedules < all.schedules, "{strategy}");
     }
+}
+
+#[tokio::test]
+async fn a_lock_that_is_deleted_for_its_next_holder_oversells_to_a_third_purchase() {
+    let stores = stores();
+    let mut player = Player::open("token-get-del@redis", 3, &stores).await.unwrap();
+    let mut random = Random::new(1, 3, 3, 1, vec![EventKind::LeaseEnds]);
+    let found = sample(&mut player, &mut random, 2_000).await.unwrap();
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert_eq!(play.told, [ResponseKind::Sold; 3], "{play:?}");
+    assert_eq!(play.findings.first(), Some(&("oversold", 1)), "{play:?}");
 }

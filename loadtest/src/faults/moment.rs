@@ -85,12 +85,6 @@ pub(crate) async fn lose_lock<T>(
     Ok(result)
 }
 
-/// Returns why the fault met no purchase at work, if it met none.
-fn had_its_answer(holder: Option<&Response>, from: Instant) -> Option<&'static str> {
-    let has_ended = holder.is_some_and(|holder| holder.ended <= from);
-    has_ended.then_some("the purchase had its answer before the fault struck")
-}
-
 /// Does the same for a fault that may come to a purchase without a phase. Returns `None` if that purchase was no longer at
 /// work when the fault had struck.
 pub(crate) async fn strike<T>(
@@ -102,6 +96,12 @@ pub(crate) async fn strike<T>(
         Some(_) => lose_lock(control, work, fault).await.map(Some),
         None => hold::strike_at_work(control, work, fault).await,
     }
+}
+
+/// Returns why the fault met no purchase at work, if it met none.
+fn had_its_answer(holder: Option<&Response>, from: Instant) -> Option<&'static str> {
+    let has_ended = holder.is_some_and(|holder| holder.ended <= from);
+    has_ended.then_some("the purchase had its answer before the fault struck")
 }
 
 fn working(work: Duration) -> SendOptions {

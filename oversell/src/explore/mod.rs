@@ -1,14 +1,16 @@
 //! `oversell explore` and `oversell replay`: the interleavings of two purchases, one step at a time.
 
+mod asker;
 mod table;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use app::strategies::Entry;
-use explore::{Bounds, Cost, EventKind, Found, Given, Kind, Player, Schedule, columns, search};
+use explore::{Bounds, Cost, EventKind, Found, Given, Kind, Player, Random, Schedule, columns, sample, search};
 use stack::{Parts, Stores};
 
+use self::asker::Asker;
 use crate::console;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::{self, Stop};
@@ -20,13 +22,18 @@ use crate::selection::{strategies_called, strategy_called};
 pub fn explore(options: ExploreOptions) -> Result<u8> {
     let strategies = selected(&options.strategies)?;
     let is_one = strategies.len() == 1;
-    if options.save.is_some() && !is_one {
-        return Err(Usage("--save keeps the schedule of one strategy".to_owned()).into());
+    if (options.save.is_some() || options.step) && !is_one {
+        return Err(Usage("--save and --step are for one strategy".to_owned()).into());
     }
     let Preemptions(preemptions) = options.preemptions;
     if options.unreduced && preemptions.is_some() {
         return Err(Usage("--unreduced is for --preemptions all: with a bound nothing is reduced".to_owned()).into());
     }
+    // The bug depth is the number of steps whose order matters.
+    let depth = match (options.random, preemptions) {
+        (Some(_), None) => return Err(Usage("--random needs a number of --preemptions".to_owned()).into()),
+        (_, preemptions) => preemptions.unwrap_or_default() + 1,
+    };
     let kinds = if options.kinds.is_empty() {
         EventKind::ALL.to_vec()
     } else {
@@ -44,7 +51,17 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
         let mut rows = Vec::new();
         for strategy in strategies {
             let stores = stores(&strategy, !options.no_fetch).await?;
-            let mut player = Player::open(&strategy, &stores).await?;
+            let mut player = Player::open(&strategy, options.purchases.into(), &stores).await?;
+            if options.step {
+                let mut asker = Asker::new(player.turns(), bounds.events, bounds.kinds.clone());
+                if let Some(play) = player.play(&mut asker).await? {
+                    let schedule = Schedule::of(&strategy, &play);
+                    verdict.take(play.findings.len() as u64, true);
+                    console::print(&format!("\n{}\n", told(&schedule)))?;
+                    save(&schedule, options.save.as_deref())?;
+                }
+                continue;
+            }
             if options.results.is_some() {
                 for row in table::rows(&strategy, &mut player, &bounds).await? {
                     verdict.take(row.violated, row.is_exhausted);
@@ -53,10 +70,17 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
                 }
                 continue;
             }
-            let found = search(&mut player, &bounds).await?;
+            let found = match options.random {
+                Some(schedules) => {
+                    let (events, kinds) = (bounds.events, bounds.kinds.clone());
+                    let mut random = Random::new(options.seed, options.purchases.into(), depth, events, kinds);
+                    sample(&mut player, &mut random, schedules).await?
+                }
+                None => search(&mut player, &bounds).await?,
+            };
             verdict.take(found.violated, found.is_exhausted);
             if is_one {
-                show(&strategy, &bounds, &found, options.save.as_deref())?;
+                show(&strategy, options.purchases, &bounds, &found, options.save.as_deref())?;
             } else {
                 console::print(&line(&strategy, &found))?;
             }
@@ -123,7 +147,7 @@ fn line(strategy: &str, found: &Found) -> String {
     )
 }
 
-fn show(strategy: &str, bounds: &Bounds, found: &Found, save: Option<&Path>) -> Result<()> {
+fn show(strategy: &str, purchases: u8, bounds: &Bounds, found: &Found, file: Option<&Path>) -> Result<()> {
     let preemptions = match bounds.preemptions {
         Some(most) => format!("at most {most} preemptions"),
         None => "any number of preemptions".to_owned(),
@@ -134,7 +158,7 @@ fn show(strategy: &str, bounds: &Bounds, found: &Found, save: Option<&Path>) -> 
         ", and there are more"
     };
     console::print(&format!(
-        "{strategy}: one unit, two purchases at two instances, {preemptions} and at most {} events\n\
+        "{strategy}: {purchases} purchases at two instances and one unit less, {preemptions} and at most {} events\n\
          {} schedules were played{all}; {} of them break a promise\n",
         bounds.events, found.schedules, found.violated
     ))?;
@@ -149,12 +173,14 @@ fn show(strategy: &str, bounds: &Bounds, found: &Found, save: Option<&Path>) -> 
     };
     let schedule = Schedule::of(strategy, &shortest.play);
     console::print(&format!("\nThe shortest of these\n\n{}\n", told(&schedule)))?;
-    if let Some(file) = save {
-        std::fs::write(file, schedule.to_json()?).with_context(|| format!("cannot write {}", file.display()))?;
-        let program = console::program();
-        console::print(&format!("\nPlay it again: {program} replay {}\n", file.display()))?;
-    }
-    Ok(())
+    save(&schedule, file)
+}
+
+fn save(schedule: &Schedule, file: Option<&Path>) -> Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    std::fs::write(file, schedule.to_json()?).with_context(|| format!("cannot write {}", file.display()))?;
+    let program = console::program();
+    console::print(&format!("\nPlay it again: {program} replay {}\n", file.display()))
 }
 
 /// Plays a schedule again, and compares each step and each finding.
@@ -167,7 +193,7 @@ pub fn replay(options: ReplayOptions) -> Result<u8> {
     strategy_called(&schedule.strategy, &names)?;
     until_interrupted(async move {
         let stores = stores(&schedule.strategy, !options.no_fetch).await?;
-        let mut player = Player::open(&schedule.strategy, &stores).await?;
+        let mut player = Player::open(&schedule.strategy, schedule.told.len(), &stores).await?;
         let again = player.play(&mut Given::new(&schedule.choices)).await?;
         let again = again.context("the schedule did not come to its end")?;
         let again = Schedule::of(&schedule.strategy, &again);

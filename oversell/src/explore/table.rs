@@ -109,7 +109,12 @@ impl Row {
         let event = self.event_in_words();
         let (schedules, shortest) = (self.schedules_in_words(), self.shortest_in_words());
         let (strategy, violated) = (&self.strategy, self.violated);
-        format!("{strategy}, {event}: {schedules} schedules, {violated} break a promise {shortest}\n")
+        let shortest = if shortest.is_empty() {
+            shortest
+        } else {
+            format!("; the shortest: {shortest}")
+        };
+        format!("{strategy}, {event}: {schedules} schedules, {violated} break a promise{shortest}\n")
     }
 
     fn event_in_words(&self) -> &'static str {

@@ -13,6 +13,9 @@ pub struct ExploreOptions {
     /// several each is a line
     #[arg(required = true)]
     pub strategies: Vec<String>,
+    /// The purchases, at two instances in turn. There is one unit less
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=3))]
+    pub purchases: u8,
     /// The most times that a schedule interrupts a purchase that could go on, or `all`: no bound, but schedules that differ
     /// only in the order of steps that commute are played once
     #[arg(long, value_name = "N", default_value = "2", value_parser = preemptions)]
@@ -27,6 +30,15 @@ pub struct ExploreOptions {
     /// killed); all without this option
     #[arg(long = "event", value_name = "KIND", value_delimiter = ',', value_parser = event)]
     pub kinds: Vec<EventKind>,
+    /// Choose yourself what happens next, line by line: the steps that were taken and the choices are shown
+    #[arg(long, conflicts_with_all = ["results", "random", "unreduced"])]
+    pub step: bool,
+    /// Play so many random schedules instead: the algorithm PCT, with a bug depth of one more than `--preemptions`
+    #[arg(long, value_name = "SCHEDULES", conflicts_with_all = ["results", "unreduced"])]
+    pub random: Option<u64>,
+    /// The seed of `--random`: the same seed gives the same schedules
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    pub seed: u64,
     /// The most schedules that are played
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub schedules: u64,

@@ -9,6 +9,7 @@ mod containers;
 mod doctor;
 mod edited_results;
 mod example;
+mod explored;
 mod famous;
 mod faults;
 mod harness;

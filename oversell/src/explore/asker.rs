@@ -1,0 +1,100 @@
+//! A schedule whose choices a reader makes, one line at a time.
+
+use std::io::{BufRead, stdin};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use explore::{Choice, Choose, EventKind, Moment, Taken, Turns, row};
+
+use crate::console;
+
+/// Shows each step, and asks what happens next.
+pub(super) struct Asker {
+    turns: Arc<Turns>,
+    kinds: Vec<EventKind>,
+    events: usize,
+    /// For each step that was taken, whether its result was shown.
+    shown: Vec<bool>,
+}
+
+impl Asker {
+    /// Creates a schedule of the purchases whose turns these are, with at most so many events of these kinds.
+    pub(super) fn new(turns: Arc<Turns>, events: usize, kinds: Vec<EventKind>) -> Self {
+        Self {
+            turns,
+            kinds,
+            events,
+            shown: Vec::new(),
+        }
+    }
+
+    /// Returns the results that came since the last call, each in the column of its purchase.
+    fn news(&mut self) -> String {
+        let taken = self.turns.taken();
+        self.shown.resize(taken.len(), false);
+        let mut text = String::new();
+        for (
+            Taken {
+                purchase, step, result, ..
+            },
+            shown,
+        ) in taken.iter().zip(&mut self.shown)
+        {
+            if let Some(result) = result
+                && !std::mem::replace(shown, true)
+            {
+                text.push_str(&row(*purchase, &format!("{}: {}", step.name, result.words)));
+            }
+        }
+        text
+    }
+
+    /// Returns the choices, numbered from 1.
+    fn listed(&self, moment: &Moment) -> String {
+        let ready = self.turns.ready();
+        let listed = (1..).zip(&moment.possible).map(|(number, possible)| {
+            let words = match possible.choice {
+                Choice::Step(purchase) => {
+                    let next = ready.iter().find(|(at, _)| *at == purchase);
+                    format!("{}: {}", called(purchase), next.map_or("", |(_, step)| step.name))
+                }
+                Choice::LeaseEnds => "every lease ends".to_owned(),
+                Choice::Crash(purchase) => format!("the process of {} is killed", called(purchase)),
+            };
+            format!("{number} {words}")
+        });
+        format!("  next? {}\n", listed.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Choose for Asker {
+    fn may(&self, event: EventKind, events: usize) -> bool {
+        events < self.events && self.kinds.contains(&event)
+    }
+
+    fn choose(&mut self, moment: &Moment) -> Result<Option<Choice>> {
+        console::print(&self.news())?;
+        loop {
+            console::print(&self.listed(moment))?;
+            let mut line = String::new();
+            if stdin()
+                .lock()
+                .read_line(&mut line)
+                .context("cannot read what comes next")?
+                == 0
+            {
+                return Ok(None);
+            }
+            let number: Option<usize> = line.trim().parse().ok();
+            let chosen = number.and_then(|number| moment.possible.get(number.checked_sub(1)?));
+            if let Some(chosen) = chosen {
+                return Ok(Some(chosen.choice));
+            }
+            console::print(&format!("  a number from 1 to {} is expected\n", moment.possible.len()))?;
+        }
+    }
+}
+
+fn called(purchase: usize) -> &'static str {
+    ["A", "B", "C"].get(purchase).copied().unwrap_or("?")
+}

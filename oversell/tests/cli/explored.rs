@@ -1,0 +1,103 @@
+//! The explorer on the command line.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::harness::{output, oversell, stderr, stdout};
+
+#[test]
+fn a_reader_that_chooses_each_step_can_make_a_shop_oversell() {
+    let asked = ["explore", "none@redis", "--events", "0", "--step"];
+    let mut child = oversell(&asked)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A reads and works; B, the second choice, does all it does; then A goes on.
+    let choices = b"1\n1\nnone of these\n2\n1\n1\n1\n";
+    child.stdin.take().unwrap().write_all(choices).unwrap();
+    let ran = child.wait_with_output().unwrap();
+    let said = stdout(&ran);
+    assert_eq!(ran.status.code(), Some(1), "{said}{}", stderr(&ran));
+    assert!(said.contains("next? 1 A: write, 2 B: read\n"), "{said}");
+    assert!(said.contains("a number from 1 to 2 is expected\n"), "{said}");
+    assert!(said.ends_with("\noversold 1, drift -1\n"), "{said}");
+}
+
+#[test]
+fn the_same_seed_draws_the_same_schedules_and_finds_what_oversells() {
+    let drawn = || {
+        let asked = [
+            "explore",
+            "none@redis",
+            "--events",
+            "0",
+            "--random",
+            "20",
+            "--seed",
+            "3",
+        ];
+        let ran = output(&asked);
+        assert_eq!(ran.status.code(), Some(1), "{}", stderr(&ran));
+        stdout(&ran)
+    };
+    let said = drawn();
+    assert!(said.contains("20 schedules were played, and there are more"), "{said}");
+    assert_eq!(drawn(), said);
+}
+
+#[test]
+fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("explored");
+    let results = results.to_str().unwrap();
+    let asked = [
+        "explore",
+        "setnx@redis",
+        "token@redis",
+        "--preemptions",
+        "1",
+        "--results",
+        results,
+    ];
+    let ran = output(&asked);
+    assert_eq!(ran.status.code(), Some(1), "{}", stderr(&ran));
+    let json = std::fs::read(format!("{results}/result.json")).unwrap();
+    let rows: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let rows = rows.as_array().unwrap().iter();
+    let named: Vec<_> = rows
+        .map(|row| (row["strategy"].as_str(), row["event"].as_str(), row["violated"] != 0))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            (Some("setnx@redis"), None, false),
+            (Some("setnx@redis"), Some("crash"), false),
+            (Some("token@redis"), None, false),
+            (Some("token@redis"), Some("lease-ends"), true),
+            (Some("token@redis"), Some("crash"), false),
+        ]
+    );
+    let table = std::fs::read_to_string(format!("{results}/result.md")).unwrap();
+    assert_eq!(table.lines().count(), 2 + named.len(), "{table}");
+}
+
+#[test]
+fn bounds_that_exclude_each_other_are_refused() {
+    for (asked, because) in [
+        (&["explore", "lua@redis", "--unreduced"][..], "--preemptions all"),
+        (
+            &["explore", "lua@redis", "--preemptions", "all", "--random", "9"],
+            "a number of --preemptions",
+        ),
+        (&["explore", "lua@redis", "none@redis", "--step"], "for one strategy"),
+        (&["explore", "lua@redis", "--preemptions", "many"], "a number or `all`"),
+        (&["explore", "lua@redis", "--event", "flood"], "lease-ends, crash"),
+        (&["explore", "lua@redis", "--purchases", "4"], "2..=3"),
+    ] {
+        let ran = output(asked);
+        assert_eq!(ran.status.code(), Some(64), "{asked:?}: {}", stderr(&ran));
+        assert!(stderr(&ran).contains(because), "{asked:?}: {}", stderr(&ran));
+    }
+}
