@@ -1,8 +1,10 @@
 //! The leases that the stores keep, and their end.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use redis::aio::MultiplexedConnection;
-use redis::{Client, Script};
+use redis::{AsyncConnectionConfig, Client, Script};
 use sqlx::{Connection, MySqlConnection, query, query_scalar};
 use stack::{ServiceKind, Stores};
 
@@ -15,6 +17,9 @@ const LEASES: &str = "local ends = 0 \
                         end \
                       end \
                       return ends";
+
+/// The longest wait for an answer of Redis. Only one that no longer answers takes so long.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Counts the rows of `lock-table` whose time is not over.
 const ROWS: &str = "select count(*) from locks where expires_at >= utc_timestamp(6)";
@@ -41,7 +46,8 @@ impl Leases {
         let mut redis = Vec::new();
         for url in [stores.redis_url()].into_iter().chain(nodes) {
             let client = Client::open(url).context("the URL of Redis")?;
-            let connection = client.get_multiplexed_async_connection().await;
+            let patient = AsyncConnectionConfig::new().set_response_timeout(Some(ANSWERS_WITHIN));
+            let connection = client.get_multiplexed_async_connection_with_config(&patient).await;
             redis.push(connection.context("Redis, which keeps the leases")?);
         }
         let sql = MySqlConnection::connect(stores.sql_url()).await;

@@ -186,6 +186,7 @@ impl Player {
         let mut last = None;
         // The choices of others since each purchase last went on from a pause. Without any, it would try the same again.
         let mut news = vec![0_u64; self.purchases];
+        let mut retries = vec![Retry::default(); self.purchases];
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
@@ -212,9 +213,13 @@ impl Player {
             choices.push(chosen);
             match chosen {
                 Choice::Step(purchase) => {
-                    let pauses = ready.iter().any(|(at, step)| *at == purchase && is_pause(step));
-                    count_news(&mut news, Some(purchase));
-                    if pauses {
+                    let step = ready.iter().find(|(at, _)| *at == purchase);
+                    let (_, step) = step.context("a purchase that stands before no step")?;
+                    // Two that retry in turn would be news to each other for ever.
+                    if !retries[purchase].is_futile(step) || self.purchases == 2 {
+                        count_news(&mut news, Some(purchase));
+                    }
+                    if is_pause(step) {
                         news[purchase] = 0;
                     }
                     last = Some(purchase);
@@ -264,6 +269,25 @@ impl Player {
             self.turns.end(number);
         }
         Ok(())
+    }
+}
+
+/// The steps of a purchase since its last pause, and those between that pause and the one before.
+#[derive(Clone, Debug, Default)]
+struct Retry {
+    steps: Vec<&'static str>,
+    before: Vec<&'static str>,
+}
+
+impl Retry {
+    /// Takes a step. Returns whether the purchase does what it did before its last pause.
+    fn is_futile(&mut self, step: &Step) -> bool {
+        if is_pause(step) {
+            self.before = std::mem::take(&mut self.steps);
+            return true;
+        }
+        self.steps.push(step.name);
+        !self.before.is_empty() && self.before.starts_with(&self.steps)
     }
 }
 

@@ -62,12 +62,13 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
                 }
                 continue;
             }
-            if options.results.is_some() {
+            if let Some(folder) = &options.results {
                 for row in table::rows(&strategy, &mut player, &bounds).await? {
                     verdict.take(row.violated, row.is_exhausted);
                     console::print(&row.in_words())?;
                     rows.push(row);
                 }
+                table::keep(folder, &rows)?;
                 continue;
             }
             let found = match options.random {
@@ -84,9 +85,6 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
             } else {
                 console::print(&line(&strategy, &found))?;
             }
-        }
-        if let Some(folder) = options.results {
-            table::keep(&folder, &rows)?;
         }
         Ok(verdict.exit_status())
     })
