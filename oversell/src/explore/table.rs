@@ -57,15 +57,18 @@ pub(super) async fn rows(strategy: &str, player: &mut Player, bounds: &Bounds) -
     Ok(rows)
 }
 
-/// Writes `result.json` and `result.md` into the folder.
+/// Writes `schedules.json` and `schedules.md` into the folder.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub(super) fn keep(folder: &Path, rows: &[Row]) -> Result<()> {
     let written = || {
         fs::create_dir_all(folder)?;
-        fs::write(folder.join("result.json"), serde_json::to_string_pretty(rows)? + "\n")?;
-        anyhow::Ok(fs::write(folder.join("result.md"), markdown(rows))?)
+        fs::write(
+            folder.join("schedules.json"),
+            serde_json::to_string_pretty(rows)? + "\n",
+        )?;
+        anyhow::Ok(fs::write(folder.join("schedules.md"), markdown(rows))?)
     };
     written().with_context(|| format!("cannot write into {}", folder.display()))
 }

@@ -63,7 +63,7 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
     ];
     let ran = output(&asked);
     assert_eq!(ran.status.code(), Some(1), "{}", stderr(&ran));
-    let json = std::fs::read(format!("{results}/result.json")).unwrap();
+    let json = std::fs::read(format!("{results}/schedules.json")).unwrap();
     let rows: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let rows = rows.as_array().unwrap().iter();
     let named: Vec<_> = rows
@@ -79,7 +79,7 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
             (Some("token@redis"), Some("crash"), false),
         ]
     );
-    let table = std::fs::read_to_string(format!("{results}/result.md")).unwrap();
+    let table = std::fs::read_to_string(format!("{results}/schedules.md")).unwrap();
     assert_eq!(table.lines().count(), 2 + named.len(), "{table}");
 }
 
