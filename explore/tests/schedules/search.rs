@@ -140,7 +140,7 @@ async fn a_lock_that_is_deleted_for_its_next_holder_oversells_to_a_third_purchas
     let stores = stores();
     let mut player = Player::open("token-get-del@redis", 3, &stores).await.unwrap();
     let mut random = Random::new(1, 3, 3, 1, vec![EventKind::LeaseEnds]);
-    let found = sample(&mut player, &mut random, 2_000).await.unwrap();
+    let found = sample(&mut player, &mut random, 1_000).await.unwrap();
     let Violation { play, .. } = found.shortest.unwrap();
     assert_eq!(play.told, [ResponseKind::Sold; 3], "{play:?}");
     assert_eq!(play.findings.first(), Some(&("oversold", 1)), "{play:?}");

@@ -53,7 +53,7 @@ fn every_command_of_the_readme_works_in_the_order_in_which_a_reader_meets_it() {
             "explore token@redis --save token.json",
             "replay token.json",
             "explore lua@redis --preemptions all",
-            "explore token-get-del@redis --purchases 3 --random 2000 --seed 7",
+            "explore token-get-del@redis --purchases 3 --random 500 --seed 7",
         ],
         "a new command needs to be tried here"
     );
