@@ -15,6 +15,7 @@ mod instances;
 mod judge;
 mod leases;
 mod lock_waits;
+mod news;
 mod play;
 mod random;
 mod schedule;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use app::domain::{Error, Name, Outcome, Purchase};
-use app::probe::{Effect, Step, WORK, WaitsFor};
+use app::probe::{Effect, Step};
 use app::stores::Stock;
 use loadtest::facts::{LedgerReader, STORES, StorePair, Urls};
 use loadtest::shop::response::ResponseKind;
@@ -18,6 +18,7 @@ use crate::instances::{Instance, Kind};
 use crate::judge::{Told, findings};
 use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
+use crate::news::{News, is_pause};
 use crate::turns::{Taken, Turns};
 
 /// The number of instances. Purchases are spread over them in turn.
@@ -184,14 +185,12 @@ impl Player {
     async fn schedule(&mut self, chooser: &mut dyn Choose, begun: &mut Begun) -> Result<Option<Vec<Choice>>> {
         let mut choices: Vec<Choice> = Vec::new();
         let mut last = None;
-        // The choices of others since each purchase last went on from a pause. Without any, it would try the same again.
-        let mut news = vec![0_u64; self.purchases];
-        let mut retries = vec![Retry::default(); self.purchases];
+        let mut news = News::new(self.purchases);
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
             let mut useful = ready.clone();
-            useful.retain(|(number, step)| !is_pause(step) || news[*number] > 0);
+            useful.retain(|(number, step)| news.is_useful(*number, step));
             useful.sort_by_key(|(number, _)| (Some(*number) != last, *number));
             let is_over = ready.is_empty() && self.turns.under_way().is_empty();
             let events = choices.iter().filter(|choice| choice.event().is_some()).count();
@@ -215,23 +214,17 @@ impl Player {
                 Choice::Step(purchase) => {
                     let step = ready.iter().find(|(at, _)| *at == purchase);
                     let (_, step) = step.context("a purchase that stands before no step")?;
-                    // Two that retry in turn would be news to each other for ever.
-                    if !retries[purchase].is_futile(step) || self.purchases == 2 {
-                        count_news(&mut news, Some(purchase));
-                    }
-                    if is_pause(step) {
-                        news[purchase] = 0;
-                    }
+                    news.take(purchase, step);
                     last = Some(purchase);
                     self.turns.allow(purchase);
                 }
                 Choice::LeaseEnds => {
-                    count_news(&mut news, None);
+                    news.take_event();
                     self.turns.note_event();
                     self.leases.end().await?;
                 }
                 Choice::Crash(purchase) => {
-                    count_news(&mut news, None);
+                    news.take_event();
                     self.turns.note_event();
                     self.kill(purchase, begun).await?;
                 }
@@ -272,42 +265,12 @@ impl Player {
     }
 }
 
-/// The steps of a purchase since its last pause, and those between that pause and the one before.
-#[derive(Clone, Debug, Default)]
-struct Retry {
-    steps: Vec<&'static str>,
-    before: Vec<&'static str>,
-}
-
-impl Retry {
-    /// Takes a step. Returns whether the purchase does what it did before its last pause.
-    fn is_futile(&mut self, step: &Step) -> bool {
-        if is_pause(step) {
-            self.before = std::mem::take(&mut self.steps);
-            return true;
-        }
-        self.steps.push(step.name);
-        !self.before.is_empty() && self.before.starts_with(&self.steps)
-    }
-}
-
 /// Returns the next step of a purchase as a choice. Only a step of another purchase makes a pause possible.
 fn possible((number, step): &(usize, Step)) -> Possible {
     Possible {
         choice: Choice::Step(*number),
         effect: if is_pause(step) { Effect::ANY } else { step.effect() },
     }
-}
-
-fn count_news(news: &mut [u64], by: Option<usize>) {
-    for (number, news) in news.iter_mut().enumerate() {
-        *news += u64::from(Some(number) != by);
-    }
-}
-
-/// Returns whether the step is the pause before another attempt.
-fn is_pause(step: &Step) -> bool {
-    step.waits_for == Some(WaitsFor::Time) && step.name != WORK.name
 }
 
 fn buyer(number: usize) -> String {
