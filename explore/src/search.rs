@@ -24,7 +24,7 @@ pub struct Found {
     pub is_exhausted: bool,
     /// The different ends of the schedules that were played to their end.
     pub ends: Vec<End>,
-    /// Whether an event was possible.
+    /// Whether a schedule that was played to its end had an event.
     pub has_event: bool,
     /// The violation with the fewest events, then with the fewest preemptions, then with the fewest steps.
     pub shortest: Option<Violation>,
