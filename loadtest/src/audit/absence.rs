@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use super::inconclusive::InconclusiveReason;
 use super::{Expectation, Finding, Findings};
 use crate::responses::Responses;
 use crate::shop::response::{Response, ResponseKind};
@@ -35,8 +36,24 @@ pub struct Absence {
 }
 
 impl Absence {
-    /// Returns why the responses deny it: the instance answered a buyer meanwhile, or all instances did.
-    pub(super) fn denied(&self, expected: &Expectation, responses: &Responses) -> Option<String> {
+    /// Returns why the responses deny it: the instance answered a buyer meanwhile, all instances did, or nobody had to
+    /// wait. Only the last of these can be chance.
+    pub(super) fn denied(&self, expected: &Expectation, responses: &Responses) -> Option<InconclusiveReason> {
+        if let Some(why) = self.contradicted(expected, responses) {
+            return Some(InconclusiveReason::of_shop(why));
+        }
+        let of = if self.is_death {
+            "under way when an instance died"
+        } else {
+            "sent while an instance stood still"
+        };
+        // A proxy may have sent all of them to the others.
+        self.stops_nothing(responses)
+            .then(|| InconclusiveReason::of_chance(format!("every purchase that was {of} was answered at once")))
+    }
+
+    /// Returns which response cannot be true if the instance was absent. A second play does not make it true.
+    fn contradicted(&self, expected: &Expectation, responses: &Responses) -> Option<String> {
         let impossible = || responses.all().filter(|response| self.excludes(response));
         let what = if self.is_death { "was dead" } else { "stood still" };
         let names: BTreeSet<&str> = impossible()
@@ -52,16 +69,7 @@ impl Absence {
         if impossible().any(is_nameless) {
             return Some(format!("a buyer was answered without a name while an instance {what}"));
         }
-        if names.len() >= expected.instances {
-            return Some(format!("all instances answered buyers while one of them {what}"));
-        }
-        let of = if self.is_death {
-            "under way when an instance died"
-        } else {
-            "sent while an instance stood still"
-        };
-        self.stops_nothing(responses)
-            .then(|| format!("every purchase that was {of} was answered at once"))
+        (names.len() >= expected.instances).then(|| format!("all instances answered buyers while one of them {what}"))
     }
 
     /// Returns whether enough purchases could have met the absent instance, and none was broken off, or had to wait for

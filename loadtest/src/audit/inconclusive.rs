@@ -21,7 +21,7 @@ pub(super) struct InconclusiveReason {
 }
 
 impl InconclusiveReason {
-    /// Returns whether the shop is not to blame: the fault missed, purchases never overlapped, a proxy left an instance
+    /// Returns whether the shop may not be to blame: the fault missed, purchases never overlapped, a proxy left an instance
     /// out, or the load test itself was late. Only then may a round be played once more.
     pub(super) fn is_chance(&self) -> bool {
         self.is_chance
@@ -82,7 +82,7 @@ pub(super) fn reasons(expected: &Expectation, responses: &Responses, last: &Obse
         missed.then(|| of_chance("the fault never struck".to_owned())),
         unproven.then(|| of_shop("nothing proves that the fault struck".to_owned())),
         mistimed.map(|why| of_chance(why.to_owned())),
-        denied.map(of_chance),
+        denied,
         failed_looks(expected).map(of_chance),
         unanswered(expected, responses).map(of_shop),
         (rejected > 0).then(|| {

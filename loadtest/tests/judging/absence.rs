@@ -33,7 +33,7 @@ fn crashed() -> Fixture {
 }
 
 /// The same process stood still.
-fn paused() -> Fixture {
+pub fn paused() -> Fixture {
     let mut fixture = crashed();
     fixture.expected.absent[0].is_death = false;
     fixture

@@ -5,6 +5,7 @@ use std::time::Duration;
 use loadtest::audit::{FaultSeen, Verdict};
 use loadtest::shop::response::ResponseKind;
 
+use crate::absence::paused;
 use crate::fixture::{ANSWER, Fixture, sold_to_one};
 
 /// The name of a cause, whether it is chance, and the way it spoils a round.
@@ -43,6 +44,14 @@ fn a_round_is_played_again_only_if_every_reason_is_chance() {
         ("two of these", true, |s| {
             missed(s);
             s.responses.attack[1].instance = Some("a".to_owned());
+        }),
+        ("nobody had to wait for a process that stood still", true, |s| {
+            *s = paused();
+            (3..7).for_each(|place| s.spanning(place, "b"));
+        }),
+        ("a process that stood still answered", false, |s| {
+            *s = paused();
+            s.later_by(3, ResponseKind::SoldOut, Some("a"), Duration::from_secs(3));
         }),
         ("nothing was sold", false, |s| s.all(ResponseKind::Busy)),
         ("an answer never came", false, |s| s.say(3, ResponseKind::Unknown)),
