@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::ServiceKind;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::sleep;
+use tokio::sync::{SetOnce, mpsc, oneshot};
+use tokio::time::{sleep, timeout};
 
 use super::running::Running;
 use super::send_order::{ResponsePair, SendOptions, SendOrder};
@@ -22,6 +22,9 @@ const FAULT_TRIES: usize = 5;
 
 /// The pause before a buyer sends the next purchase with a fault.
 const NEXT_TRY_AFTER: Duration = Duration::from_millis(100);
+
+/// The pause between two questions by which name an instance answers.
+const ASK_EVERY: Duration = Duration::from_millis(100);
 
 /// The most proofs of a round, as `docs/result.schema.json` has it.
 const MOST_PROOFS: usize = 200;
@@ -148,6 +151,18 @@ impl<'a> AttackControl<'a> {
             return Ok(None);
         }
         Ok(pair.await.ok())
+    }
+
+    /// Sends a sold purchase again and again to that instance, until `over`: only to see by which name it is answered. A
+    /// round with a fault is sent by one process, so that the number of a purchase is its place.
+    pub async fn ask_until(&self, sold: &Response, instance: usize, over: &SetOnce<()>) {
+        let request = self.attack.sale.purchase(sold.number);
+        while timeout(ASK_EVERY, over.wait()).await.is_err() {
+            tokio::select! {
+                _ = over.wait() => return,
+                response = self.attack.at(instance, &request) => self.running.keep_asked(response),
+            }
+        }
     }
 
     /// Sends purchases with these options, the first of them at that place, until `struck` returns true for a response.

@@ -54,7 +54,8 @@ impl Absence {
 
     /// Returns which response cannot be true if the instance was absent. A second play does not make it true.
     fn contradicted(&self, expected: &Expectation, responses: &Responses) -> Option<String> {
-        let impossible = || responses.all().filter(|response| self.excludes(response));
+        let all = || responses.all().chain(&responses.asked);
+        let impossible = || all().filter(|response| self.excludes(response));
         let what = if self.is_death { "was dead" } else { "stood still" };
         let names: BTreeSet<&str> = impossible()
             .filter_map(|response| response.instance.as_deref())

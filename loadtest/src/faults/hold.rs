@@ -55,6 +55,16 @@ pub(crate) async fn with_competitors(
     with_competitors_at(control, INSTANCES, options, is_held).await
 }
 
+/// Does the same, and lets the competitor at the other instance ask on when it has bought: nobody else is answered for as
+/// long, and only answers show that the instance of the purchase stands still.
+pub(crate) async fn with_competitors_that_ask(
+    control: &AttackControl<'_>,
+    options: SendOptions,
+    is_held: impl Future,
+) -> Result<Option<Response>> {
+    compete(control, INSTANCES, options, is_held, true).await
+}
+
 /// Does the same with the purchase at the first of these two instances, and the buyers that pass the proxy by at the
 /// second one.
 pub(crate) async fn with_competitors_at(
@@ -62,6 +72,16 @@ pub(crate) async fn with_competitors_at(
     instances: [usize; 2],
     options: SendOptions,
     is_held: impl Future,
+) -> Result<Option<Response>> {
+    compete(control, instances, options, is_held, false).await
+}
+
+async fn compete(
+    control: &AttackControl<'_>,
+    instances: [usize; 2],
+    options: SendOptions,
+    is_held: impl Future,
+    asks: bool,
 ) -> Result<Option<Response>> {
     let is_over = SetOnce::new();
     let [at, elsewhere] = instances.map(Delivery::At);
@@ -80,9 +100,16 @@ pub(crate) async fn with_competitors_at(
         control.release_buyers();
         let others = places(&control.attack.sale.load).into_iter().skip(1);
         let deliveries = [elsewhere, Delivery::Once].into_iter().cycle();
-        let others = others
-            .zip(deliveries)
-            .map(|(place, delivery)| retry_while_busy(control, place, delivery, &is_over));
+        let others = (0..).zip(others.zip(deliveries)).map(async |(nth, (place, delivery))| {
+            let last = retry_while_busy(control, place, delivery, &is_over).await?;
+            if let Some(sold) = last.filter(|last| last.kind == ResponseKind::Sold)
+                && asks
+                && nth == 0
+            {
+                control.ask_until(&sold, instances[1], &is_over).await;
+            }
+            anyhow::Ok(())
+        });
         try_join_all(others).await
     };
     let (pair, others) = tokio::join!(holder, others);
@@ -114,21 +141,21 @@ pub(crate) async fn strike_at_work<T>(
     Ok(was_at_work.then_some(result))
 }
 
-/// Buys until the response is not busy, or until the long purchase has its response.
+/// Buys until the response is not busy, or until the long purchase has its response. Returns the last response.
 async fn retry_while_busy(
     control: &AttackControl<'_>,
     place: usize,
     delivery: Delivery,
     is_over: &SetOnce<()>,
-) -> Result<()> {
+) -> Result<Option<Response>> {
     let options = SendOptions {
         delivery,
         ..SendOptions::default()
     };
     while let Some(ResponsePair { response, .. }) = control.send(place, options.clone()).await? {
         if response.kind != ResponseKind::Busy || timeout(RETRY_AFTER, is_over.wait()).await.is_ok() {
-            break;
+            return Ok(Some(response));
         }
     }
-    Ok(())
+    Ok(None)
 }

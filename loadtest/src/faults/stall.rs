@@ -60,7 +60,7 @@ pub(crate) async fn stall_instance(control: &AttackControl<'_>, by: StallBy) -> 
         sleep(companions::HEAD_START).await;
         companions::send(control, companions).await
     };
-    let (held, at_work) = tokio::join!(hold::with_competitors(control, options, is_held), at_work);
+    let (held, at_work) = tokio::join!(hold::with_competitors_that_ask(control, options, is_held), at_work);
     held?;
     at_work?;
     let Some(stall) = stalls.stood_still(PROVED_BY, PROVED_WITHIN).await else {

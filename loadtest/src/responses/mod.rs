@@ -22,6 +22,8 @@ pub struct Responses {
     pub repeats: Vec<Response>,
     /// Responses to purchases that were sent once more with another quantity or buyer. The shop has to refuse these.
     pub altered: Vec<Response>,
+    /// Responses to sold purchases that were sent again during a fault, only to see by which name they are answered.
+    pub asked: Vec<Response>,
     /// The largest difference between the clocks of two workers, by which the times of two responses may be wrong.
     pub apart: Duration,
 }

@@ -150,16 +150,18 @@ impl SaleSet {
             follow_up,
             repeats,
             altered,
+            asked,
             apart,
         } = responses;
         for (responses, _) in &mut items {
             responses.apart = apart;
         }
-        let kinds: [(Vec<Response>, Kind); 4] = [
+        let kinds: [(Vec<Response>, Kind); 5] = [
             (attack, |responses| &mut responses.attack),
             (follow_up, |responses| &mut responses.follow_up),
             (repeats, |responses| &mut responses.repeats),
             (altered, |responses| &mut responses.altered),
+            (asked, |responses| &mut responses.asked),
         ];
         for (responses, kind) in kinds {
             for response in responses {

@@ -56,10 +56,10 @@ impl AssignmentResponses {
         let here = |responses: Vec<TimedResponse>| responses.into_iter().map(|response| response.at(begun)).collect();
         Responses {
             attack: here(self.attack),
-            follow_up: Vec::new(),
             repeats: here(self.repeats),
             altered: here(self.altered),
             apart: (back - begun).saturating_sub(Duration::from_micros(self.took_us)),
+            ..Responses::default()
         }
     }
 }

@@ -132,6 +132,15 @@ fn a_process_that_stands_still_answers_nobody_until_it_goes_on() {
                 },
             ),
             inconclusive(
+                "it answered a purchase that was sent again only to see which instance answers",
+                "the instance that stood still answered a buyer meanwhile",
+                |s| {
+                    s.later_by(3, ResponseKind::Sold, Some("a"), SECOND * 3);
+                    let asked = s.responses.attack.pop().unwrap();
+                    s.responses.asked.push(asked);
+                },
+            ),
+            inconclusive(
                 "four were under way, and the other one answered all of them at once",
                 "every purchase that was sent while an instance stood still was answered at once",
                 |s| (3..7).for_each(|place| s.spanning(place, "b")),

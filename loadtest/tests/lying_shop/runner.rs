@@ -60,8 +60,6 @@ pub struct Trial<'a> {
     pub threats: &'a [&'a str],
     pub instances: usize,
     pub load: Load,
-    /// How often each round is played.
-    pub repeats: u32,
 }
 
 /// The result of a trial.
@@ -227,7 +225,7 @@ impl TrialRunner {
             threats: named.collect(),
             instances: vec![trial.instances],
             load: trial.load,
-            repeats: trial.repeats,
+            repeats: 1,
         };
         let rounds = rounds(&catalogue, &wanted);
         let coordinator = match self.workers {

@@ -19,7 +19,6 @@ fn sale_set(lie: &str) -> Trial<'_> {
             items: ITEMS,
             ..LOAD
         },
-        repeats: 1,
     }
 }
 

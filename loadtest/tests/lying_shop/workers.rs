@@ -27,7 +27,6 @@ fn trial(lie: &str) -> Trial<'_> {
         threats: CROWD,
         instances: 2,
         load: LONG,
-        repeats: 1,
     }
 }
 

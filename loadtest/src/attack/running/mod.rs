@@ -149,6 +149,10 @@ impl Running {
         )
     }
 
+    pub(in crate::attack) fn keep_asked(&self, response: Response) {
+        locked(&self.responses).asked.push(response);
+    }
+
     pub(in crate::attack) fn answered(&self) -> usize {
         locked(&self.responses).attack.len()
     }
