@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::domain::Name;
 use crate::probe::{Probe, Step};
@@ -46,7 +46,7 @@ impl Backoff {
             return true;
         }
         let pause = Duration::from_secs_f64(rand::random_range(PAUSE_MS) / 1_000.0);
-        probe.local(&PAUSE, item, sleep(pause), |()| "again").await;
+        probe.pause(&PAUSE, item, pause).await;
         !self.is_over()
     }
 

@@ -141,6 +141,7 @@ impl World {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        self.observers.time().note_worker();
         let probe = Probe::of_worker(name, self.observers.clone());
         AbortOnDropHandle::new(tokio::spawn(work(probe)))
     }

@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::cmd;
-use tokio::time::sleep;
 
 use super::lock_key::lock_key;
 use super::redis_lock::blind_del::{DEL, HeldLock};
@@ -73,7 +72,7 @@ impl Guard for SetPx {
         set.arg(&key).arg("locked").arg("NX").arg("PX").arg(lease_ms);
         for again in 0..TRIES {
             if again > 0 {
-                probe.local(&PAUSE, item, sleep(TRY_AGAIN_AFTER), |()| "again").await;
+                probe.pause(&PAUSE, item, TRY_AGAIN_AFTER).await;
             }
             let locked: Result<bool, Error> = probe.step(&SET_NX, &key, self.redis.send(&set), taken_or_held).await;
             // To the program a SET without a reply has failed like any other.

@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use redis::cmd;
-use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::lock_key::lock_key;
@@ -120,7 +119,7 @@ impl Guard for TokenCount {
         let request = format!("{}:{}", self.client, probe.actor().number());
         for again in 0..TRIES {
             if again > 0 {
-                probe.local(&PAUSE, item, sleep(TRY_AGAIN_AFTER), |()| "again").await;
+                probe.pause(&PAUSE, item, TRY_AGAIN_AFTER).await;
             }
             if self.attempt(&key, &request, probe).await? {
                 let locks = self.locks.clone();

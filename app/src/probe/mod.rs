@@ -13,6 +13,7 @@ mod log;
 mod observer;
 mod result;
 mod step;
+mod time;
 mod trace;
 mod worker_fault;
 
@@ -27,6 +28,7 @@ pub use log::Log;
 pub use observer::{Observer, Observers, StepContext};
 pub use result::{StepResult, StepValue};
 pub use step::{Role, Step, WaitsFor};
+pub use time::Time;
 pub use trace::{Event, Trace, Tracer};
 pub use worker_fault::WorkerFault;
 
@@ -139,7 +141,17 @@ impl Probe {
         self.pass(step, key, command.0, result)
     }
 
-    /// Takes a step that no store sees: a wait for a lock, a pause, the release of a mutex.
+    /// Returns the time of the instance.
+    pub fn time(&self) -> &Time {
+        self.observers.time()
+    }
+
+    /// Pauses before another attempt at `key`.
+    pub async fn pause(&self, step: &Step, key: &(dyn Display + Sync), length: Duration) {
+        self.local(step, key, self.time().pause(length), |()| "again").await;
+    }
+
+    /// Takes a step that no store sees: a wait for a lock, the release of a mutex.
     pub fn local<T, R: Into<StepResult>>(
         &self,
         step: &Step,

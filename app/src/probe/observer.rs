@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Actor, Step, StepResult};
+use super::{Actor, Step, StepResult, Time};
 
 /// A step that is going through the seam.
 #[derive(Clone, Copy)]
@@ -37,19 +37,35 @@ pub trait Observer: Send + Sync {
     async fn after(&self, context: &StepContext<'_>, result: &StepResult);
 }
 
-/// The observers of one instance. They see a step in this order before it, and in reverse order after it.
+/// The observers of one instance, and its time. They see a step in this order before it, and in reverse order after it.
 #[derive(Clone)]
-pub struct Observers(Arc<[Arc<dyn Observer>]>);
+pub struct Observers {
+    all: Arc<[Arc<dyn Observer>]>,
+    time: Time,
+}
 
 impl Observers {
     /// Creates the list, in this order.
     pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
-        Self(observers.into())
+        Self {
+            all: observers.into(),
+            time: Time::default(),
+        }
+    }
+
+    /// Returns the same observers of an instance that goes by this time.
+    pub fn at_time(self, time: Time) -> Self {
+        Self { time, ..self }
+    }
+
+    /// Returns the time of the instance.
+    pub fn time(&self) -> &Time {
+        &self.time
     }
 
     /// Returns the observers that observe `actor` now.
     pub(super) fn of<'a>(&'a self, actor: &'a Actor) -> impl DoubleEndedIterator<Item = &'a dyn Observer> {
-        let all = self.0.iter().map(AsRef::as_ref);
+        let all = self.all.iter().map(AsRef::as_ref);
         all.filter(|observer: &&dyn Observer| observer.observes(actor))
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::BATCH;
@@ -52,7 +53,7 @@ impl InDoubt {
         let at_orders = self.databases.orders.recover(self.protocol, probe).await?;
         let both = at_stock.iter().chain(&at_orders);
         let prepared: BTreeMap<Uuid, &Xid> = both.map(|xid| (xid.transaction, xid)).collect();
-        let ages = self.ages(&prepared);
+        let ages = self.ages(&prepared, probe.time().now());
         let left = prepared.into_values().zip(ages).filter(|(_, age)| *age >= self.lease);
         let left = left.map(|(xid, age)| Left {
             xid: xid.clone(),
@@ -65,10 +66,9 @@ impl InDoubt {
 
     /// Returns how long ago this instance first saw each prepared transaction, in the order of `prepared`. Forgets all
     /// others.
-    fn ages(&self, prepared: &BTreeMap<Uuid, &Xid>) -> Vec<Duration> {
+    fn ages(&self, prepared: &BTreeMap<Uuid, &Xid>, now: Instant) -> Vec<Duration> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.retain(|transaction, _| prepared.contains_key(transaction));
-        let now = Instant::now();
         let first = prepared
             .keys()
             .map(|transaction| *seen.entry(*transaction).or_insert(now));

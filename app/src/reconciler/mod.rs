@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Serialize;
-use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::in_doubt::{InDoubt, Left};
@@ -129,10 +128,10 @@ pub fn start(world: &World, strategy: Arc<impl Reconcile>) -> AbortOnDropHandle<
         loop {
             match strategy.reconcile(&probe).await {
                 Ok(true) => {}
-                Ok(false) => sleep(pause).await,
+                Ok(false) => probe.time().sleep(pause).await,
                 Err(error) => {
                     tracing::warn!(%error, "overdue purchases are left for the next round");
-                    sleep(pause).await;
+                    probe.time().sleep(pause).await;
                 }
             }
         }

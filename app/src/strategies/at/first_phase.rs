@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use sqlx::query;
-use tokio::time::sleep;
 
 use super::ending::{finish, roll_back};
 use super::transaction::{Decided, Transaction};
@@ -142,9 +141,7 @@ impl Coordinator {
                 return Ok(left);
             }
             store.roll_back(purchase, probe, stock).await?;
-            probe
-                .local(&PAUSE, &purchase.item, sleep(LOCK_PAUSE), |()| "again")
-                .await;
+            probe.pause(&PAUSE, &purchase.item, LOCK_PAUSE).await;
         }
         Err(lock_conflict())
     }
@@ -159,8 +156,7 @@ impl Coordinator {
             if locked.map_err(|error| Error::given_up(Sql::NAME, &error))? {
                 return Ok(());
             }
-            let pause = sleep(LOCK_PAUSE);
-            probe.local(&PAUSE, &transaction.item, pause, |()| "again").await;
+            probe.pause(&PAUSE, &transaction.item, LOCK_PAUSE).await;
         }
         Err(lock_conflict())
     }

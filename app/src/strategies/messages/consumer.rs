@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, timeout_at};
 
 use super::stream::{Ask, Message, Stream};
 use super::waiters::Waiters;
@@ -35,18 +34,23 @@ pub(super) async fn consume(consumer: Arc<Consumer>, probe: Probe) {
         }
         // The waiters now look for their orders themselves.
         consumer.waiters.not_here(&consumer.waiters.sent());
-        sleep(consumer.pause).await;
+        probe.time().sleep(consumer.pause).await;
     }
 }
 
 impl Consumer {
     async fn run(&self, probe: &Probe) -> Result<(), Error> {
         self.stream.join(probe).await?;
-        let mut looks_back_at = Instant::now();
+        let time = probe.time();
+        let mut looks_back_at = time.now();
         loop {
-            let is_rung = timeout_at(looks_back_at, self.bell.notified()).await.is_ok();
-            if Instant::now() >= looks_back_at {
-                looks_back_at = Instant::now() + self.pause;
+            let is_rung = tokio::select! {
+                biased;
+                () = self.bell.notified() => true,
+                () = time.sleep_until(looks_back_at) => false,
+            };
+            if time.now() >= looks_back_at {
+                looks_back_at = time.now() + self.pause;
                 // Received and not acknowledged: by this instance before a restart or error, and by one that is gone.
                 self.enter(self.stream.receive(Ask::Own, probe).await?, true, probe)
                     .await?;
