@@ -36,7 +36,7 @@ const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(
 const TTL: Step = Step::command("ttl", &["TTL"]).reads(Data::LOCK);
 const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]).writes(Data::LOCK);
 const CONNECT: Step = Step::local("connect");
-const WATCH: Step = Step::command("watch", &["WATCH", "GET"]).reads(Data::LOCK);
+const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET"]).reads(Data::LOCK);
 const EXEC: Step = Step::command("exec", &["MULTI", "DEL", "EXEC"])
     .writes(Data::LOCK)
     .plays(Role::Release);
@@ -131,6 +131,8 @@ impl Held for HeldLock {
             .step(&CONNECT, &"redis", self.redis.connection(), |own| own.origin().word())
             .await?;
         let (mut watch, mut del, mut unwatch) = (pipe(), pipe(), pipe());
+        // The connection may still watch the key of a purchase that was dropped between its WATCH and its EXEC.
+        watch.cmd("UNWATCH").ignore();
         watch.cmd("WATCH").arg(&self.key).ignore().get(&self.key);
         del.atomic().del(&self.key);
         unwatch.cmd("UNWATCH").ignore();
