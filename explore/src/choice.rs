@@ -13,6 +13,8 @@ pub enum Choice {
     LeaseEnds,
     /// The process of this purchase stops for ever.
     Crash(usize),
+    /// Redis comes back without its data.
+    RedisEmpties,
 }
 
 /// A kind of event.
@@ -23,17 +25,20 @@ pub enum EventKind {
     LeaseEnds,
     /// The process of a purchase stops for ever.
     Crash,
+    /// Redis comes back without its data, where stock and orders are elsewhere.
+    RedisEmpties,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::LeaseEnds, Self::Crash];
+    pub const ALL: [Self; 3] = [Self::LeaseEnds, Self::Crash, Self::RedisEmpties];
 
     /// Returns its name, as in the file of a schedule.
     pub fn name(self) -> &'static str {
         match self {
             Self::LeaseEnds => "lease-ends",
             Self::Crash => "crash",
+            Self::RedisEmpties => "redis-empties",
         }
     }
 }
@@ -45,6 +50,7 @@ impl Choice {
             Self::Step(_) => None,
             Self::LeaseEnds => Some(EventKind::LeaseEnds),
             Self::Crash(_) => Some(EventKind::Crash),
+            Self::RedisEmpties => Some(EventKind::RedisEmpties),
         }
     }
 }
@@ -113,10 +119,29 @@ impl Cost {
     }
 }
 
+/// What the stores hold of a sale. A change that is not committed is not among it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InStores {
+    /// The counter; `None` when it could not be read.
+    pub stock_left: Option<i64>,
+    /// The orders.
+    pub orders: usize,
+    /// Whether a lock has a lease that has not ended.
+    pub has_lease: bool,
+}
+
 /// Decides what happens next in a schedule.
 pub trait Choose: Send {
     /// Returns whether an event of that kind may come after so many events.
     fn may(&self, event: EventKind, events: usize) -> bool;
+
+    /// Returns whether it is to be shown what the stores hold before each choice.
+    fn wants_stores(&self) -> bool {
+        false
+    }
+
+    /// Shows what the stores hold now.
+    fn show_stores(&mut self, _stores: &InStores) {}
 
     /// Returns what happens next; `None` ends the schedule here, without a verdict.
     ///

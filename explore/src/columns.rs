@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::choice::Choice;
-use crate::schedule::{Line, Schedule};
+use crate::schedule::{Line, Schedule, WorkLine};
 
 /// The width of a column, in characters.
 const WIDTH: usize = 40;
@@ -12,10 +12,12 @@ const WIDTH: usize = 40;
 pub fn columns(schedule: &Schedule) -> String {
     let heads = ["A at app-1", "B at app-2", "C at app-1"].into_iter();
     let mut text = side_by_side(heads.take(schedule.told.len()));
+    text.push_str(&work(schedule, 0));
     for (number, line) in schedule.lines.iter().enumerate() {
         let (at, words) = match line.choice {
             Choice::Step(purchase) => (purchase, begin(line)),
             Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
+            Choice::RedisEmpties => (0, "-- Redis comes back without its data --".to_owned()),
             Choice::Crash(purchase) => (purchase, "-- its process is killed --".to_owned()),
         };
         text.push_str(&row(at, &words));
@@ -28,8 +30,24 @@ pub fn columns(schedule: &Schedule) -> String {
                 text.push_str(&row(purchase, &end(line)));
             }
         }
+        text.push_str(&work(schedule, number + 1));
     }
     text.push_str(&side_by_side(schedule.told.iter().map(|told| told.in_words())));
+    if let Some(later) = schedule.told_later {
+        let _ = writeln!(text, "A later buyer: {}", later.in_words());
+    }
+    text
+}
+
+/// Returns the steps that background workers took after so many choices.
+fn work(schedule: &Schedule, after: usize) -> String {
+    let mut text = String::new();
+    for line in schedule.work.iter().filter(|line| line.after == after) {
+        let WorkLine {
+            instance, worker, step, ..
+        } = line;
+        let _ = writeln!(text, "-- {worker} of app-{}: {step} --", instance + 1);
+    }
     text
 }
 

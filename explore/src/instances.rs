@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use app::domain::{Name, Purchase};
-use app::probe::{Observer, Observers, Probe};
+use app::probe::{Observer, Observers, Probe, Time};
 use app::services::Services;
 use app::stores::Stock;
 use app::strategies::{Catalogue, Strategy};
@@ -13,10 +13,10 @@ use app::timeouts::Timeouts;
 use app::world::World;
 use stack::Stores;
 
-/// No purchase stops waiting by itself, and no lease ends.
-const NEVER: Timeouts = Timeouts {
+/// No purchase stops waiting by itself, and no lease ends while the clocks are left alone.
+pub const NEVER: Timeouts = Timeouts {
     wait: Duration::from_secs(600),
-    lease: Duration::from_secs(600),
+    lease: Duration::from_secs(300),
 };
 
 /// One instance, with its strategy opened.
@@ -29,13 +29,18 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Opens an instance with `observer` at its seam.
+    /// Opens an instance that goes by this time, with `observer` at its seam.
     ///
     /// # Errors
     /// When there is no such strategy, or a store or a service that it needs cannot be reached.
-    pub async fn open(name: &str, strategy: &str, stores: &Stores, observer: Arc<dyn Observer>) -> Result<Self> {
+    pub async fn open(
+        name: &str,
+        strategy: &str,
+        stores: &Stores,
+        (observer, time): (Arc<dyn Observer>, &Time),
+    ) -> Result<Self> {
         let parsed = Name::parse(name).context("the name of an instance")?;
-        let observers = Observers::new(vec![observer]);
+        let observers = Observers::new(vec![observer]).at_time(time.clone());
         let world = World::open(services(stores), parsed, NEVER, observers).await?;
         let catalogue = Catalogue::new();
         let listed = catalogue.find(strategy);

@@ -2,15 +2,11 @@
 
 use std::time::Instant;
 
-use anyhow::Result;
 use app::domain::{Error, Outcome, Purchase};
-use loadtest::audit::{Expectation, ExplainedUnknowns, FaultSeen, judge};
-use loadtest::facts::{LedgerReader, Observation, StorePair};
+use loadtest::audit::{Expectation, ExplainedUnknowns, FaultSeen, Finding, judge};
+use loadtest::facts::{Facts, Observation};
 use loadtest::responses::Responses;
 use loadtest::shop::response::{Response, ResponseKind};
-
-/// The most orders of a sale that are read.
-const MOST_ORDERS: usize = 100;
 
 /// One purchase with what its buyer was told.
 pub struct Told {
@@ -58,29 +54,12 @@ impl Told {
     }
 }
 
-/// Reads the ledgers of a sale that was opened with `stock`, and returns the findings: name and size of each.
-///
-/// # Errors
-/// When a store cannot be read.
-pub async fn findings(
-    reader: &LedgerReader,
-    stores: StorePair,
-    stock: i64,
-    told: &[Told],
-) -> Result<Vec<(&'static str, i64)>> {
-    let Some(first) = told.first() else {
-        return Ok(Vec::new());
-    };
-    let begun = Instant::now();
-    let facts = reader.read(stores, first.purchase.item.as_str(), MOST_ORDERS).await?;
-    let observation = Observation {
-        begun,
-        at_rest: true,
-        facts,
-    };
+/// Returns the findings of a sale that was opened with `stock` units, by both ledgers: name and size of each. `later` is the purchase of a buyer who came when all others were over and
+/// units were left: if it waits in vain, the sale is stuck, also where nothing was sold before.
+pub fn findings(stock: i64, facts: Facts, told: &[Told], later: Option<&Told>) -> Vec<(&'static str, i64)> {
     let expected = Expectation {
         stock,
-        quantity: i64::from(first.purchase.quantity),
+        quantity: 1,
         contended: false,
         instances: 1,
         fault: told.iter().any(|told| told.is_killed).then(|| FaultSeen::Struck {
@@ -93,12 +72,22 @@ pub async fn findings(
         failed_looks: Vec::new(),
     };
     let responses = Responses {
-        attack: told
-            .iter()
-            .enumerate()
-            .map(|(number, told)| told.response(number))
-            .collect(),
+        attack: (0..).zip(told).map(|(number, told)| told.response(number)).collect(),
+        follow_up: later.map(|later| later.response(told.len())).into_iter().collect(),
         ..Responses::default()
     };
-    Ok(judge(&expected, &responses, &[observation]).findings.named())
+    let observation = Observation {
+        begun: Instant::now(),
+        at_rest: true,
+        facts,
+    };
+    let mut findings = judge(&expected, &responses, &[observation]).findings.named();
+    let (stuck, is_stuck) = (
+        Finding::Stuck.name(),
+        later.is_some_and(|later| later.kind() == ResponseKind::Busy),
+    );
+    if is_stuck && !findings.iter().any(|(name, _)| *name == stuck) {
+        findings.push((stuck, 1));
+    }
+    findings
 }

@@ -1,20 +1,23 @@
-//! The leases that the stores keep, and their end.
+//! The leases that the stores keep, and their end: every clock is moved on by more than a lease.
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use app::probe::Time;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Script};
-use sqlx::{Connection, MySqlConnection, query, query_scalar};
-use stack::{ServiceKind, Stores};
+use sqlx::{Connection, MySqlConnection, query_scalar};
+use stack::{Clock, ServiceKind, Stores};
 
-/// Counts the keys that end by themselves and, if asked, deletes them, as Redis does when their time is over.
+use crate::instances::NEVER;
+
+/// The time that passes at once: longer than a lease.
+const PASSES: Duration = NEVER.lease.saturating_add(Duration::from_secs(1));
+
+/// Counts the keys that end by themselves.
 const LEASES: &str = "local ends = 0 \
                       for _, key in ipairs(redis.call('KEYS', '*')) do \
-                        if redis.call('PTTL', key) >= 0 then \
-                          ends = ends + 1 \
-                          if ARGV[1] == 'end' then redis.call('DEL', key) end \
-                        end \
+                        if redis.call('PTTL', key) >= 0 then ends = ends + 1 end \
                       end \
                       return ends";
 
@@ -24,23 +27,29 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
 /// Counts the rows of `lock-table` whose time is not over.
 const ROWS: &str = "select count(*) from locks where expires_at >= utc_timestamp(6)";
 
-/// Ends them.
-const END_ROWS: &str =
-    "update locks set expires_at = utc_timestamp(6) - interval 1 second where expires_at >= utc_timestamp(6)";
-
 /// The leases of locks in Redis, in the nodes of `redlock` and in MariaDB.
 pub struct Leases {
     redis: Vec<MultiplexedConnection>,
     sql: MySqlConnection,
     script: Script,
+    clocks: Vec<Clock>,
+    time: Time,
 }
 
 impl Leases {
-    /// Connects to the stores.
+    /// Connects to the stores of instances that go by this time.
     ///
     /// # Errors
-    /// When one cannot be reached.
-    pub async fn connect(stores: &Stores) -> Result<Self> {
+    /// When one cannot be reached, or has no clock of its own.
+    pub async fn connect(stores: &Stores, time: Time) -> Result<Self> {
+        let kinds = [ServiceKind::Redis, ServiceKind::Sql].into_iter();
+        let further = stores.services().map(|(kind, _)| kind);
+        let clocks = kinds.chain(further).flat_map(|kind| stores.processes(kind));
+        let clocks: Vec<Clock> = clocks.filter_map(|service| service.clock().cloned()).collect();
+        ensure!(
+            clocks.len() >= 2,
+            "the stores have no clocks of their own on this system"
+        );
         let nodes = stores.services().filter(|(kind, _)| *kind == ServiceKind::RedisNodes);
         let nodes = nodes.flat_map(|(_, urls)| urls).map(String::as_str);
         let mut redis = Vec::new();
@@ -55,6 +64,8 @@ impl Leases {
             redis,
             sql: sql.context("MariaDB, which keeps leases")?,
             script: Script::new(LEASES),
+            clocks,
+            time,
         })
     }
 
@@ -63,29 +74,50 @@ impl Leases {
     /// # Errors
     /// When a store does not answer.
     pub async fn are_there(&mut self) -> Result<bool> {
-        if self.in_redis("count").await? > 0 {
-            return Ok(true);
+        for redis in &mut self.redis {
+            let leases: u64 = self.script.invoke_async(redis).await.context("Redis")?;
+            if leases > 0 {
+                return Ok(true);
+            }
         }
         let rows: i64 = query_scalar(ROWS).fetch_one(&mut self.sql).await.context("MariaDB")?;
         Ok(rows > 0)
     }
 
-    /// Ends them.
+    /// Returns whether Redis has any data.
     ///
     /// # Errors
-    /// When a store does not answer.
-    pub async fn end(&mut self) -> Result<()> {
-        self.in_redis("end").await?;
-        query(END_ROWS).execute(&mut self.sql).await.context("MariaDB")?;
-        Ok(())
+    /// When Redis does not answer.
+    pub async fn has_redis_data(&mut self) -> Result<bool> {
+        let keys: u64 = redis::cmd("DBSIZE")
+            .query_async(self.lock_store()?)
+            .await
+            .context("Redis")?;
+        Ok(keys > 0)
     }
 
-    async fn in_redis(&mut self, what: &str) -> Result<u64> {
-        let mut leases = 0;
-        for redis in &mut self.redis {
-            let ends: u64 = self.script.arg(what).invoke_async(redis).await.context("Redis")?;
-            leases += ends;
+    /// Deletes the data of Redis, as a restart without persistence does. Its connections stay.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn empty_redis(&mut self) -> Result<()> {
+        let emptied = redis::cmd("FLUSHALL").query_async(self.lock_store()?).await;
+        emptied.context("Redis")
+    }
+
+    fn lock_store(&mut self) -> Result<&mut MultiplexedConnection> {
+        self.redis.first_mut().context("no Redis")
+    }
+
+    /// Ends them: more time than a lease passes for the stores and the instances.
+    ///
+    /// # Errors
+    /// When a clock cannot be moved on.
+    pub fn end(&self) -> Result<()> {
+        for clock in &self.clocks {
+            clock.run_ahead(PASSES)?;
         }
-        Ok(leases)
+        self.time.move_on(PASSES);
+        Ok(())
     }
 }

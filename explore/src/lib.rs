@@ -2,11 +2,13 @@
 //! those that oversell.
 //!
 //! It is a stateless model checker: depth first, each schedule from a fresh sale, with a bound on preemptions and events. It
-//! uses the mechanisms of `app` unchanged, through an observer at the seam, and judges by the audit of `loadtest`. Only
-//! purchases are held: renewals and background workers run when they want.
+//! uses the mechanisms of `app` unchanged, through an observer at the seam, and judges by the audit of `loadtest`. Purchases
+//! and workers that look for work are held; renewals and listeners run when they want.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
+mod afterwards;
+mod background;
 mod choice;
 mod columns;
 mod depth_first;
@@ -17,18 +19,21 @@ mod leases;
 mod lock_waits;
 mod news;
 mod play;
+mod purchases;
 mod random;
 mod schedule;
 mod search;
 mod turns;
+mod workers;
 
-pub use choice::{Choice, Choose, Cost, EventKind, Moment, Possible};
+pub use choice::{Choice, Choose, Cost, EventKind, InStores, Moment, Possible};
 pub use columns::{columns, row};
 pub use depth_first::Bounds;
 pub use given::Given;
 pub use instances::Kind;
 pub use play::{Play, Player};
 pub use random::Random;
-pub use schedule::{Line, Schedule};
+pub use schedule::{Line, Schedule, WorkLine};
 pub use search::{End, Found, Violation, sample, search};
 pub use turns::{Taken, Turns};
+pub use workers::Work;

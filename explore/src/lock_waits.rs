@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use app::probe::{Step, WaitsFor};
 use sqlx::{Connection, MySqlConnection, Row, query, query_scalar};
+use stack::{ServiceKind, Stores};
 use tokio::time::{sleep, timeout};
 
 use crate::turns::Turns;
@@ -28,17 +29,23 @@ const WAITS: &str = "\nLOCK WAIT ";
 /// Counts the connections that wait for a named lock.
 const NAMED: &str = "select count(*) from information_schema.processlist where state = 'User lock'";
 
-/// The store that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
-pub struct LockWaits(MySqlConnection);
+/// The servers that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
+pub struct LockWaits(Vec<MySqlConnection>);
 
 impl LockWaits {
-    /// Connects to MariaDB.
+    /// Connects to every MariaDB.
     ///
     /// # Errors
-    /// When it cannot be reached.
-    pub async fn connect(url: &str) -> Result<Self> {
-        let connected = MySqlConnection::connect(url).await;
-        Ok(Self(connected.context("MariaDB, which knows which purchases wait")?))
+    /// When one cannot be reached.
+    pub async fn connect(stores: &Stores) -> Result<Self> {
+        let further = stores.services().filter(|(kind, _)| *kind == ServiceKind::SecondSql);
+        let further = further.flat_map(|(_, urls)| urls).map(String::as_str);
+        let mut servers = Vec::new();
+        for url in [stores.sql_url()].into_iter().chain(further) {
+            let connected = MySqlConnection::connect(url).await;
+            servers.push(connected.context("MariaDB, which knows which purchases wait")?);
+        }
+        Ok(Self(servers))
     }
 
     /// Waits until every purchase stands before a step, has its outcome, or waits for another one.
@@ -99,11 +106,14 @@ impl LockWaits {
 
     /// Returns the number of connections that wait for a lock.
     async fn count(&mut self) -> Result<usize> {
-        let status = query(TRANSACTIONS).fetch_one(&mut self.0).await.context("MariaDB")?;
-        let status: String = status.try_get("Status")?;
-        let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
-        let rows = list.matches(WAITS).count();
-        let named: i64 = query_scalar(NAMED).fetch_one(&mut self.0).await.context("MariaDB")?;
-        Ok(rows + usize::try_from(named).unwrap_or_default())
+        let mut waits = 0;
+        for server in &mut self.0 {
+            let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
+            let status: String = status.try_get("Status")?;
+            let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
+            let named: i64 = query_scalar(NAMED).fetch_one(server).await.context("MariaDB")?;
+            waits += list.matches(WAITS).count() + usize::try_from(named).unwrap_or_default();
+        }
+        Ok(waits)
     }
 }

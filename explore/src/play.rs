@@ -1,63 +1,68 @@
 //! One schedule: two or three purchases, of which one at a time takes its next step, and events between the steps.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
-use app::domain::{Error, Name, Outcome, Purchase};
-use app::probe::{Effect, Step};
+use app::domain::Name;
+use app::probe::{Effect, Step, Time};
 use app::stores::Stock;
 use loadtest::facts::{LedgerReader, STORES, StorePair, Urls};
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
-use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
 
+use crate::afterwards::Judged;
+use crate::background::Pass;
 use crate::choice::{Choice, Choose, EventKind, Moment, Possible};
 use crate::instances::{Instance, Kind};
-use crate::judge::{Told, findings};
 use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
 use crate::news::{News, is_pause};
-use crate::turns::{Taken, Turns};
+use crate::purchases::{Purchases, buyer};
+use crate::turns::{AtInstance, Taken, Turns};
+use crate::workers::Work;
 
 /// The number of instances. Purchases are spread over them in turn.
-const INSTANCES: usize = 2;
+pub const INSTANCES: usize = 2;
+
+/// The number of the next item. No two players of a process use one item: an error may leave something of it behind.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// How often time passes by itself in one schedule, where no purchase can go on without that.
+const MOST_PASSED: usize = 4;
 
 /// A schedule that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Play {
     /// The choices.
     pub choices: Vec<Choice>,
-    /// The steps, in their order.
+    /// The steps of the purchases, in their order.
     pub taken: Vec<Taken>,
+    /// The steps of background workers, in their order.
+    pub work: Vec<Work>,
     /// The responses, in the order of the purchases.
     pub told: Vec<ResponseKind>,
+    /// Whether a purchase tried again in vain at the end, although all others were over.
+    pub tries_in_vain: bool,
+    /// The response to a buyer who came after all of them, where units were left then.
+    pub told_later: Option<ResponseKind>,
     /// The findings: name and size of each.
     pub findings: Vec<(&'static str, i64)>,
 }
 
 /// The world in which schedules of one strategy are played.
 pub struct Player {
-    turns: Arc<Turns>,
-    purchases: usize,
-    instances: Vec<Instance>,
+    pub(super) turns: Arc<Turns>,
+    pub(super) purchases: usize,
+    pub(super) instances: Vec<Instance>,
     stocks: Vec<Arc<dyn Stock>>,
-    kind: Kind,
-    stores: StorePair,
-    reader: LedgerReader,
-    waits: LockWaits,
-    leases: Leases,
-    played: u64,
-}
-
-/// The purchases of one schedule.
-struct Begun {
-    tasks: JoinSet<()>,
-    /// The outcome of each purchase by its number. It is there before the purchase counts as ended.
-    outcomes: mpsc::UnboundedReceiver<(usize, Result<Outcome, Error>, Instant)>,
-    handles: Vec<AbortHandle>,
-    told: Vec<Told>,
+    pub(super) kind: Kind,
+    pub(super) stores: StorePair,
+    pub(super) reader: LedgerReader,
+    pub(super) waits: LockWaits,
+    pub(super) leases: Leases,
+    /// The steps that workers take without work.
+    pub(super) idle: Pass,
 }
 
 impl Player {
@@ -68,11 +73,18 @@ impl Player {
     /// When there is no such strategy, or a store cannot be reached.
     pub async fn open(strategy: &str, purchases: usize, stores: &Stores) -> Result<Self> {
         let kind = Kind::of(strategy)?;
-        let turns = Arc::new(Turns::new((0..purchases).map(buyer).collect()));
+        let time = Time::stopped();
+        // One more buyer comes later.
+        let buyers = (0..=purchases).map(buyer).collect();
+        let turns = Arc::new(Turns::new(buyers, kind.has_workers, time.clone()));
         let mut instances = Vec::new();
-        for number in 1..=INSTANCES {
-            let name = format!("app-{number}");
-            instances.push(Instance::open(&name, strategy, stores, turns.clone()).await?);
+        for instance in 0..INSTANCES {
+            let observer = AtInstance {
+                turns: turns.clone(),
+                instance,
+            };
+            let name = format!("app-{}", instance + 1);
+            instances.push(Instance::open(&name, strategy, stores, (Arc::new(observer), &time)).await?);
         }
         let first = instances.first().context("no instance")?;
         let stocks = first.stocks(kind.store).await?;
@@ -84,18 +96,21 @@ impl Player {
             .collect();
         urls.insert("redis", stores.redis_url().to_owned());
         urls.insert("sql", stores.sql_url().to_owned());
-        Ok(Self {
+        let mut player = Self {
             turns,
             purchases,
             stocks,
             stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
             kind,
             reader: LedgerReader::connect(&urls).await?,
-            waits: LockWaits::connect(stores.sql_url()).await?,
-            leases: Leases::connect(stores).await?,
+            waits: LockWaits::connect(stores).await?,
+            leases: Leases::connect(stores, time).await?,
             instances,
-            played: 0,
-        })
+            idle: Pass::new(),
+        };
+        player.let_workers_go().await?;
+        player.idle = player.let_time_pass().await?;
+        Ok(player)
     }
 
     /// Returns the turns of the purchases.
@@ -108,28 +123,32 @@ impl Player {
     /// # Errors
     /// When a choice cannot be made, or a store fails.
     pub async fn play(&mut self, chooser: &mut dyn Choose) -> Result<Option<Play>> {
-        self.played += 1;
-        let item = Name::parse(&format!("item-{}", self.played))?;
+        let item = Name::parse(&format!("item-{}", NEXT.fetch_add(1, Ordering::Relaxed)))?;
         for stock in &self.stocks {
             stock.open(&item, self.units()).await?;
         }
-        let mut begun = self.begin(&item)?;
-        let choices = self.schedule(chooser, &mut begun).await?;
+        self.turns.begin();
+        let mut purchases = Purchases::new();
+        for number in 0..self.purchases {
+            purchases.send(number, &item, &self.instances[number % INSTANCES], &self.turns)?;
+        }
+        let choices = self.schedule(&item, chooser, &mut purchases).await?;
         let taken = self.turns.taken();
         // Those that are left wait for a purchase that never comes.
-        let is_left = !self.turns.under_way().is_empty() || begun.told.iter().any(|told| told.is_killed);
-        begun.tasks.shutdown().await;
-        if is_left || choices.is_none() {
+        let is_left = self.turns.is_one_under_way();
+        let tries_in_vain = !is_left && !self.turns.ready().is_empty();
+        let told = purchases.end(&self.turns).await;
+        // A worker that waited for one of them may keep others waiting until it goes on.
+        self.let_workers_go().await?;
+        if is_left || choices.is_none() || told.iter().any(|told| told.is_killed) {
             self.waits.none_left().await?;
         }
-        let mut told = begun.told;
-        while let Ok((number, outcome, at)) = begun.outcomes.try_recv() {
-            told[number].ended = Some((outcome, at));
+        self.let_workers_end().await?;
+        let mut judged = Judged::default();
+        if choices.is_some() {
+            judged = self.judge(&item, told).await?;
         }
-        let findings = match &choices {
-            Some(_) => findings(&self.reader, self.stores, self.units(), &told).await?,
-            None => Vec::new(),
-        };
+        let work = self.work();
         for instance in &self.instances {
             instance.strategy.forget(&item).await?;
         }
@@ -139,66 +158,54 @@ impl Player {
         Ok(choices.map(|choices| Play {
             choices,
             taken,
-            told: told.iter().map(Told::kind).collect(),
-            findings,
+            work,
+            told: judged.told,
+            tries_in_vain,
+            told_later: judged.told_later,
+            findings: judged.findings,
         }))
     }
 
     /// Returns the units of each sale.
-    fn units(&self) -> i64 {
+    pub(super) fn units(&self) -> i64 {
         self.purchases as i64 - 1
     }
 
-    /// Sends each purchase on the way to its first step.
-    fn begin(&self, item: &Name) -> Result<Begun> {
-        self.turns.begin();
-        let (ends, outcomes) = mpsc::unbounded_channel();
-        let mut begun = Begun {
-            tasks: JoinSet::new(),
-            outcomes,
-            handles: Vec::new(),
-            told: Vec::new(),
-        };
-        for (number, instance) in (0..self.purchases).zip(self.instances.iter().cycle()) {
-            let (buyer, key) = (Name::parse(&buyer(number))?, Name::parse(&format!("key-{number}"))?);
-            let purchase = Purchase::new(item.clone(), 1, buyer, Some(key));
-            begun.told.push(Told {
-                purchase: purchase.clone(),
-                instance: instance.name.clone(),
-                is_killed: false,
-                ended: None,
-                began: Instant::now(),
-            });
-            let (strategy, probe, turns) = (instance.strategy.clone(), instance.probe(&purchase), self.turns.clone());
-            let ends = ends.clone();
-            begun.handles.push(begun.tasks.spawn(async move {
-                let outcome = strategy.buy(&purchase, &probe).await;
-                // The receiver is there until all tasks have ended.
-                let _ = ends.send((number, outcome, Instant::now()));
-                turns.end(number);
-            }));
-        }
-        Ok(begun)
-    }
-
     /// Makes choices until no purchase can go on. Returns them, or `None` where the chooser ends the schedule early.
-    async fn schedule(&mut self, chooser: &mut dyn Choose, begun: &mut Begun) -> Result<Option<Vec<Choice>>> {
+    async fn schedule(
+        &mut self,
+        item: &Name,
+        chooser: &mut dyn Choose,
+        purchases: &mut Purchases,
+    ) -> Result<Option<Vec<Choice>>> {
         let mut choices: Vec<Choice> = Vec::new();
         let mut last = None;
         let mut news = News::new(self.purchases);
+        let mut passed = 0;
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
             let mut useful = ready.clone();
             useful.retain(|(number, step)| news.is_useful(*number, step));
             useful.sort_by_key(|(number, _)| (Some(*number) != last, *number));
-            let is_over = ready.is_empty() && self.turns.under_way().is_empty();
+            let is_over = ready.is_empty() && !self.turns.is_one_under_way();
+            // Where no purchase can go on, the workers do, and then time.
+            if self.kind.has_workers && useful.is_empty() && !is_over {
+                let has_worked = !self.let_workers_go().await?.is_empty();
+                if has_worked || passed < MOST_PASSED {
+                    if !has_worked {
+                        passed += 1;
+                        self.let_time_pass().await?;
+                    }
+                    news.take_event();
+                    continue;
+                }
+            }
             let events = choices.iter().filter(|choice| choice.event().is_some()).count();
             let mut kinds = EventKind::ALL.to_vec();
             kinds.retain(|kind| !is_over && chooser.may(*kind, events));
             let mut possible: Vec<Possible> = useful.iter().map(possible).collect();
             possible.extend(self.events(&kinds, &useful).await?);
-            // Where no purchase can go on, time does: a lease ends.
             if possible.is_empty() {
                 return Ok(Some(choices));
             }
@@ -206,7 +213,11 @@ impl Player {
                 possible,
                 going_on: last.filter(|last| useful.iter().any(|(number, _)| number == last)),
             };
-            let Some(chosen) = chooser.choose(&moment)? else {
+            if chooser.wants_stores() {
+                chooser.show_stores(&self.look(item).await?);
+            }
+            let chosen = chooser.choose(&moment);
+            let Some(chosen) = chosen.with_context(|| self.turns.in_words())? else {
                 return Ok(None);
             };
             choices.push(chosen);
@@ -221,12 +232,17 @@ impl Player {
                 Choice::LeaseEnds => {
                     news.take_event();
                     self.turns.note_event();
-                    self.leases.end().await?;
+                    self.let_time_pass().await?;
+                }
+                Choice::RedisEmpties => {
+                    news.take_event();
+                    self.turns.note_event();
+                    self.leases.empty_redis().await?;
                 }
                 Choice::Crash(purchase) => {
                     news.take_event();
                     self.turns.note_event();
-                    self.kill(purchase, begun).await?;
+                    purchases.kill(purchase, &self.turns).await?;
                 }
             }
         }
@@ -235,33 +251,18 @@ impl Player {
     /// Returns the events of these kinds that are possible now.
     async fn events(&mut self, kinds: &[EventKind], useful: &[(usize, Step)]) -> Result<Vec<Possible>> {
         let mut events = Vec::new();
-        if kinds.contains(&EventKind::LeaseEnds) && self.leases.are_there().await? {
+        if kinds.contains(&EventKind::LeaseEnds) && (self.kind.has_workers || self.leases.are_there().await?) {
             events.push(Choice::LeaseEnds);
         }
-        if kinds.contains(&EventKind::Crash) && !self.kind.has_workers {
+        let is_lock_store = !self.kind.store.contains("redis");
+        if kinds.contains(&EventKind::RedisEmpties) && is_lock_store && self.leases.has_redis_data().await? {
+            events.push(Choice::RedisEmpties);
+        }
+        if kinds.contains(&EventKind::Crash) {
             events.extend(useful.iter().map(|(number, _)| Choice::Crash(*number)));
         }
         let effect = Effect::ANY;
         Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())
-    }
-
-    /// Drops the purchases of that purchase's process as they stand: their connections close, and nothing of them runs any
-    /// more.
-    async fn kill(&self, purchase: usize, begun: &mut Begun) -> Result<()> {
-        let killed = begun.told.get(purchase).context("there is no such purchase")?;
-        let process = killed.instance.clone();
-        for (number, (told, handle)) in begun.told.iter_mut().zip(&begun.handles).enumerate() {
-            if told.instance != process || handle.is_finished() {
-                continue;
-            }
-            handle.abort();
-            told.is_killed = true;
-            while !handle.is_finished() {
-                tokio::task::yield_now().await;
-            }
-            self.turns.end(number);
-        }
-        Ok(())
     }
 }
 
@@ -271,8 +272,4 @@ fn possible((number, step): &(usize, Step)) -> Possible {
         choice: Choice::Step(*number),
         effect: if is_pause(step) { Effect::ANY } else { step.effect() },
     }
-}
-
-fn buyer(number: usize) -> String {
-    format!("buyer-{number}")
 }

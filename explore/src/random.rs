@@ -77,7 +77,7 @@ impl Random {
     fn first(&self, moment: &Moment) -> Option<usize> {
         let purchases = moment.possible.iter().filter_map(|possible| match possible.choice {
             Choice::Step(purchase) => Some(purchase),
-            Choice::LeaseEnds | Choice::Crash(_) => None,
+            Choice::LeaseEnds | Choice::Crash(_) | Choice::RedisEmpties => None,
         });
         purchases.max_by_key(|purchase| self.priorities[*purchase])
     }

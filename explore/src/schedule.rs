@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::Choice;
 use crate::play::Play;
+use crate::workers::Work;
 
 /// A schedule of one strategy, and what it led to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,8 +17,14 @@ pub struct Schedule {
     pub choices: Vec<Choice>,
     /// What happened at each choice.
     pub lines: Vec<Line>,
+    /// The steps of background workers.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub work: Vec<WorkLine>,
     /// The response to each purchase.
     pub told: Vec<ResponseKind>,
+    /// The response to a buyer who came after all of them, where units were left then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub told_later: Option<ResponseKind>,
     /// The findings: name and size of each.
     pub findings: Vec<(String, i64)>,
 }
@@ -34,6 +41,19 @@ pub struct Line {
     /// The number of choices after which it ended, where the step had to wait for others.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub waited_until: Option<usize>,
+}
+
+/// A step of a background worker, other than those that it takes without work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkLine {
+    /// The number of choices that had been made before.
+    pub after: usize,
+    /// The instance, from 0.
+    pub instance: usize,
+    /// The name of the worker.
+    pub worker: String,
+    /// The step, as its strategy names it.
+    pub step: String,
 }
 
 impl Schedule {
@@ -56,7 +76,9 @@ impl Schedule {
             strategy: strategy.to_owned(),
             choices: play.choices.clone(),
             lines: lines.collect(),
+            work: play.work.iter().map(WorkLine::of).collect(),
             told: play.told.clone(),
+            told_later: play.told_later,
             findings: play
                 .findings
                 .iter()
@@ -85,5 +107,16 @@ impl Schedule {
     /// None that is known.
     pub fn to_json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+impl WorkLine {
+    fn of(work: &Work) -> Self {
+        Self {
+            after: work.after,
+            instance: work.instance,
+            worker: work.worker.to_owned(),
+            step: work.step.name.to_owned(),
+        }
     }
 }

@@ -18,6 +18,8 @@ pub struct Found {
     pub schedules: u64,
     /// Those of them that violate a promise.
     pub violated: u64,
+    /// The schedules without an event at whose end a purchase tries again in vain, although all others are over.
+    pub in_vain: u64,
     /// The schedules that were ended early, because they differ from others only in the order of steps that commute.
     pub ended_early: u64,
     /// Whether no schedule within the bounds is left.
@@ -84,6 +86,7 @@ impl Found {
     fn take(&mut self, played: Violation) {
         self.schedules += 1;
         self.has_event |= played.cost.events > 0;
+        self.in_vain += u64::from(played.play.tries_in_vain && played.cost.events == 0);
         let end = (played.play.told.clone(), played.play.findings.clone());
         if !self.ends.contains(&end) {
             self.ends.push(end);

@@ -1,10 +1,12 @@
-//! The turns of the purchases: each stands before its next step until it may take it.
+//! The turns of the purchases and of the background workers: each stands before its next step until it may take it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use app::probe::{Actor, Observer, Step, StepContext, StepResult};
+use app::probe::{Actor, Observer, Step, StepContext, StepResult, Time};
 use async_trait::async_trait;
 use tokio::sync::{Notify, oneshot};
+
+use crate::workers::{Work, Workers};
 
 /// A step that a purchase took.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +33,24 @@ enum Place {
     Ended,
 }
 
-/// The purchases of one schedule, as an observer at the seam of every instance. The purchase of the buyer named after
-/// number N is held before each step. Other actors are not held.
+/// The purchases of one schedule, and the background workers where they are held. The purchase of the buyer named after
+/// number N is held before each step. Renewals and listeners are not held.
 pub struct Turns {
     buyers: Vec<String>,
+    holds_workers: bool,
     state: Mutex<State>,
     changed: Notify,
 }
 
+/// The observer at the seam of one instance.
+pub struct AtInstance {
+    pub turns: Arc<Turns>,
+    /// The instance, from 0.
+    pub instance: usize,
+}
+
 struct State {
+    workers: Workers,
     places: Vec<Place>,
     taken: Vec<Taken>,
     /// The number of choices that were made so far, events among them.
@@ -49,10 +60,11 @@ struct State {
 }
 
 impl Turns {
-    /// Creates the turns of these buyers.
-    pub fn new(buyers: Vec<String>) -> Self {
+    /// Creates the turns of these buyers, and of the workers that go by this time, if they are to be held.
+    pub fn new(buyers: Vec<String>, holds_workers: bool, time: Time) -> Self {
         let places = buyers.iter().map(|_| Place::Ended).collect();
         let state = State {
+            workers: Workers::new(time),
             places,
             taken: Vec::new(),
             choices: 0,
@@ -60,18 +72,24 @@ impl Turns {
         };
         Self {
             buyers,
+            holds_workers,
             state: Mutex::new(state),
             changed: Notify::new(),
         }
     }
 
-    /// Begins a schedule: every purchase is on the way to its first step.
+    /// Begins a schedule.
     pub fn begin(&self) {
         self.change(|state| {
-            state.places.iter_mut().for_each(|place| *place = Place::Between);
+            state.workers.begin();
             state.taken.clear();
             state.choices = 0;
         });
+    }
+
+    /// Notes that a purchase is on the way to its first step.
+    pub fn enter(&self, purchase: usize) {
+        self.change(|state| state.places[purchase] = Place::Between);
     }
 
     /// Notes that a purchase has its outcome.
@@ -105,6 +123,18 @@ impl Turns {
         });
     }
 
+    /// Lets one worker take the step before which it stands. Returns the step; `None` where no worker stands before one.
+    pub fn allow_worker(&self) -> Option<Work> {
+        let mut allowed = None;
+        self.change(|state| allowed = state.workers.allow(state.choices));
+        allowed
+    }
+
+    /// Returns the steps that workers took.
+    pub fn work(&self) -> Vec<Work> {
+        self.state().workers.work()
+    }
+
     /// Returns the purchases that stand before a step, with the step.
     pub fn ready(&self) -> Vec<(usize, Step)> {
         let state = self.state();
@@ -116,7 +146,15 @@ impl Turns {
         before.collect()
     }
 
-    /// Returns the steps of the purchases that stand before none and have no outcome; `None` for one between two steps.
+    /// Returns whether a purchase has no outcome and stands before no step.
+    pub fn is_one_under_way(&self) -> bool {
+        let state = self.state();
+        let mut places = state.places.iter();
+        places.any(|place| matches!(place, Place::Between | Place::At(..)))
+    }
+
+    /// Returns the steps of the purchases and workers that stand before none and are not over; `None` for one between two
+    /// steps.
     pub fn under_way(&self) -> Vec<Option<Step>> {
         let state = self.state();
         let places = state.places.iter();
@@ -125,12 +163,26 @@ impl Turns {
             Place::At(step, _) => Some(Some(*step)),
             Place::Before(..) | Place::Ended => None,
         });
-        under_way.collect()
+        let mut under_way: Vec<_> = under_way.collect();
+        if self.holds_workers {
+            under_way.extend(state.workers.under_way());
+        }
+        under_way
     }
 
     /// Returns the steps that were taken so far, in their order.
     pub fn taken(&self) -> Vec<Taken> {
         self.state().taken.clone()
+    }
+
+    /// Returns the steps that were taken so far with their results, for an error.
+    pub fn in_words(&self) -> String {
+        let taken = self.taken();
+        let steps = taken.iter().map(|taken| {
+            let said = taken.result.as_ref().map_or("", |result| &*result.words);
+            format!("{} {}: {said}", taken.purchase, taken.step.name)
+        });
+        format!("after these steps: {}", steps.collect::<Vec<_>>().join(", "))
     }
 
     /// Returns a number that differs after each change.
@@ -168,33 +220,47 @@ impl Turns {
 }
 
 #[async_trait]
-impl Observer for Turns {
+impl Observer for AtInstance {
     fn observes(&self, actor: &Actor) -> bool {
-        self.number(actor).is_some()
+        match actor {
+            Actor::Worker(_) => self.turns.holds_workers,
+            Actor::Purchase(_) | Actor::Renewal(_) => self.turns.number(actor).is_some(),
+        }
     }
 
     async fn before(&self, context: &StepContext<'_>) {
-        let Some(purchase) = self.number(context.actor) else {
-            return;
-        };
-        let (go, gone) = oneshot::channel();
-        self.change(|state| state.places[purchase] = Place::Before(*context.step, go));
-        // Without a sender the schedule is over, and the purchase is about to be dropped.
-        let _ = gone.await;
+        let mut gone = None;
+        self.turns.change(|state| {
+            gone = match (context.actor, self.turns.number(context.actor)) {
+                (Actor::Worker(worker), _) => Some(state.workers.stand(self.instance, worker, context)),
+                (_, Some(purchase)) => {
+                    let (go, gone) = oneshot::channel();
+                    state.places[purchase] = Place::Before(*context.step, go);
+                    Some(gone)
+                }
+                (_, None) => None,
+            };
+        });
+        if let Some(gone) = gone {
+            // Without a sender the schedule is over, and the purchase is about to be dropped.
+            let _ = gone.await;
+        }
     }
 
     async fn after(&self, context: &StepContext<'_>, result: &StepResult) {
-        let Some(purchase) = self.number(context.actor) else {
-            return;
-        };
-        self.change(|state| {
-            if let Place::At(_, nth) = state.places[purchase]
-                && let Some(taken) = state.taken.get_mut(nth)
-            {
-                taken.result = Some(result.clone());
-                taken.ended_after = Some(state.choices);
+        let purchase = self.turns.number(context.actor);
+        self.turns.change(|state| match (context.actor, purchase) {
+            (Actor::Worker(worker), _) => state.workers.leave(self.instance, worker, context),
+            (_, Some(purchase)) => {
+                if let Place::At(_, nth) = state.places[purchase]
+                    && let Some(taken) = state.taken.get_mut(nth)
+                {
+                    taken.result = Some(result.clone());
+                    taken.ended_after = Some(state.choices);
+                }
+                state.places[purchase] = Place::Between;
             }
-            state.places[purchase] = Place::Between;
+            (_, None) => {}
         });
     }
 }

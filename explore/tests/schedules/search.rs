@@ -145,3 +145,51 @@ async fn a_lock_that_is_deleted_for_its_next_holder_oversells_to_a_third_purchas
     assert_eq!(play.told, [ResponseKind::Sold; 3], "{play:?}");
     assert_eq!(play.findings.first(), Some(&("oversold", 1)), "{play:?}");
 }
+
+#[tokio::test]
+async fn a_lock_without_a_lease_is_stuck_when_its_holder_is_killed_and_one_with_a_lease_is_not() {
+    let stores = stores();
+    let killed = Bounds {
+        kinds: vec![EventKind::Crash],
+        ..at_most(0, 1)
+    };
+    let (_, found) = explored("setnx@redis", &stores, &killed).await;
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert_eq!(play.findings, [("stuck", 1)], "{play:?}");
+    assert_eq!(play.told_later, Some(ResponseKind::Busy), "{play:?}");
+    let (_, found) = explored("token@redis", &stores, &killed).await;
+    assert_eq!(found.shortest, None);
+}
+
+#[tokio::test]
+async fn background_workers_end_what_a_killed_process_has_left() {
+    let stores = stores();
+    let killed = Bounds {
+        kinds: vec![EventKind::Crash],
+        ..at_most(0, 1)
+    };
+    let (mut player, found) = explored("tcc@redis+sql", &stores, &killed).await;
+    assert!(found.is_exhausted);
+    assert_eq!(found.shortest, None);
+    // The first purchase has reserved the unit when its process is killed.
+    let [step, killed] = [Choice::Step(0), Choice::Crash(0)];
+    let choices = [step, step, step, killed];
+    let play = player.play(&mut Given::new(&choices)).await.unwrap().unwrap();
+    let cancelled = play.work.iter().filter(|work| work.step.name == "cancel").count();
+    assert_eq!(cancelled, 1, "{play:?}");
+    assert_eq!(play.told, [ResponseKind::Unknown, ResponseKind::Sold], "{play:?}");
+}
+
+#[tokio::test]
+async fn three_phases_end_apart_when_the_process_is_killed_between_two_pre_commits() {
+    let mut stores = stores();
+    stores.start_service("sql-2", true).unwrap();
+    let killed = Bounds {
+        kinds: vec![EventKind::Crash],
+        ..at_most(0, 1)
+    };
+    let (_, found) = explored("three-phase@sql+sql", &stores, &killed).await;
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert!(play.choices.contains(&Choice::Crash(0)), "{play:?}");
+    assert!(play.work.iter().any(|work| work.worker == "reconciler"), "{play:?}");
+}

@@ -4,7 +4,7 @@ use std::io::{BufRead, stdin};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use explore::{Choice, Choose, EventKind, Moment, Taken, Turns, row};
+use explore::{Choice, Choose, EventKind, InStores, Moment, Taken, Turns, row};
 
 use crate::console;
 
@@ -15,6 +15,7 @@ pub(super) struct Asker {
     events: usize,
     /// For each step that was taken, whether its result was shown.
     shown: Vec<bool>,
+    stores: Option<InStores>,
 }
 
 impl Asker {
@@ -25,6 +26,7 @@ impl Asker {
             kinds,
             events,
             shown: Vec::new(),
+            stores: None,
         }
     }
 
@@ -59,6 +61,7 @@ impl Asker {
                     format!("{}: {}", called(purchase), next.map_or("", |(_, step)| step.name))
                 }
                 Choice::LeaseEnds => "every lease ends".to_owned(),
+                Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
                 Choice::Crash(purchase) => format!("the process of {} is killed", called(purchase)),
             };
             format!("{number} {words}")
@@ -72,8 +75,17 @@ impl Choose for Asker {
         events < self.events && self.kinds.contains(&event)
     }
 
+    fn wants_stores(&self) -> bool {
+        true
+    }
+
+    fn show_stores(&mut self, stores: &InStores) {
+        self.stores = Some(*stores);
+    }
+
     fn choose(&mut self, moment: &Moment) -> Result<Option<Choice>> {
         console::print(&self.news())?;
+        console::print(&self.stores.map_or_else(String::new, in_words))?;
         loop {
             console::print(&self.listed(moment))?;
             let mut line = String::new();
@@ -97,4 +109,12 @@ impl Choose for Asker {
 
 fn called(purchase: usize) -> &'static str {
     ["A", "B", "C"].get(purchase).copied().unwrap_or("?")
+}
+
+fn in_words(stores: InStores) -> String {
+    let left = stores
+        .stock_left
+        .map_or_else(|| "unknown".to_owned(), |left| left.to_string());
+    let lease = if stores.has_lease { ", a lease" } else { "" };
+    format!("  in the stores: stock {left}, orders {}{lease}\n", stores.orders)
 }

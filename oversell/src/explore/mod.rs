@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use app::strategies::Entry;
 use explore::{Bounds, Cost, EventKind, Found, Given, Kind, Player, Random, Schedule, columns, sample, search};
 use stack::{Parts, Stores};
+use tokio::runtime::Builder;
 
 use self::asker::Asker;
 use crate::console;
@@ -245,5 +246,6 @@ fn until_interrupted(work: impl Future<Output = Result<u8>> + Send + 'static) ->
             _ = stop.wait() => bail!("interrupted"),
         }
     };
-    interrupt::unless_interrupted(work).unwrap_or(Ok(INTERRUPTED))
+    // On one thread nothing runs while the explorer looks, so that it sees every task at rest.
+    interrupt::unless_interrupted_on(Builder::new_current_thread(), work).unwrap_or(Ok(INTERRUPTED))
 }

@@ -27,6 +27,8 @@ pub(super) struct Row {
     ended_early: u64,
     /// The schedules that break a promise.
     pub(super) violated: u64,
+    /// The schedules without an event at whose end a purchase tries again in vain, although all others are over.
+    in_vain: u64,
     /// Whether no schedule within the bounds is left.
     pub(super) is_exhausted: bool,
     /// The time of the search, in milliseconds.
@@ -74,16 +76,21 @@ pub(super) fn keep(folder: &Path, rows: &[Row]) -> Result<()> {
 }
 
 fn markdown(rows: &[Row]) -> String {
-    let mut text = "| strategy | event | schedules | break a promise | the shortest of these |\n\
-                    |---|---|---|---|---|\n"
+    let mut text = "| strategy | event | schedules | break a promise | the shortest of these | try in vain |\n\
+                    |---|---|---|---|---|---|\n"
         .to_owned();
     for row in rows {
         let Row { strategy, violated, .. } = row;
         let event = row.event_in_words();
         let (schedules, shortest) = (row.schedules_in_words(), row.shortest_in_words());
+        let in_vain = if row.event.is_none() {
+            row.in_vain.to_string()
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             text,
-            "| `{strategy}` | {event} | {schedules} | {violated} | {shortest} |"
+            "| `{strategy}` | {event} | {schedules} | {violated} | {shortest} | {in_vain} |"
         );
     }
     text
@@ -101,6 +108,7 @@ impl Row {
             schedules: found.schedules,
             ended_early: found.ended_early,
             violated: found.violated,
+            in_vain: found.in_vain,
             is_exhausted: found.is_exhausted,
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             shortest: shortest.map(|violation| Schedule::of(strategy, &violation.play)),
@@ -125,6 +133,7 @@ impl Row {
             None => "none",
             Some(EventKind::LeaseEnds) => "the lease ends",
             Some(EventKind::Crash) => "a process is killed",
+            Some(EventKind::RedisEmpties) => "Redis loses its data",
         }
     }
 

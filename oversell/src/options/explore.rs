@@ -26,8 +26,9 @@ pub struct ExploreOptions {
     /// The most events of a schedule
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub events: usize,
-    /// The kinds of events that may happen: `lease-ends` (every lease in Redis and MariaDB ends), `crash` (the process of a purchase is
-    /// killed); all without this option
+    /// The kinds of events that may happen: `lease-ends` (more time passes than a lease lasts), `crash` (the process of a
+    /// purchase is killed), `redis-empties` (Redis, where it keeps locks alone, comes back without its data); all without
+    /// this option
     #[arg(long = "event", value_name = "KIND", value_delimiter = ',', value_parser = event)]
     pub kinds: Vec<EventKind>,
     /// Choose yourself what happens next, line by line: the steps that were taken and the choices are shown

@@ -149,7 +149,7 @@ impl Transactions {
             .key(DEADLINES)
             .arg(transaction.order.to_string())
             .arg(transaction.member());
-        let words = |took_ms: &i64| format!("{took_ms} ms");
+        let words = |took_ms: &i64| if *took_ms < 0 { "over before" } else { "completed" };
         let took_ms = probe
             .step(&COMPLETE, &transaction.order, self.redis.run(&script), words)
             .await?;

@@ -1,0 +1,85 @@
+//! What follows a schedule: the verdict, and another buyer if units are left.
+
+use anyhow::{Context, Result};
+use app::domain::Name;
+use loadtest::audit::Finding;
+use loadtest::facts::Facts;
+use loadtest::shop::response::ResponseKind;
+
+use crate::choice::InStores;
+use crate::judge::{Told, findings};
+use crate::news::is_pause;
+use crate::play::{INSTANCES, Player};
+use crate::purchases::Purchases;
+
+/// The most orders of a sale that are read.
+const MOST_ORDERS: usize = 100;
+
+/// The verdict on a schedule.
+#[derive(Default)]
+pub struct Judged {
+    pub told: Vec<ResponseKind>,
+    pub told_later: Option<ResponseKind>,
+    pub findings: Vec<(&'static str, i64)>,
+}
+
+impl Player {
+    /// Judges the sale. If nothing else is found than that units are left, another buyer comes first.
+    pub(super) async fn judge(&mut self, item: &Name, told: Vec<Told>) -> Result<Judged> {
+        let kinds = told.iter().map(Told::kind).collect();
+        let facts = self.facts(item).await?;
+        let is_left = facts.stock_left.is_some_and(|left| left > 0);
+        let mut judged = Judged {
+            told: kinds,
+            told_later: None,
+            findings: findings(self.units(), facts, &told, None),
+        };
+        // A unit that is left may still be sold.
+        if is_left
+            && judged
+                .findings
+                .iter()
+                .all(|(name, _)| *name == Finding::Undersold.name())
+        {
+            let later = self.come_later(item).await?;
+            judged.told_later = Some(later.kind());
+            judged.findings = findings(self.units(), self.facts(item).await?, &told, Some(&later));
+        }
+        Ok(judged)
+    }
+
+    /// Returns what the stores hold of a sale.
+    pub(super) async fn look(&mut self, item: &Name) -> Result<InStores> {
+        let has_lease = self.leases.are_there().await?;
+        let facts = self.facts(item).await?;
+        Ok(InStores {
+            stock_left: facts.stock_left,
+            orders: facts.orders.len(),
+            has_lease,
+        })
+    }
+
+    /// Reads both ledgers of a sale.
+    async fn facts(&self, item: &Name) -> Result<Facts> {
+        self.reader.read(self.stores, item.as_str(), MOST_ORDERS).await
+    }
+
+    /// Lets a buyer come alone, after every lease has ended.
+    async fn come_later(&mut self, item: &Name) -> Result<Told> {
+        self.leases.end()?;
+        let mut purchases = Purchases::new();
+        let instance = &self.instances[self.purchases % INSTANCES];
+        purchases.send(self.purchases, item, instance, &self.turns)?;
+        loop {
+            self.waits.settle(&self.turns).await?;
+            let ready = self.turns.ready();
+            // A buyer who comes alone and has to wait or to try again waits for ever.
+            let goes_on = ready.iter().find(|(_, step)| !is_pause(step));
+            let Some((number, _)) = goes_on else { break };
+            self.turns.allow(*number);
+        }
+        let mut told = purchases.end(&self.turns).await;
+        self.waits.none_left().await?;
+        told.pop().context("a buyer who never came")
+    }
+}

@@ -1,0 +1,76 @@
+//! What happens beside the purchases: background workers go on, and time passes.
+
+use anyhow::{Result, bail};
+
+use crate::play::Player;
+use crate::workers::Work;
+
+/// The most steps that workers take in a row.
+const MOST_STEPS: usize = 1_000;
+
+/// How often time passes at the end of a schedule, at most.
+const MOST_PASSES: usize = 10;
+
+/// The steps that workers took, in their order, each with its instance.
+pub type Pass = Vec<(usize, &'static str)>;
+
+impl Player {
+    /// Lets the workers go on, one at a time, until each of them sleeps or waits. Returns their steps.
+    ///
+    /// # Errors
+    /// When a store fails, or they find no rest.
+    pub(super) async fn let_workers_go(&mut self) -> Result<Pass> {
+        let mut pass = Pass::new();
+        while pass.len() < MOST_STEPS {
+            self.waits.settle(&self.turns).await?;
+            let Some(Work { instance, step, .. }) = self.turns.allow_worker() else {
+                return Ok(pass);
+            };
+            pass.push((instance, step.name));
+        }
+        bail!("the workers find no rest")
+    }
+
+    /// Lets every lease end, and then the workers go on: twice, since a worker may have to see twice what is overdue.
+    /// Returns their steps.
+    ///
+    /// # Errors
+    /// When a store fails.
+    pub(super) async fn let_time_pass(&mut self) -> Result<Pass> {
+        self.leases.end()?;
+        if !self.kind.has_workers {
+            return Ok(Pass::new());
+        }
+        let mut pass = self.let_workers_go().await?;
+        self.leases.end()?;
+        pass.extend(self.let_workers_go().await?);
+        Ok(pass)
+    }
+
+    /// Lets the workers end what the purchases of a schedule have left: until they do what they do without work, or the
+    /// same twice.
+    ///
+    /// # Errors
+    /// When a store fails, or they find work for ever.
+    pub(super) async fn let_workers_end(&mut self) -> Result<()> {
+        if !self.kind.has_workers {
+            return Ok(());
+        }
+        let mut before = Pass::new();
+        for _ in 0..MOST_PASSES {
+            let pass = self.let_time_pass().await?;
+            if pass == self.idle || pass == before {
+                return Ok(());
+            }
+            before = pass;
+        }
+        bail!("the workers still find work after {MOST_PASSES} times")
+    }
+
+    /// Returns the steps of workers in this schedule, but those that they take without work.
+    pub(super) fn work(&self) -> Vec<Work> {
+        let mut work = self.turns.work();
+        work.retain(|work| !self.idle.contains(&(work.instance, work.step.name)));
+        work
+    }
+}
