@@ -74,7 +74,7 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
         named,
         [
             (Some("setnx@redis"), None, false),
-            (Some("setnx@redis"), Some("crash"), false),
+            (Some("setnx@redis"), Some("crash"), true),
             (Some("token@redis"), None, false),
             (Some("token@redis"), Some("lease-ends"), true),
             (Some("token@redis"), Some("crash"), false),
