@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::probe::{Actor, Observer, Step, StepContext, StepResult, Time};
+use app::stores::sql::CONNECT;
 use async_trait::async_trait;
 use tokio::sync::{Notify, oneshot};
 
@@ -255,7 +256,13 @@ impl Observer for AtInstance {
                 if let Place::At(_, nth) = state.places[purchase]
                     && let Some(taken) = state.taken.get_mut(nth)
                 {
-                    taken.result = Some(result.clone());
+                    // A pool knows its connections from earlier schedules, which a replay does not have.
+                    let is_connection = context.step.name == CONNECT.name;
+                    taken.result = Some(if is_connection {
+                        "connected".into()
+                    } else {
+                        result.clone()
+                    });
                     taken.ended_after = Some(state.choices);
                 }
                 state.places[purchase] = Place::Between;

@@ -193,3 +193,13 @@ async fn three_phases_end_apart_when_the_process_is_killed_between_two_pre_commi
     assert!(play.choices.contains(&Choice::Crash(0)), "{play:?}");
     assert!(play.work.iter().any(|work| work.worker == "reconciler"), "{play:?}");
 }
+
+#[tokio::test]
+async fn a_schedule_is_replayed_in_another_world() {
+    let stores = stores();
+    let (_, found) = explored("lost-update@sql", &stores, &at_most(1, 0)).await;
+    let Violation { play, .. } = found.shortest.unwrap();
+    let mut other = Player::open("lost-update@sql", 2, &stores).await.unwrap();
+    let again = other.play(&mut Given::new(&play.choices)).await.unwrap();
+    assert_eq!(again, Some(play));
+}
