@@ -55,6 +55,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
             sometimes_broken_by: &[
                 "crowd",
                 "second-instance",
+                "paused-holder",
+                "blocked-runtime",
                 "crashed-holder",
                 "crashed-between",
                 "second-click",
