@@ -83,7 +83,8 @@ impl Absence {
             response.sent < until && response.ended + ON_ITS_WAY > self.from
         });
         let is_stopped = |response: &&Response| {
-            let has_waited = !self.is_death && response.ended + ON_ITS_WAY > self.to;
+            let took_long = response.ended > response.sent + ON_ITS_WAY;
+            let has_waited = !self.is_death && took_long && response.ended + ON_ITS_WAY > self.to;
             response.kind == ResponseKind::Unknown || response.sent_again || has_waited
         };
         let long_after = |response: &&Response| response.ended > self.from + ON_ITS_WAY;

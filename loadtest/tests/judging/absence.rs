@@ -145,6 +145,21 @@ fn a_process_that_stands_still_answers_nobody_until_it_goes_on() {
                 "every purchase that was sent while an instance stood still was answered at once",
                 |s| (3..7).for_each(|place| s.spanning(place, "b")),
             ),
+            inconclusive(
+                "four were under way, and two more came and were answered right before it went on",
+                "every purchase that was sent while an instance stood still was answered at once",
+                |s| {
+                    (3..7).for_each(|place| s.spanning(place, "b"));
+                    for place in 7..9 {
+                        s.later_by(
+                            place,
+                            ResponseKind::Busy,
+                            Some("b"),
+                            SECOND * 11 - Duration::from_millis(100),
+                        );
+                    }
+                },
+            ),
             holds("four were under way, and two of them had to wait", |s| {
                 (3..7).for_each(|place| s.spanning(place, "b"));
                 for response in s.responses.attack.iter_mut().rev().take(2) {

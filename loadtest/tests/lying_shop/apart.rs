@@ -13,6 +13,7 @@ fn try_shop(lie: &str) -> Tried {
         threats: &["one-buyer", "crashed-holder"],
         instances: 2,
         load: LOAD,
+        repeats: 1,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Every lie by its class, the threat under which it shows, and the finding that it must get.
 
-use crate::expected::Expected::{self, Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused};
+use crate::expected::Expected::{self, Doubted, DoubtedOnce, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused};
 
 const ALONE: &[&str] = &["one-buyer"];
 pub const CROWD: &[&str] = &["second-instance"];
@@ -16,6 +16,7 @@ const NOT_REFUSED: Expected = Doubted("with another quantity or buyer was not re
 const SILENT: Expected = Doubted("got no clear response");
 const NEVER_STRUCK: Expected = Doubted("the fault never struck");
 const DENIED: Expected = Doubted("answered");
+const DENIED_ONCE: Expected = DoubtedOnce("answered");
 const UNSEEN_LEDGER: Expected = Doubted("of the ledger failed although nothing was broken");
 const NOTHING: Expected = Doubted("nothing was sold");
 
@@ -197,10 +198,10 @@ pub const IDENTITY: &[Row] = &[
     ("pauses-and-is-busy", PAUSE, DENIED),
     ("both-names", PAUSE, DENIED),
     ("names-of-many", PAUSE, DENIED),
-    ("names-by-buyer", PAUSE, DENIED),
+    ("names-by-buyer", PAUSE, DENIED_ONCE),
     ("names-by-time", PAUSE, DENIED),
     ("names-by-chance", PAUSE, DENIED),
-    ("names-by-key", PAUSE, DENIED),
+    ("names-by-key", PAUSE, DENIED_ONCE),
     ("survivor-cuts", CRASH, Found(&["unavailable"])),
     ("survivor-hangs", CRASH, Found(&["unavailable"])),
     ("survivor-says-200", CRASH, Found(&["unavailable"])),

@@ -4,7 +4,7 @@ use loadtest::audit::Verdict;
 use loadtest::result::RoundResult;
 
 use crate::runner::Tried;
-use Expected::{Doubted, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused};
+use Expected::{Doubted, DoubtedOnce, EndsEarly, Found, FoundOnce, HoldsOnceMore, Refused};
 
 /// The expected result of a trial.
 pub enum Expected {
@@ -14,6 +14,8 @@ pub enum Expected {
     FoundOnce(&'static str),
     /// No round holds, and each is inconclusive for a reason with these words.
     Doubted(&'static str),
+    /// At least one round is inconclusive for a reason with these words: in the others chance may hide the lie.
+    DoubtedOnce(&'static str),
     /// Every round was inconclusive for a reason with these words, was played again, and holds.
     HoldsOnceMore(&'static str),
     /// The shop is not tried at all, for a reason with these words.
@@ -39,6 +41,10 @@ pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
         Doubted(words) => {
             let doubted = |round: &RoundResult| doubt(round).contains(words) && round.findings.named().is_empty();
             (all(&doubted), format!("doubt because of \"{words}\" in every round"))
+        }
+        DoubtedOnce(words) => {
+            let is_so = |round: &RoundResult| doubt(round).contains(words);
+            (rounds.iter().any(is_so), format!("doubt because of \"{words}\" once"))
         }
         HoldsOnceMore(words) => {
             let is_so = |round: &RoundResult| {

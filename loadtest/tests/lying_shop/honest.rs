@@ -17,6 +17,7 @@ fn honest(lie: &str) -> Trial<'_> {
         // This shop is tried without nginx, so it has one instance.
         instances: if lie == "closes-connections" { 1 } else { 2 },
         load: LOAD,
+        repeats: 1,
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Trial<'a> {
     pub threats: &'a [&'a str],
     pub instances: usize,
     pub load: Load,
+    /// How often each round is played.
+    pub repeats: u32,
 }
 
 /// The result of a trial.
@@ -225,7 +227,7 @@ impl TrialRunner {
             threats: named.collect(),
             instances: vec![trial.instances],
             load: trial.load,
-            repeats: 1,
+            repeats: trial.repeats,
         };
         let rounds = rounds(&catalogue, &wanted);
         let coordinator = match self.workers {

@@ -19,6 +19,7 @@ fn sale_set(lie: &str) -> Trial<'_> {
             items: ITEMS,
             ..LOAD
         },
+        repeats: 1,
     }
 }
 

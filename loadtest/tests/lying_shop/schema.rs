@@ -60,6 +60,7 @@ fn the_results_of_the_experiment_match_the_schema() {
             threats: &["second-instance"],
             instances: 2,
             load: LOAD,
+            repeats: 1,
         };
         let mut run = runner.try_shop(&trial).run;
         assert!(!run.rounds.is_empty(), "{lie}");

@@ -14,6 +14,7 @@ fn a_shop_that_sells_from_segments_is_not_accused() {
         threats: &["one-buyer", "second-instance", "crashed-holder"],
         instances: 2,
         load: LOAD,
+        repeats: 1,
     });
     assert_eq!((&tried.error, tried.run.rounds.len()), (&None, 3));
     for round in &tried.run.rounds {

@@ -27,6 +27,7 @@ fn trial(lie: &str) -> Trial<'_> {
         threats: CROWD,
         instances: 2,
         load: LONG,
+        repeats: 1,
     }
 }
 
