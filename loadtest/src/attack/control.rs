@@ -23,8 +23,9 @@ const FAULT_TRIES: usize = 5;
 /// The pause before a buyer sends the next purchase with a fault.
 const NEXT_TRY_AFTER: Duration = Duration::from_millis(100);
 
-/// The pause between two questions by which name an instance answers.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// The pause between two questions by which name an instance answers, in milliseconds. It is random, so that no shop that
+/// changes its names at a steady pace keeps step with it.
+const ASK_EVERY_MS: std::ops::Range<u64> = 50..150;
 
 /// The most proofs of a round, as `docs/result.schema.json` has it.
 const MOST_PROOFS: usize = 200;
@@ -157,7 +158,8 @@ impl<'a> AttackControl<'a> {
     /// round with a fault is sent by one process, so that the number of a purchase is its place.
     pub async fn ask_until(&self, sold: &Response, instance: usize, over: &SetOnce<()>) {
         let request = self.attack.sale.purchase(sold.number);
-        while timeout(ASK_EVERY, over.wait()).await.is_err() {
+        let pause = || Duration::from_millis(rand::random_range(ASK_EVERY_MS));
+        while timeout(pause(), over.wait()).await.is_err() {
             tokio::select! {
                 _ = over.wait() => return,
                 response = self.attack.at(instance, &request) => self.running.keep_asked(response),
