@@ -221,6 +221,10 @@ impl Player {
                 return Ok(None);
             };
             choices.push(chosen);
+            if chosen.event().is_some() {
+                news.take_event();
+                self.turns.note_event();
+            }
             match chosen {
                 Choice::Step(purchase) => {
                     let step = ready.iter().find(|(at, _)| *at == purchase);
@@ -230,20 +234,10 @@ impl Player {
                     self.turns.allow(purchase);
                 }
                 Choice::LeaseEnds => {
-                    news.take_event();
-                    self.turns.note_event();
                     self.let_time_pass().await?;
                 }
-                Choice::RedisEmpties => {
-                    news.take_event();
-                    self.turns.note_event();
-                    self.leases.empty_redis().await?;
-                }
-                Choice::Crash(purchase) => {
-                    news.take_event();
-                    self.turns.note_event();
-                    purchases.kill(purchase, &self.turns).await?;
-                }
+                Choice::RedisEmpties => self.leases.empty_redis().await?,
+                Choice::Crash(purchase) => purchases.kill(purchase, &self.turns).await?,
             }
         }
     }
@@ -254,8 +248,8 @@ impl Player {
         if kinds.contains(&EventKind::LeaseEnds) && (self.kind.has_workers || self.leases.are_there().await?) {
             events.push(Choice::LeaseEnds);
         }
-        let is_lock_store = !self.kind.store.contains("redis");
-        if kinds.contains(&EventKind::RedisEmpties) && is_lock_store && self.leases.has_redis_data().await? {
+        let holds_no_sale = !self.kind.store.contains("redis");
+        if kinds.contains(&EventKind::RedisEmpties) && holds_no_sale && self.leases.has_redis_data().await? {
             events.push(Choice::RedisEmpties);
         }
         if kinds.contains(&EventKind::Crash) {

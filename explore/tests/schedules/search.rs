@@ -17,6 +17,14 @@ fn at_most(preemptions: usize, events: usize) -> Bounds {
     }
 }
 
+/// Returns the bounds of a search in which a process is killed once, and nothing is interrupted.
+fn one_crash() -> Bounds {
+    Bounds {
+        kinds: vec![EventKind::Crash],
+        ..at_most(0, 1)
+    }
+}
+
 async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
     let mut player = Player::open(strategy, 2, stores).await.unwrap();
     let found = search(&mut player, bounds).await.unwrap();
@@ -149,26 +157,18 @@ async fn a_lock_that_is_deleted_for_its_next_holder_oversells_to_a_third_purchas
 #[tokio::test]
 async fn a_lock_without_a_lease_is_stuck_when_its_holder_is_killed_and_one_with_a_lease_is_not() {
     let stores = stores();
-    let killed = Bounds {
-        kinds: vec![EventKind::Crash],
-        ..at_most(0, 1)
-    };
-    let (_, found) = explored("setnx@redis", &stores, &killed).await;
+    let (_, found) = explored("setnx@redis", &stores, &one_crash()).await;
     let Violation { play, .. } = found.shortest.unwrap();
     assert_eq!(play.findings, [("stuck", 1)], "{play:?}");
     assert_eq!(play.told_later, Some(ResponseKind::Busy), "{play:?}");
-    let (_, found) = explored("token@redis", &stores, &killed).await;
+    let (_, found) = explored("token@redis", &stores, &one_crash()).await;
     assert_eq!(found.shortest, None);
 }
 
 #[tokio::test]
 async fn background_workers_end_what_a_killed_process_has_left() {
     let stores = stores();
-    let killed = Bounds {
-        kinds: vec![EventKind::Crash],
-        ..at_most(0, 1)
-    };
-    let (mut player, found) = explored("tcc@redis+sql", &stores, &killed).await;
+    let (mut player, found) = explored("tcc@redis+sql", &stores, &one_crash()).await;
     assert!(found.is_exhausted);
     assert_eq!(found.shortest, None);
     // The first purchase has reserved the unit when its process is killed.
@@ -184,11 +184,7 @@ async fn background_workers_end_what_a_killed_process_has_left() {
 async fn three_phases_end_apart_when_the_process_is_killed_between_two_pre_commits() {
     let mut stores = stores();
     stores.start_service("sql-2", true).unwrap();
-    let killed = Bounds {
-        kinds: vec![EventKind::Crash],
-        ..at_most(0, 1)
-    };
-    let (_, found) = explored("three-phase@sql+sql", &stores, &killed).await;
+    let (_, found) = explored("three-phase@sql+sql", &stores, &one_crash()).await;
     let Violation { play, .. } = found.shortest.unwrap();
     assert!(play.choices.contains(&Choice::Crash(0)), "{play:?}");
     assert!(play.work.iter().any(|work| work.worker == "reconciler"), "{play:?}");
