@@ -6,7 +6,7 @@ use loadtest::result::cell::{ClaimCheck, claim_check};
 use loadtest::sale::Load;
 use loadtest::shop::response::ResponseKind;
 
-use crate::runner::{LOAD, Trial, TrialRunner, known};
+use crate::runner::{LOAD, Trial, TrialRunner, known, try_each};
 
 const EVERY_THREAT: &[&str] = &["one-buyer", "crowd", "second-instance", "crashed-holder"];
 
@@ -31,35 +31,37 @@ fn numbers(round: &RoundResult) -> (&str, &str, [i64; 4]) {
 
 #[test]
 fn no_honest_shop_is_accused_and_each_holds_under_every_threat() {
-    let runner = TrialRunner::open();
-    let kinds = known().into_iter().filter(|(kind, _)| kind == "honest");
-    for (_, name) in kinds {
-        let tried = runner.try_shop(&honest(&name));
-        assert_eq!(tried.error, None, "{name}");
-        assert!(tried.run.rounds.len() >= 4, "{name}");
-        for round in &tried.run.rounds {
-            let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
-            assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
-            // A killed holder may leave a lock behind for as long as the attack lasts: then only the buyers after it
-            // buy.
-            let may_sell_nothing = round.threat == "crashed-holder";
-            assert!(round.sales_per_s > 0.0 || may_sell_nothing, "{name}: {round:?}");
-            // None of them writes a trace.
-            assert_eq!(round.findings.overlap, None, "{name}: {round:?}");
-            assert_eq!((round.longest_wait_us, round.jain), (None, None), "{name}: {round:?}");
-        }
-        assert_eq!(claim_check(&tried.run), ClaimCheck::AsDesigned, "{name}");
-        // The modest shop claims nothing: all its rounds but the control are undeclared.
-        for round in tried.run.rounds.iter().filter(|round| round.threat != "one-buyer") {
-            assert_eq!(round.undeclared, name == "modest", "{name}: {round:?}");
-        }
+    let kinds: Vec<_> = known().into_iter().filter(|(kind, _)| kind == "honest").collect();
+    try_each(&kinds, |runner, (_, name)| {
+        assert_holds_under_every_threat(runner, name)
+    });
+}
+
+fn assert_holds_under_every_threat(runner: &TrialRunner, name: &str) {
+    let tried = runner.try_shop(&honest(name));
+    assert_eq!(tried.error, None, "{name}");
+    assert!(tried.run.rounds.len() >= 4, "{name}");
+    for round in &tried.run.rounds {
+        let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
+        assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
+        // A killed holder may leave a lock behind for as long as the attack lasts: then only the buyers after it buy.
+        let may_sell_nothing = round.threat == "crashed-holder";
+        assert!(round.sales_per_s > 0.0 || may_sell_nothing, "{name}: {round:?}");
+        // None of them writes a trace.
+        assert_eq!(round.findings.overlap, None, "{name}: {round:?}");
+        assert_eq!((round.longest_wait_us, round.jain), (None, None), "{name}: {round:?}");
+    }
+    assert_eq!(claim_check(&tried.run), ClaimCheck::AsDesigned, "{name}");
+    // The modest shop claims nothing: all its rounds but the control are undeclared.
+    for round in tried.run.rounds.iter().filter(|round| round.threat != "one-buyer") {
+        assert_eq!(round.undeclared, name == "modest", "{name}: {round:?}");
     }
 }
 
 #[test]
 fn no_honest_shop_is_accused_after_it_stood_still() {
-    let runner = TrialRunner::open();
-    for name in ["plain", "fail-fast", "waits", "slow-admin", "read-committed"] {
+    let kinds = ["plain", "fail-fast", "waits", "slow-admin", "read-committed"];
+    try_each(&kinds, |runner, name| {
         let trial = Trial {
             threats: &["paused-holder"],
             load: Load {
@@ -75,7 +77,7 @@ fn no_honest_shop_is_accused_after_it_stood_still() {
             let shown = (round.verdict, round.findings.named(), round.inconclusive.as_deref());
             assert_eq!(shown, (Verdict::Holds, vec![], None), "{name}: {round:?}");
         }
-    }
+    });
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::classes::{
     SHUT, TOO_EARLY, TWICE, UNSEEN, WHOSE, WIRE,
 };
 use crate::expected::{Expected, check, shown};
-use crate::runner::{LOAD, Trial, TrialRunner, known};
+use crate::runner::{LOAD, Trial, TrialRunner, known, try_each};
 use crate::segments::SEGMENTS;
 
 /// Lies that do no harm: the endless bodies are never read, busy buyers retry, and a sale that stays open changes no
@@ -241,13 +241,11 @@ fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
 
 /// Tries each lie of a class, and reports all wrong results at once.
 fn each_is_found(class: &[Row]) {
-    let runner = TrialRunner::open();
-    let mut wrong = Vec::new();
-    for (lie, threats, expected) in class {
+    let wrong = try_each(class, |runner, (lie, threats, expected)| {
         let tried = runner.try_shop(&trial(lie, threats));
-        if let Err(why) = check(&tried, expected) {
-            wrong.push(format!("{lie}: {why}\n{}", shown(&tried)));
-        }
-    }
+        let checked = check(&tried, expected);
+        checked.map_err(|why| format!("{lie}: {why}\n{}", shown(&tried))).err()
+    });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -41,6 +41,9 @@ const WORKERS_TOKEN: &str = "known to the workers alone";
 /// The pause between two looks for an instance that has died.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// The trials that [`try_each`] plays at the same time: most of a trial is waiting.
+const AT_ONCE: usize = 4;
+
 /// Real stores, over which any number of shops can be tried.
 pub struct TrialRunner {
     stores: Stores,
@@ -148,6 +151,25 @@ pub fn known() -> Vec<(String, String)> {
         (words.next().unwrap(), words.next().unwrap())
     };
     listed.lines().map(words).collect()
+}
+
+/// Tries shops side by side, a few at a time and each of these over stores of its own, and returns what `try_one`
+/// returned for each of them, in no order.
+pub fn try_each<T: Sync, R: Send>(shops: &[T], try_one: impl Fn(&TrialRunner, &T) -> R + Sync) -> Vec<R> {
+    let left = Mutex::new(shops.iter());
+    let one_after_the_other = || {
+        let runner = TrialRunner::open();
+        let next = || left.lock().unwrap().next();
+        std::iter::from_fn(next)
+            .map(|shop| try_one(&runner, shop))
+            .collect::<Vec<R>>()
+    };
+    std::thread::scope(|scope| {
+        let tries: Vec<_> = (0..AT_ONCE.min(shops.len()))
+            .map(|_| scope.spawn(one_after_the_other))
+            .collect();
+        tries.into_iter().flat_map(|tried| tried.join().unwrap()).collect()
+    })
 }
 
 impl TrialRunner {

@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest wait for a reaction of the program, long enough for a busy machine.
@@ -24,12 +23,6 @@ pub const SMALL: [&str; 10] = [
     "--work-ms",
     "2",
 ];
-
-/// Waits until no other test plays faults by the dozen. Side by side, such tests can make each other's faults miss.
-pub fn play_faults_alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The program, not yet started.
 pub fn oversell(arguments: &[&str]) -> Command {

@@ -16,7 +16,6 @@ mod harness;
 mod interrupted;
 mod lesson;
 mod missing;
-mod proofs;
 mod reachable;
 mod readme;
 mod shown_again;

@@ -9,6 +9,7 @@ use redis::Script;
 use sqlx::mysql::MySqlConnection;
 
 use super::redis::{orders_of, reserves_of, stock_of};
+use super::sql::retried;
 use super::{Order, RedisStore, SqlStore, Store};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,6 +123,14 @@ impl RedisStore {
 
 impl SqlStore {
     async fn reserve(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<Reserve> {
+        retried(|| self.try_to_reserve(item, order, kind)).await
+    }
+
+    async fn confirm(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<bool> {
+        retried(|| self.try_to_confirm(item, order, kind)).await
+    }
+
+    async fn try_to_reserve(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<Reserve> {
         let mut transaction = self.pool.begin().await?;
         let mut stock = lock(&mut transaction, item).await?;
         // Both statements use the same time: otherwise a reserve could expire in between.
@@ -171,7 +180,7 @@ impl SqlStore {
         Ok(reserve)
     }
 
-    async fn confirm(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<bool> {
+    async fn try_to_confirm(&self, item: &str, order: &Order, kind: ReserveKind) -> Result<bool> {
         let mut transaction = self.pool.begin().await?;
         lock(&mut transaction, item).await?;
         let used = sqlx::query("delete from lie_reserves where item = ? and id = ?");

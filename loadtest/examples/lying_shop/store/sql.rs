@@ -55,6 +55,10 @@ impl SqlStore {
     }
 
     pub async fn close(&self, item: &str) -> Result<()> {
+        retried(|| self.try_to_close(item)).await
+    }
+
+    async fn try_to_close(&self, item: &str) -> Result<()> {
         for closed in [
             "delete from orders where item = ?",
             "delete from lie_reserves where item = ?",
@@ -150,13 +154,7 @@ impl SqlStore {
     }
 
     pub async fn sell(&self, item: &str, order: &Order, units: i64, keep: i64) -> Result<Sale> {
-        let mut tried = 1;
-        loop {
-            match self.try_to_sell(item, order, units, keep).await {
-                Err(error) if tried < TRIES && is_deadlock(&error) => tried += 1,
-                result => return result,
-            }
-        }
+        retried(|| self.try_to_sell(item, order, units, keep)).await
     }
 
     async fn try_to_sell(&self, item: &str, order: &Order, units: i64, keep: i64) -> Result<Sale> {
@@ -188,7 +186,18 @@ async fn take(from: &mut MySqlConnection, item: &str, units: i64, keep: i64) -> 
     Ok(taken.execute(from).await?.rows_affected() == 1)
 }
 
-pub fn is_deadlock(error: &anyhow::Error) -> bool {
+/// Tries a transaction again for as long as InnoDB ends it for a deadlock, up to [`TRIES`] times.
+pub async fn retried<T, F: Future<Output = Result<T>>>(transaction: impl Fn() -> F) -> Result<T> {
+    let mut tried = 1;
+    loop {
+        match transaction().await {
+            Err(error) if tried < TRIES && is_deadlock(&error) => tried += 1,
+            result => return result,
+        }
+    }
+}
+
+fn is_deadlock(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<sqlx::Error>();
     let error = error.and_then(|error| error.as_database_error());
     error.is_some_and(|error| error.code().as_deref() == Some("40001"))
