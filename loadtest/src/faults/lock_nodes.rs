@@ -61,7 +61,8 @@ pub(crate) fn phases(strategy: &Strategy) -> Vec<Phase> {
 }
 
 /// Kills this share of the nodes while a purchase is at work, in the phase of the round, and starts them again. Returns
-/// whether anything was sold before, and the purchase was at work until they served.
+/// whether anything was sold before, and the purchase was at work until they served; where the others of an ensemble serve
+/// on, until they were killed.
 pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result<bool> {
     let mut has_struck = restart::play_first_wave(control).await;
     for kind in of_strategy(&control.attack.sale.strategy) {
@@ -70,15 +71,34 @@ pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result
             ServiceKind::RedisNodes => (hold::BELOW_A_LEASE, IncidentKind::RestartedEmpty),
             _ => (LONG_WORK, IncidentKind::Restarted),
         };
-        let restarted = restart::on_stores(control, move |stores| {
-            let killed = Instant::now();
-            let proofs = restart::kill_and_start(&share.nodes(stores, kind))?;
-            Ok((killed, Instant::now(), proofs))
+        let others_serve_on = matches!(
+            (kind, share),
+            (ServiceKind::ZooKeeper | ServiceKind::Etcd, Share::Minority)
+        );
+        let struck = restart::on_stores(control, move |stores| {
+            let (nodes, killed) = (share.nodes(stores, kind), Instant::now());
+            let processes = restart::kill(&nodes)?;
+            let proofs = match others_serve_on {
+                true => Vec::new(),
+                false => restart::start(&nodes, &processes)?,
+            };
+            Ok((killed, processes, proofs))
         });
-        let Some((killed, back, proofs)) = moment::strike(control, work, restarted).await? else {
+        let struck = moment::strike(control, work, struck).await;
+        let started = match others_serve_on {
+            true => {
+                let struck = struck.iter().flatten();
+                let processes: Vec<u32> = struck.flat_map(|(_, processes, _)| processes.clone()).collect();
+                let start = move |stores: &Stores| restart::start(&share.nodes(stores, kind), &processes);
+                restart::on_stores(control, start).await?
+            }
+            false => Vec::new(),
+        };
+        let Some((killed, _, proofs)) = struck? else {
             has_struck = false;
             continue;
         };
+        let (proofs, back) = ([proofs, started].concat(), Instant::now());
         let names: Vec<&str> = proofs.iter().map(|proof| proof.service.as_str()).collect();
         control.note(incident, &names.join(", "), killed, Some(back));
         control.keep_proofs(proofs);

@@ -71,10 +71,22 @@ pub(crate) fn restart_service(stores: &stack::Stores, kind: ServiceKind) -> Resu
 
 /// Kills these processes, starts them again and returns when all are ready, with the proofs.
 pub(crate) fn kill_and_start(processes: &[(String, &Service)]) -> Result<Vec<Proof>> {
-    let killed: Vec<u32> = processes.iter().map(|(_, process)| process.pid()).collect();
-    for (_, process) in processes {
+    let killed = kill(processes)?;
+    start(processes, &killed)
+}
+
+/// Kills these processes, and returns their numbers.
+pub(crate) fn kill(processes: &[(String, &Service)]) -> Result<Vec<u32>> {
+    let killed = processes.iter().map(|(_, process)| {
+        let number = process.pid();
         process.kill()?;
-    }
+        Ok(number)
+    });
+    killed.collect()
+}
+
+/// Starts these processes again, which had those numbers, and returns when all are ready, with the proofs.
+pub(crate) fn start(processes: &[(String, &Service)], killed: &[u32]) -> Result<Vec<Proof>> {
     // All first: the last process of an ensemble does not serve before most others run.
     for (_, process) in processes {
         process.restart()?;

@@ -2,7 +2,8 @@
 //! five, one of three. Independent Redis nodes come back empty; the servers of an ensemble have their data on disk.
 //! Independent nodes are struck in two phases, because no lock of theirs is renewed: while the purchase is at work, and
 //! right before its write. Then other buyers come. The round counts only if something was sold before, each of these
-//! nodes is a new process, and the purchase was at work until they served.
+//! nodes is a new process, and the purchase was at work until they served; of an ensemble, whose other servers serve on,
+//! until they were killed.
 
 use super::Threat;
 use crate::attack::Injection;
