@@ -9,7 +9,7 @@ use loadtest::shop::response::ResponseKind;
 use crate::choice::InStores;
 use crate::judge::{Told, findings};
 use crate::news::is_pause;
-use crate::play::{INSTANCES, Player};
+use crate::play::Player;
 use crate::purchases::Purchases;
 
 /// The most orders of a sale that are read.
@@ -19,6 +19,7 @@ const MOST_ORDERS: usize = 100;
 #[derive(Default)]
 pub struct Judged {
     pub told: Vec<ResponseKind>,
+    pub told_again: Vec<(usize, ResponseKind)>,
     pub told_later: Option<ResponseKind>,
     pub findings: Vec<(&'static str, i64)>,
 }
@@ -26,13 +27,18 @@ pub struct Judged {
 impl Player {
     /// Judges the sale. If nothing else is found than that units are left, another buyer comes first.
     pub(super) async fn judge(&mut self, item: &Name, told: Vec<Told>) -> Result<Judged> {
-        let kinds = told.iter().map(Told::kind).collect();
+        let arrivals = self.turns.arrivals();
+        let (again, first): (Vec<_>, Vec<_>) = told.iter().partition(|told| arrivals.second().contains(&told.number));
+        let again = again
+            .into_iter()
+            .map(|told| (arrivals.purchase(told.number), told.kind()));
         let facts = self.facts(item).await?;
         let is_left = facts.stock_left.is_some_and(|left| left > 0);
         let mut judged = Judged {
-            told: kinds,
+            told: first.into_iter().map(Told::kind).collect(),
+            told_again: again.collect(),
             told_later: None,
-            findings: findings(self.units(), facts, &told, None),
+            findings: findings(arrivals, facts, &told, None),
         };
         // A unit that is left may still be sold.
         if is_left
@@ -43,7 +49,7 @@ impl Player {
         {
             let later = self.come_later(item).await?;
             judged.told_later = Some(later.kind());
-            judged.findings = findings(self.units(), self.facts(item).await?, &told, Some(&later));
+            judged.findings = findings(arrivals, self.facts(item).await?, &told, Some(&later));
         }
         Ok(judged)
     }
@@ -67,9 +73,9 @@ impl Player {
     /// Lets a buyer come alone, after every lease has ended.
     async fn come_later(&mut self, item: &Name) -> Result<Told> {
         self.leases.end()?;
-        let mut purchases = Purchases::new();
-        let instance = &self.instances[self.purchases % INSTANCES];
-        purchases.send(self.purchases, item, instance, &self.turns)?;
+        let arrivals = self.turns.arrivals();
+        let mut purchases = Purchases::new(arrivals);
+        purchases.send(arrivals.later(), item, &self.instances, &self.turns)?;
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// The purchase of this number, from 0, takes its next step.
+    /// The purchase of this number takes its next step. After the purchases, numbered from 0, comes the second arrival of
+    /// each.
     Step(usize),
     /// Every lease that a store keeps ends, as if its time were over.
     LeaseEnds,
@@ -15,6 +16,8 @@ pub enum Choice {
     Crash(usize),
     /// Redis comes back without its data.
     RedisEmpties,
+    /// The purchase of this number, from 0, arrives a second time, at the other instance.
+    Repeat(usize),
 }
 
 /// A kind of event.
@@ -27,11 +30,13 @@ pub enum EventKind {
     Crash,
     /// Redis comes back without its data, where stock and orders are elsewhere.
     RedisEmpties,
+    /// A purchase arrives a second time, at the other instance.
+    Repeat,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::LeaseEnds, Self::Crash, Self::RedisEmpties];
+    pub const ALL: [Self; 4] = [Self::LeaseEnds, Self::Crash, Self::RedisEmpties, Self::Repeat];
 
     /// Returns its name, as in the file of a schedule.
     pub fn name(self) -> &'static str {
@@ -39,6 +44,7 @@ impl EventKind {
             Self::LeaseEnds => "lease-ends",
             Self::Crash => "crash",
             Self::RedisEmpties => "redis-empties",
+            Self::Repeat => "repeat",
         }
     }
 }
@@ -51,6 +57,7 @@ impl Choice {
             Self::LeaseEnds => Some(EventKind::LeaseEnds),
             Self::Crash(_) => Some(EventKind::Crash),
             Self::RedisEmpties => Some(EventKind::RedisEmpties),
+            Self::Repeat(_) => Some(EventKind::Repeat),
         }
     }
 }

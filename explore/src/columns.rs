@@ -1,4 +1,4 @@
-//! A schedule in columns, one for each purchase, with the events between them.
+//! A schedule in columns, one for each arrival of a purchase, with the events between them.
 
 use std::fmt::Write;
 
@@ -10,15 +10,32 @@ const WIDTH: usize = 40;
 
 /// Returns the schedule as text.
 pub fn columns(schedule: &Schedule) -> String {
-    let heads = ["A at app-1", "B at app-2", "C at app-1"].into_iter();
-    let mut text = side_by_side(heads.take(schedule.told.len()));
+    let arrivals = schedule.arrivals();
+    let again = schedule
+        .told_again
+        .iter()
+        .map(|(purchase, _)| arrivals.again(*purchase));
+    let shown: Vec<usize> = (0..arrivals.purchases).chain(again).collect();
+    let heads = shown.iter().map(|number| {
+        let (called, instance) = (arrivals.called(*number), arrivals.instance(*number) + 1);
+        format!("{called} at app-{instance}")
+    });
+    let mut text = side_by_side(heads);
+    let column = |arrival: usize| shown.iter().position(|shown| *shown == arrival).unwrap_or_default();
     text.push_str(&work(schedule, 0));
     for (number, line) in schedule.lines.iter().enumerate() {
         let (at, words) = match line.choice {
-            Choice::Step(purchase) => (purchase, begin(line)),
+            Choice::Step(purchase) => (column(purchase), begin(line)),
             Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
             Choice::RedisEmpties => (0, "-- Redis comes back without its data --".to_owned()),
-            Choice::Crash(purchase) => (purchase, "-- its process is killed --".to_owned()),
+            Choice::Crash(purchase) => (column(purchase), "-- its process is killed --".to_owned()),
+            Choice::Repeat(purchase) => {
+                let again = arrivals.again(purchase);
+                (
+                    column(again),
+                    format!("-- {} arrives a second time --", arrivals.called(purchase)),
+                )
+            }
         };
         text.push_str(&row(at, &words));
         let woken = schedule
@@ -27,12 +44,14 @@ pub fn columns(schedule: &Schedule) -> String {
             .filter(|line| line.waited_until == Some(number + 1));
         for line in woken {
             if let Choice::Step(purchase) = line.choice {
-                text.push_str(&row(purchase, &end(line)));
+                text.push_str(&row(column(purchase), &end(line)));
             }
         }
         text.push_str(&work(schedule, number + 1));
     }
-    text.push_str(&side_by_side(schedule.told.iter().map(|told| told.in_words())));
+    let again = schedule.told_again.iter().map(|(_, told)| told);
+    let told = schedule.told.iter().chain(again).map(|told| told.in_words().to_owned());
+    text.push_str(&side_by_side(told));
     if let Some(later) = schedule.told_later {
         let _ = writeln!(text, "A later buyer: {}", later.in_words());
     }
@@ -51,7 +70,7 @@ fn work(schedule: &Schedule, after: usize) -> String {
     text
 }
 
-fn side_by_side<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+fn side_by_side(cells: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     for cell in cells {
         let _ = write!(text, "{cell:WIDTH$}");
@@ -60,9 +79,9 @@ fn side_by_side<'a>(cells: impl Iterator<Item = &'a str>) -> String {
     text + "\n"
 }
 
-/// Returns a line in the column of a purchase.
-pub fn row(purchase: usize, words: &str) -> String {
-    format!("{:indent$}{words}\n", "", indent = purchase * WIDTH)
+/// Returns a line in that column, from 0.
+pub fn row(column: usize, words: &str) -> String {
+    format!("{:indent$}{words}\n", "", indent = column * WIDTH)
 }
 
 /// Returns the line of a step at its begin. The result stands there unless the step had to wait.

@@ -8,8 +8,12 @@ use loadtest::facts::{Facts, Observation};
 use loadtest::responses::Responses;
 use loadtest::shop::response::{Response, ResponseKind};
 
+use crate::arrivals::Arrivals;
+
 /// One purchase with what its buyer was told.
 pub struct Told {
+    /// The number under which it arrived.
+    pub number: usize,
     /// The purchase.
     pub purchase: Purchase,
     /// The instance.
@@ -35,10 +39,10 @@ impl Told {
         }
     }
 
-    fn response(&self, number: usize) -> Response {
+    fn response(&self) -> Response {
         let kind = self.kind();
         Response {
-            number,
+            number: self.number,
             key: self.purchase.key.as_ref().map(ToString::to_string).unwrap_or_default(),
             buyer: self.purchase.buyer.to_string(),
             quantity: i64::from(self.purchase.quantity),
@@ -54,11 +58,12 @@ impl Told {
     }
 }
 
-/// Returns the findings of a sale that was opened with `stock` units, by both ledgers: name and size of each. `later` is the purchase of a buyer who came when all others were over and
-/// units were left: if it waits in vain, the sale is stuck, also where nothing was sold before.
-pub fn findings(stock: i64, facts: Facts, told: &[Told], later: Option<&Told>) -> Vec<(&'static str, i64)> {
+/// Returns the findings of a sale that was opened with one unit less than there are purchases, by both ledgers: name and
+/// size of each. `later` is the purchase of a buyer that came when all others were over and units were left: if it waits in
+/// vain, the sale is stuck, also where nothing was sold before.
+pub fn findings(arrivals: Arrivals, facts: Facts, told: &[Told], later: Option<&Told>) -> Vec<(&'static str, i64)> {
     let expected = Expectation {
-        stock,
+        stock: arrivals.units(),
         quantity: 1,
         contended: false,
         instances: 1,
@@ -71,9 +76,11 @@ pub fn findings(stock: i64, facts: Facts, told: &[Told], later: Option<&Told>) -
         is_atomic: false,
         failed_looks: Vec::new(),
     };
+    let (again, first): (Vec<_>, _) = told.iter().partition(|told| arrivals.second().contains(&told.number));
     let responses = Responses {
-        attack: (0..).zip(told).map(|(number, told)| told.response(number)).collect(),
-        follow_up: later.map(|later| later.response(told.len())).into_iter().collect(),
+        attack: first.into_iter().map(Told::response).collect(),
+        repeats: again.into_iter().map(Told::response).collect(),
+        follow_up: later.map(Told::response).into_iter().collect(),
         ..Responses::default()
     };
     let observation = Observation {

@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod afterwards;
+mod arrivals;
 mod background;
 mod choice;
 mod columns;
@@ -26,6 +27,7 @@ mod search;
 mod turns;
 mod workers;
 
+pub use arrivals::Arrivals;
 pub use choice::{Choice, Choose, Cost, EventKind, InStores, Moment, Possible};
 pub use columns::{columns, row};
 pub use depth_first::Bounds;

@@ -2,12 +2,16 @@
 
 use app::probe::{Step, WORK, WaitsFor};
 
+use crate::arrivals::Arrivals;
+
 /// What each purchase has not seen yet.
 #[derive(Debug)]
 pub struct News {
-    /// For each purchase, whether something came from others since it last went on from a pause.
+    /// For each arrival, whether something came from others since it last went on from a pause.
     is_there: Vec<bool>,
     retries: Vec<Retry>,
+    /// How many have arrived.
+    arrived: usize,
 }
 
 /// The steps of a purchase since its last pause, and those between that pause and the one before.
@@ -18,12 +22,18 @@ struct Retry {
 }
 
 impl News {
-    /// Begins a schedule of so many purchases.
-    pub fn new(purchases: usize) -> Self {
+    /// Begins a schedule, at which each purchase has arrived once.
+    pub fn new(arrivals: Arrivals) -> Self {
         Self {
-            is_there: vec![false; purchases],
-            retries: vec![Retry::default(); purchases],
+            is_there: vec![false; arrivals.count()],
+            retries: vec![Retry::default(); arrivals.count()],
+            arrived: arrivals.purchases,
         }
+    }
+
+    /// Notes that a purchase arrived a second time.
+    pub fn take_arrival(&mut self) {
+        self.arrived += 1;
     }
 
     /// Returns whether this next step of a purchase may lead further.
@@ -35,7 +45,7 @@ impl News {
     pub fn take(&mut self, purchase: usize, step: &Step) {
         let is_futile = self.retries[purchase].is_futile(step);
         // Of three purchases, two that retry in turn would be news to each other for ever.
-        if !is_futile || self.retries.len() == 2 {
+        if !is_futile || self.arrived == 2 {
             self.tell_others(Some(purchase));
         }
         if is_pause(step) {
@@ -82,7 +92,7 @@ mod tests {
 
     #[test]
     fn two_that_retry_in_turn_are_no_news_to_each_other_beside_a_third_one() {
-        let mut news = News::new(3);
+        let mut news = News::new(Arrivals { purchases: 3 });
         for purchase in [1, 2] {
             news.take(purchase, &TRY);
             news.take(purchase, &PAUSE);

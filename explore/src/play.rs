@@ -12,13 +12,14 @@ use loadtest::shop::response::ResponseKind;
 use stack::Stores;
 
 use crate::afterwards::Judged;
+use crate::arrivals::Arrivals;
 use crate::background::Pass;
 use crate::choice::{Choice, Choose, EventKind, Moment, Possible};
 use crate::instances::{Instance, Kind};
 use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
 use crate::news::{News, is_pause};
-use crate::purchases::{Purchases, buyer};
+use crate::purchases::Purchases;
 use crate::turns::{AtInstance, Taken, Turns};
 use crate::workers::Work;
 
@@ -42,6 +43,8 @@ pub struct Play {
     pub work: Vec<Work>,
     /// The responses, in the order of the purchases.
     pub told: Vec<ResponseKind>,
+    /// The responses to second arrivals, each with its purchase.
+    pub told_again: Vec<(usize, ResponseKind)>,
     /// Whether a purchase tried again in vain at the end, although all others were over.
     pub tries_in_vain: bool,
     /// The response to a buyer who came after all of them, where units were left then.
@@ -53,7 +56,6 @@ pub struct Play {
 /// The world in which schedules of one strategy are played.
 pub struct Player {
     pub(super) turns: Arc<Turns>,
-    pub(super) purchases: usize,
     pub(super) instances: Vec<Instance>,
     stocks: Vec<Arc<dyn Stock>>,
     pub(super) kind: Kind,
@@ -74,9 +76,8 @@ impl Player {
     pub async fn open(strategy: &str, purchases: usize, stores: &Stores) -> Result<Self> {
         let kind = Kind::of(strategy)?;
         let time = Time::stopped();
-        // One more buyer comes later.
-        let buyers = (0..=purchases).map(buyer).collect();
-        let turns = Arc::new(Turns::new(buyers, kind.has_workers, time.clone()));
+        let turns = Turns::new(Arrivals { purchases }, kind.has_workers, time.clone());
+        let turns = Arc::new(turns?);
         let mut instances = Vec::new();
         for instance in 0..INSTANCES {
             let observer = AtInstance {
@@ -98,7 +99,6 @@ impl Player {
         urls.insert("sql", stores.sql_url().to_owned());
         let mut player = Self {
             turns,
-            purchases,
             stocks,
             stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
             kind,
@@ -123,14 +123,15 @@ impl Player {
     /// # Errors
     /// When a choice cannot be made, or a store fails.
     pub async fn play(&mut self, chooser: &mut dyn Choose) -> Result<Option<Play>> {
+        let arrivals = self.turns.arrivals();
         let item = Name::parse(&format!("item-{}", NEXT.fetch_add(1, Ordering::Relaxed)))?;
         for stock in &self.stocks {
-            stock.open(&item, self.units()).await?;
+            stock.open(&item, arrivals.units()).await?;
         }
         self.turns.begin();
-        let mut purchases = Purchases::new();
-        for number in 0..self.purchases {
-            purchases.send(number, &item, &self.instances[number % INSTANCES], &self.turns)?;
+        let mut purchases = Purchases::new(arrivals);
+        for number in 0..arrivals.purchases {
+            purchases.send(number, &item, &self.instances, &self.turns)?;
         }
         let choices = self.schedule(&item, chooser, &mut purchases).await?;
         let taken = self.turns.taken();
@@ -160,15 +161,11 @@ impl Player {
             taken,
             work,
             told: judged.told,
+            told_again: judged.told_again,
             tries_in_vain,
             told_later: judged.told_later,
             findings: judged.findings,
         }))
-    }
-
-    /// Returns the units of each sale.
-    pub(super) fn units(&self) -> i64 {
-        self.purchases as i64 - 1
     }
 
     /// Makes choices until no purchase can go on. Returns them, or `None` where the chooser ends the schedule early.
@@ -180,7 +177,7 @@ impl Player {
     ) -> Result<Option<Vec<Choice>>> {
         let mut choices: Vec<Choice> = Vec::new();
         let mut last = None;
-        let mut news = News::new(self.purchases);
+        let mut news = News::new(self.turns.arrivals());
         let mut passed = 0;
         loop {
             self.waits.settle(&self.turns).await?;
@@ -205,7 +202,7 @@ impl Player {
             let mut kinds = EventKind::ALL.to_vec();
             kinds.retain(|kind| !is_over && chooser.may(*kind, events));
             let mut possible: Vec<Possible> = useful.iter().map(possible).collect();
-            possible.extend(self.events(&kinds, &useful).await?);
+            possible.extend(self.events(&kinds, &useful, &choices).await?);
             if possible.is_empty() {
                 return Ok(Some(choices));
             }
@@ -238,12 +235,23 @@ impl Player {
                 }
                 Choice::RedisEmpties => self.leases.empty_redis().await?,
                 Choice::Crash(purchase) => purchases.kill(purchase, &self.turns).await?,
+                Choice::Repeat(purchase) => {
+                    news.take_arrival();
+                    let number = self.turns.arrivals().again(purchase);
+                    purchases.send(number, item, &self.instances, &self.turns)?;
+                }
             }
         }
     }
 
-    /// Returns the events of these kinds that are possible now.
-    async fn events(&mut self, kinds: &[EventKind], useful: &[(usize, Step)]) -> Result<Vec<Possible>> {
+    /// Returns the events of these kinds that are possible now, after the choices before. A purchase may arrive a second time
+    /// right after its first step.
+    async fn events(
+        &mut self,
+        kinds: &[EventKind],
+        useful: &[(usize, Step)],
+        before: &[Choice],
+    ) -> Result<Vec<Possible>> {
         let mut events = Vec::new();
         if kinds.contains(&EventKind::LeaseEnds) && (self.kind.has_workers || self.leases.are_there().await?) {
             events.push(Choice::LeaseEnds);
@@ -254,6 +262,14 @@ impl Player {
         }
         if kinds.contains(&EventKind::Crash) {
             events.extend(useful.iter().map(|(number, _)| Choice::Crash(*number)));
+        }
+        // The second arrival takes its first step at any later moment: here it only has to be there.
+        if kinds.contains(&EventKind::Repeat)
+            && let Some((Choice::Step(purchase), earlier)) = before.split_last()
+            && *purchase < self.turns.arrivals().purchases
+            && !earlier.contains(&Choice::Step(*purchase))
+        {
+            events.push(Choice::Repeat(*purchase));
         }
         let effect = Effect::ANY;
         Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use app::domain::{Error, Name, Outcome, Purchase};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::arrivals::Arrivals;
 use crate::instances::Instance;
 use crate::judge::Told;
 use crate::turns::Turns;
@@ -17,6 +18,7 @@ type Ended = (usize, Result<Outcome, Error>, Instant);
 
 /// Purchases that are under way or over.
 pub struct Purchases {
+    arrivals: Arrivals,
     tasks: JoinSet<()>,
     /// An outcome is here before its purchase counts as ended.
     outcomes: mpsc::UnboundedReceiver<Ended>,
@@ -26,17 +28,16 @@ pub struct Purchases {
 
 /// One purchase.
 struct Begun {
-    /// The number by which its turns are known.
-    number: usize,
     handle: AbortHandle,
     told: Told,
 }
 
 impl Purchases {
     /// Begins without a purchase.
-    pub fn new() -> Self {
+    pub fn new(arrivals: Arrivals) -> Self {
         let (ends, outcomes) = mpsc::unbounded_channel();
         Self {
+            arrivals,
             tasks: JoinSet::new(),
             outcomes,
             ends,
@@ -44,14 +45,17 @@ impl Purchases {
         }
     }
 
-    /// Sends the purchase of this number, of one unit, on the way to its first step.
+    /// Sends the purchase of this number, of one unit, on the way to its first step, at its instance of these.
     ///
     /// # Errors
-    /// None that is known.
-    pub fn send(&mut self, number: usize, item: &Name, instance: &Instance, turns: &Arc<Turns>) -> Result<()> {
-        let (buyer, key) = (Name::parse(&buyer(number))?, Name::parse(&format!("key-{number}"))?);
-        let purchase = Purchase::new(item.clone(), 1, buyer, Some(key));
+    /// When there is no such instance.
+    pub fn send(&mut self, number: usize, item: &Name, instances: &[Instance], turns: &Arc<Turns>) -> Result<()> {
+        let instance = instances
+            .get(self.arrivals.instance(number))
+            .context("no such instance")?;
+        let purchase = self.purchase(number, item)?;
         let told = Told {
+            number,
             purchase: purchase.clone(),
             instance: instance.name.clone(),
             is_killed: false,
@@ -67,8 +71,22 @@ impl Purchases {
             let _ = ends.send((place, outcome, Instant::now()));
             turns.end(number);
         });
-        self.begun.push(Begun { number, handle, told });
+        self.begun.push(Begun { handle, told });
         Ok(())
+    }
+
+    /// Returns the purchase that arrives under this number. The orders have their places in an index in the order of the
+    /// purchases, since the gaps that a lock covers depend on these places.
+    fn purchase(&self, number: usize, item: &Name) -> Result<Purchase> {
+        let nth = self.arrivals.purchase(number);
+        for attempt in 0.. {
+            let key = Name::parse(&format!("key-{nth}-{attempt}"))?;
+            let purchase = Purchase::new(item.clone(), 1, self.arrivals.buyer(number)?, Some(key));
+            if purchase.order.to_string().starts_with(&format!("{nth:x}")) {
+                return Ok(purchase);
+            }
+        }
+        bail!("no key has such an order")
     }
 
     /// Drops the purchases of that purchase's process as they stand: their connections close, and nothing of them runs any
@@ -77,9 +95,9 @@ impl Purchases {
     /// # Errors
     /// When there is no such purchase.
     pub async fn kill(&mut self, number: usize, turns: &Turns) -> Result<()> {
-        let killed = self.begun.iter().find(|begun| begun.number == number);
+        let killed = self.begun.iter().find(|begun| begun.told.number == number);
         let process = killed.context("there is no such purchase")?.told.instance.clone();
-        for Begun { number, handle, told } in &mut self.begun {
+        for Begun { handle, told } in &mut self.begun {
             if told.instance != process || handle.is_finished() {
                 continue;
             }
@@ -88,7 +106,7 @@ impl Purchases {
             while !handle.is_finished() {
                 tokio::task::yield_now().await;
             }
-            turns.end(*number);
+            turns.end(told.number);
         }
         Ok(())
     }
@@ -97,16 +115,11 @@ impl Purchases {
     pub async fn end(mut self, turns: &Turns) -> Vec<Told> {
         self.tasks.shutdown().await;
         for begun in &self.begun {
-            turns.end(begun.number);
+            turns.end(begun.told.number);
         }
         while let Ok((place, outcome, at)) = self.outcomes.try_recv() {
             self.begun[place].told.ended = Some((outcome, at));
         }
         self.begun.into_iter().map(|begun| begun.told).collect()
     }
-}
-
-/// Returns the buyer of the purchase of this number.
-pub fn buyer(number: usize) -> String {
-    format!("buyer-{number}")
 }

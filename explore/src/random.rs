@@ -9,6 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
+use crate::arrivals::Arrivals;
 use crate::choice::{Choice, Choose, Cost, EventKind, Moment};
 
 /// The choices of a schedule that are assumed before the first one is played.
@@ -23,7 +24,7 @@ pub struct Random {
     events: usize,
     /// The most choices of a schedule so far; 0 before the first one.
     longest: usize,
-    /// The priorities of the purchases by their number; the highest goes first.
+    /// The priorities by the numbers of the arrivals; the highest goes first.
     priorities: Vec<i64>,
     /// The moments, by the number of choices before, at which a purchase falls behind, or an event comes.
     changes: Vec<usize>,
@@ -41,7 +42,7 @@ impl Random {
             kinds,
             events,
             longest: 0,
-            priorities: vec![0; purchases],
+            priorities: vec![0; Arrivals { purchases }.count()],
             changes: Vec::new(),
             events_at: Vec::new(),
             made: 0,
@@ -77,7 +78,7 @@ impl Random {
     fn first(&self, moment: &Moment) -> Option<usize> {
         let purchases = moment.possible.iter().filter_map(|possible| match possible.choice {
             Choice::Step(purchase) => Some(purchase),
-            Choice::LeaseEnds | Choice::Crash(_) | Choice::RedisEmpties => None,
+            _ => None,
         });
         purchases.max_by_key(|purchase| self.priorities[*purchase])
     }

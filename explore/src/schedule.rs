@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use loadtest::shop::response::ResponseKind;
 use serde::{Deserialize, Serialize};
 
+use crate::arrivals::Arrivals;
 use crate::choice::Choice;
 use crate::play::Play;
 use crate::workers::Work;
@@ -22,6 +23,9 @@ pub struct Schedule {
     pub work: Vec<WorkLine>,
     /// The response to each purchase.
     pub told: Vec<ResponseKind>,
+    /// The responses to second arrivals, each with the number of its purchase.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub told_again: Vec<(usize, ResponseKind)>,
     /// The response to a buyer who came after all of them, where units were left then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub told_later: Option<ResponseKind>,
@@ -78,6 +82,7 @@ impl Schedule {
             lines: lines.collect(),
             work: play.work.iter().map(WorkLine::of).collect(),
             told: play.told.clone(),
+            told_again: play.told_again.clone(),
             told_later: play.told_later,
             findings: play
                 .findings
@@ -99,6 +104,13 @@ impl Schedule {
             "a schedule has two or three purchases, not {purchases}"
         );
         Ok(schedule)
+    }
+
+    /// Returns the numbers under which its purchases arrive.
+    pub fn arrivals(&self) -> Arrivals {
+        Arrivals {
+            purchases: self.told.len(),
+        }
     }
 
     /// Returns it as a file's content.

@@ -8,7 +8,7 @@ use crate::depth_first::{Bounds, DepthFirst};
 use crate::play::{Play, Player};
 use crate::random::Random;
 
-/// The end of a schedule: what each buyer was told, and name and size of each finding.
+/// The end of a schedule: each response, those to second arrivals last, and name and size of each finding.
 pub type End = (Vec<ResponseKind>, Vec<(&'static str, i64)>);
 
 /// The result of a search.
@@ -87,7 +87,14 @@ impl Found {
         self.schedules += 1;
         self.has_event |= played.cost.events > 0;
         self.in_vain += u64::from(played.play.tries_in_vain && played.cost.events == 0);
-        let end = (played.play.told.clone(), played.play.findings.clone());
+        let Play {
+            told,
+            told_again,
+            findings,
+            ..
+        } = &played.play;
+        let again = told_again.iter().map(|(_, told)| *told);
+        let end = (told.iter().copied().chain(again).collect(), findings.clone());
         if !self.ends.contains(&end) {
             self.ends.push(end);
         }

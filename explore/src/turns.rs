@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use anyhow::Result;
+use app::domain::Name;
 use app::probe::{Actor, Observer, Step, StepContext, StepResult, Time};
 use app::stores::sql::CONNECT;
 use async_trait::async_trait;
 use tokio::sync::{Notify, oneshot};
 
+use crate::arrivals::Arrivals;
 use crate::workers::{Work, Workers};
 
 /// A step that a purchase took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// The number of the purchase, from 0.
+    /// The number under which the purchase arrived, from 0.
     pub purchase: usize,
     /// The step.
     pub step: Step,
@@ -34,10 +37,11 @@ enum Place {
     Ended,
 }
 
-/// The purchases of one schedule, and the background workers where they are held. The purchase of the buyer named after
-/// number N is held before each step. Renewals and listeners are not held.
+/// The purchases of one schedule, and the background workers where they are held. Each is known by its buyer and
+/// its instance, and is held before each step. Renewals and listeners are not held.
 pub struct Turns {
-    buyers: Vec<String>,
+    arrivals: Arrivals,
+    buyers: Vec<Name>,
     holds_workers: bool,
     state: Mutex<State>,
     changed: Notify,
@@ -61,9 +65,14 @@ struct State {
 }
 
 impl Turns {
-    /// Creates the turns of these buyers, and of the workers that go by this time, if they are to be held.
-    pub fn new(buyers: Vec<String>, holds_workers: bool, time: Time) -> Self {
-        let places = buyers.iter().map(|_| Place::Ended).collect();
+    /// Creates the turns of these arrivals, and of the workers that go by this time, if they are to be held.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn new(arrivals: Arrivals, holds_workers: bool, time: Time) -> Result<Self> {
+        let numbers = 0..arrivals.count();
+        let buyers: Result<Vec<_>, _> = numbers.clone().map(|number| arrivals.buyer(number)).collect();
+        let places = numbers.map(|_| Place::Ended).collect();
         let state = State {
             workers: Workers::new(time),
             places,
@@ -71,12 +80,18 @@ impl Turns {
             choices: 0,
             version: 0,
         };
-        Self {
-            buyers,
+        Ok(Self {
+            arrivals,
+            buyers: buyers?,
             holds_workers,
             state: Mutex::new(state),
             changed: Notify::new(),
-        }
+        })
+    }
+
+    /// Returns the numbers under which purchases arrive.
+    pub fn arrivals(&self) -> Arrivals {
+        self.arrivals
     }
 
     /// Begins a schedule.
@@ -214,9 +229,13 @@ impl Turns {
         self.changed.notify_waiters();
     }
 
-    fn number(&self, actor: &Actor) -> Option<usize> {
+    /// Returns the number of the purchase that is at work at this instance.
+    fn number(&self, actor: &Actor, instance: usize) -> Option<usize> {
         let Actor::Purchase(attempt) = actor else { return None };
-        self.buyers.iter().position(|buyer| *buyer == attempt.buyer.as_str())
+        let mut buyers = self.buyers.iter().enumerate();
+        let is_this =
+            |(number, buyer): &(usize, &Name)| **buyer == attempt.buyer && self.arrivals.instance(*number) == instance;
+        buyers.find(is_this).map(|(number, _)| number)
     }
 }
 
@@ -225,14 +244,14 @@ impl Observer for AtInstance {
     fn observes(&self, actor: &Actor) -> bool {
         match actor {
             Actor::Worker(_) => self.turns.holds_workers,
-            Actor::Purchase(_) | Actor::Renewal(_) => self.turns.number(actor).is_some(),
+            Actor::Purchase(_) | Actor::Renewal(_) => self.turns.number(actor, self.instance).is_some(),
         }
     }
 
     async fn before(&self, context: &StepContext<'_>) {
         let mut gone = None;
         self.turns.change(|state| {
-            gone = match (context.actor, self.turns.number(context.actor)) {
+            gone = match (context.actor, self.turns.number(context.actor, self.instance)) {
                 (Actor::Worker(worker), _) => Some(state.workers.stand(self.instance, worker, context)),
                 (_, Some(purchase)) => {
                     let (go, gone) = oneshot::channel();
@@ -249,7 +268,7 @@ impl Observer for AtInstance {
     }
 
     async fn after(&self, context: &StepContext<'_>, result: &StepResult) {
-        let purchase = self.turns.number(context.actor);
+        let purchase = self.turns.number(context.actor, self.instance);
         self.turns.change(|state| match (context.actor, purchase) {
             (Actor::Worker(worker), _) => state.workers.leave(self.instance, worker, context),
             (_, Some(purchase)) => {

@@ -12,8 +12,8 @@ struct Question {
     threat: &'static str,
     preemptions: usize,
     event: Option<EventKind>,
-    /// The stores of the strategies that are asked; of all where there is none. A guard is the same on each.
-    store: Option<&'static str>,
+    /// The stores of the strategies that are asked; all where there is none. A guard is the same on each.
+    stores: &'static [&'static str],
     /// Mechanisms of which such schedules say less than a load does, each with the reason.
     except: &'static [(&'static str, &'static str)],
 }
@@ -22,7 +22,7 @@ const TWO_INSTANCES: Question = Question {
     threat: "second-instance",
     preemptions: 1,
     event: None,
-    store: None,
+    stores: &[],
     except: &[
         OWN_CLOCK,
         (
@@ -39,7 +39,7 @@ const CRASH: Question = Question {
     threat: "crashed-holder",
     preemptions: 0,
     event: Some(EventKind::Crash),
-    store: None,
+    stores: &[],
     except: &[OWN_CLOCK],
 };
 
@@ -47,12 +47,20 @@ const PAUSE: Question = Question {
     threat: "paused-holder",
     preemptions: 1,
     event: Some(EventKind::LeaseEnds),
-    store: Some("redis"),
+    stores: &["redis"],
     except: &[
         OWN_CLOCK,
         ("expiry-value", "its lease ends by the machine's clock"),
         ("token-count", "the count in its process outlives a schedule"),
     ],
+};
+
+const SECOND_CLICK: Question = Question {
+    threat: "second-click",
+    preemptions: 1,
+    event: Some(EventKind::Repeat),
+    stores: &["redis", "redis+sql"],
+    except: &[OWN_CLOCK],
 };
 
 /// The services that are started here.
@@ -74,7 +82,7 @@ impl Question {
         let mechanism = entry.mechanism.name;
         let is_wanted = std::env::var("OVERSELL_TEST_MECHANISM").map_or(true, |only| only == mechanism);
         let is_excepted = self.except.iter().any(|(except, _)| *except == mechanism);
-        let is_here = self.store.is_none_or(|store| store == entry.store);
+        let is_here = self.stores.is_empty() || self.stores.contains(&entry.store);
         is_wanted && is_here && !is_excepted && entry.needs.iter().all(|need| STARTED.contains(need))
     }
 
@@ -130,6 +138,11 @@ async fn a_strategy_is_violated_by_two_purchases_where_it_says_that_two_instance
 #[tokio::test]
 async fn a_strategy_is_violated_by_a_killed_process_where_it_says_so_and_not_where_it_survives_it() {
     compare(CRASH).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_a_purchase_that_arrives_twice_where_it_says_so_and_not_where_it_survives_it() {
+    compare(SECOND_CLICK).await;
 }
 
 #[tokio::test]

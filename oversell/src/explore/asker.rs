@@ -30,7 +30,7 @@ impl Asker {
         }
     }
 
-    /// Returns the results that came since the last call, each in the column of its purchase.
+    /// Returns the results that came since the last call, each in the column of its number.
     fn news(&mut self) -> String {
         let taken = self.turns.taken();
         self.shown.resize(taken.len(), false);
@@ -53,16 +53,21 @@ impl Asker {
 
     /// Returns the choices, numbered from 1.
     fn listed(&self, moment: &Moment) -> String {
-        let ready = self.turns.ready();
+        let (ready, arrivals) = (self.turns.ready(), self.turns.arrivals());
         let listed = (1..).zip(&moment.possible).map(|(number, possible)| {
             let words = match possible.choice {
                 Choice::Step(purchase) => {
                     let next = ready.iter().find(|(at, _)| *at == purchase);
-                    format!("{}: {}", called(purchase), next.map_or("", |(_, step)| step.name))
+                    format!(
+                        "{}: {}",
+                        arrivals.called(purchase),
+                        next.map_or("", |(_, step)| step.name)
+                    )
                 }
                 Choice::LeaseEnds => "every lease ends".to_owned(),
                 Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
-                Choice::Crash(purchase) => format!("the process of {} is killed", called(purchase)),
+                Choice::Crash(purchase) => format!("the process of {} is killed", arrivals.called(purchase)),
+                Choice::Repeat(purchase) => format!("{} arrives a second time", arrivals.called(purchase)),
             };
             format!("{number} {words}")
         });
@@ -105,10 +110,6 @@ impl Choose for Asker {
             console::print(&format!("  a number from 1 to {} is expected\n", moment.possible.len()))?;
         }
     }
-}
-
-fn called(purchase: usize) -> &'static str {
-    ["A", "B", "C"].get(purchase).copied().unwrap_or("?")
 }
 
 fn in_words(stores: InStores) -> String {

@@ -134,6 +134,7 @@ impl Row {
             Some(EventKind::LeaseEnds) => "the lease ends",
             Some(EventKind::Crash) => "a process is killed",
             Some(EventKind::RedisEmpties) => "Redis loses its data",
+            Some(EventKind::Repeat) => "a purchase arrives twice",
         }
     }
 
