@@ -128,7 +128,7 @@ const FAMOUS: [(&str, &str, &str); 35] = [
         "lua@redis,token@sql",
     ),
     ("redis-power-loss-synced", "lua@redis,token@sql", ""),
-    ("sql-power-loss", "conditional@sql,named-lock@sql", "named-lock@sql"),
+    ("sql-power-loss", "conditional@sql,fenced@sql", ""),
     (
         "sql-power-loss-unsynced",
         "conditional@sql,fenced@sql",
