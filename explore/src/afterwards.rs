@@ -28,7 +28,7 @@ impl Player {
     /// Judges the sale. If nothing else is found than that units are left, another buyer comes first.
     pub(super) async fn judge(&mut self, item: &Name, told: Vec<Told>) -> Result<Judged> {
         let arrivals = self.turns.arrivals();
-        let (again, first): (Vec<_>, Vec<_>) = told.iter().partition(|told| arrivals.second().contains(&told.number));
+        let (again, first): (Vec<_>, Vec<_>) = told.iter().partition(|told| arrivals.is_second(told.number));
         let again = again
             .into_iter()
             .map(|told| (arrivals.purchase(told.number), told.kind()));

@@ -1,7 +1,5 @@
 //! The numbers under which purchases arrive, each at its instance.
 
-use std::ops::Range;
-
 use app::domain::{BadName, Name};
 
 use crate::play::INSTANCES;
@@ -25,9 +23,9 @@ impl Arrivals {
         self.purchases + purchase
     }
 
-    /// Returns the numbers of second arrivals.
-    pub fn second(self) -> Range<usize> {
-        self.again(0)..self.later()
+    /// Returns whether a purchase arrives a second time under this number.
+    pub fn is_second(self, number: usize) -> bool {
+        (self.again(0)..self.later()).contains(&number)
     }
 
     /// Returns the number of the later buyer.
@@ -51,8 +49,7 @@ impl Arrivals {
 
     /// Returns the instance, from 0. A second arrival is at the other instance.
     pub fn instance(self, number: usize) -> usize {
-        let is_second = self.second().contains(&number);
-        (self.purchase(number) + usize::from(is_second)) % INSTANCES
+        (self.purchase(number) + usize::from(self.is_second(number))) % INSTANCES
     }
 
     /// Returns the buyer.
@@ -66,7 +63,7 @@ impl Arrivals {
     /// Returns the words for it in a schedule: A is the first purchase.
     pub fn called(self, number: usize) -> String {
         let purchase = ["A", "B", "C"].get(self.purchase(number)).unwrap_or(&"?");
-        let again = if self.second().contains(&number) { " again" } else { "" };
+        let again = if self.is_second(number) { " again" } else { "" };
         format!("{purchase}{again}")
     }
 }

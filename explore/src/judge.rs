@@ -76,7 +76,7 @@ pub fn findings(arrivals: Arrivals, facts: Facts, told: &[Told], later: Option<&
         is_atomic: false,
         failed_looks: Vec::new(),
     };
-    let (again, first): (Vec<_>, _) = told.iter().partition(|told| arrivals.second().contains(&told.number));
+    let (again, first): (Vec<_>, _) = told.iter().partition(|told| arrivals.is_second(told.number));
     let responses = Responses {
         attack: first.into_iter().map(Told::response).collect(),
         repeats: again.into_iter().map(Told::response).collect(),
