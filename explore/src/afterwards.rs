@@ -32,13 +32,15 @@ impl Player {
         let again = again
             .into_iter()
             .map(|told| (arrivals.purchase(told.number), told.kind()));
+        let has_lost_reply = self.turns.taken().iter().any(|taken| taken.has_no_reply);
+        let is_struck = has_lost_reply || told.iter().any(|told| told.is_killed);
         let facts = self.facts(item).await?;
         let is_left = facts.stock_left.is_some_and(|left| left > 0);
         let mut judged = Judged {
             told: first.into_iter().map(Told::kind).collect(),
             told_again: again.collect(),
             told_later: None,
-            findings: findings(arrivals, facts, &told, None),
+            findings: findings(arrivals, facts, &told, None, is_struck),
         };
         // A unit that is left may still be sold.
         if is_left
@@ -49,7 +51,7 @@ impl Player {
         {
             let later = self.come_later(item).await?;
             judged.told_later = Some(later.kind());
-            judged.findings = findings(arrivals, self.facts(item).await?, &told, Some(&later));
+            judged.findings = findings(arrivals, self.facts(item).await?, &told, Some(&later), is_struck);
         }
         Ok(judged)
     }
@@ -73,9 +75,13 @@ impl Player {
     /// Lets a buyer come alone, after every lease has ended.
     async fn come_later(&mut self, item: &Name) -> Result<Told> {
         self.leases.end()?;
-        let arrivals = self.turns.arrivals();
-        let mut purchases = Purchases::new(arrivals);
-        purchases.send(arrivals.later(), item, &self.instances, &self.turns)?;
+        self.come_alone(self.turns.arrivals().later(), item).await
+    }
+
+    /// Lets the purchase of this number go on alone, until it ends or would wait.
+    pub(super) async fn come_alone(&mut self, number: usize, item: &Name) -> Result<Told> {
+        let mut purchases = Purchases::new(self.turns.arrivals());
+        purchases.send(number, item, &self.instances, &self.turns)?;
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();

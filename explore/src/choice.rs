@@ -16,8 +16,12 @@ pub enum Choice {
     Crash(usize),
     /// Redis comes back without its data.
     RedisEmpties,
+    /// A replica of Redis takes over, without the last write.
+    RedisFailsOver,
     /// The purchase of this number, from 0, arrives a second time, at the other instance.
     Repeat(usize),
+    /// The purchase of this number takes its next step, and the reply to it is lost.
+    LostReply(usize),
 }
 
 /// A kind of event.
@@ -30,13 +34,24 @@ pub enum EventKind {
     Crash,
     /// Redis comes back without its data, where stock and orders are elsewhere.
     RedisEmpties,
+    /// A replica of Redis takes over, without the last write, where stock and orders are elsewhere.
+    RedisFailsOver,
     /// A purchase arrives a second time, at the other instance.
     Repeat,
+    /// A store or a lock service carries out a step, and the reply to it is lost.
+    LostReply,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::LeaseEnds, Self::Crash, Self::RedisEmpties, Self::Repeat];
+    pub const ALL: [Self; 6] = [
+        Self::LeaseEnds,
+        Self::Crash,
+        Self::RedisEmpties,
+        Self::RedisFailsOver,
+        Self::Repeat,
+        Self::LostReply,
+    ];
 
     /// Returns its name, as in the file of a schedule.
     pub fn name(self) -> &'static str {
@@ -44,7 +59,9 @@ impl EventKind {
             Self::LeaseEnds => "lease-ends",
             Self::Crash => "crash",
             Self::RedisEmpties => "redis-empties",
+            Self::RedisFailsOver => "redis-fails-over",
             Self::Repeat => "repeat",
+            Self::LostReply => "lost-reply",
         }
     }
 }
@@ -57,7 +74,17 @@ impl Choice {
             Self::LeaseEnds => Some(EventKind::LeaseEnds),
             Self::Crash(_) => Some(EventKind::Crash),
             Self::RedisEmpties => Some(EventKind::RedisEmpties),
+            Self::RedisFailsOver => Some(EventKind::RedisFailsOver),
             Self::Repeat(_) => Some(EventKind::Repeat),
+            Self::LostReply(_) => Some(EventKind::LostReply),
+        }
+    }
+
+    /// Returns the purchase that takes a step, if one does.
+    pub fn step(self) -> Option<usize> {
+        match self {
+            Self::Step(purchase) | Self::LostReply(purchase) => Some(purchase),
+            Self::LeaseEnds | Self::Crash(_) | Self::RedisEmpties | Self::RedisFailsOver | Self::Repeat(_) => None,
         }
     }
 }
@@ -94,8 +121,8 @@ pub struct Moment {
 impl Moment {
     /// Returns whether that choice interrupts a purchase that could go on.
     pub fn preempts(&self, choice: Choice) -> bool {
-        match (choice, self.going_on) {
-            (Choice::Step(purchase), Some(going_on)) => purchase != going_on,
+        match (choice.step(), self.going_on) {
+            (Some(purchase), Some(going_on)) => purchase != going_on,
             _ => false,
         }
     }

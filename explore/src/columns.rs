@@ -25,9 +25,13 @@ pub fn columns(schedule: &Schedule) -> String {
     text.push_str(&work(schedule, 0));
     for (number, line) in schedule.lines.iter().enumerate() {
         let (at, words) = match line.choice {
-            Choice::Step(purchase) => (column(purchase), begin(line)),
+            Choice::Step(purchase) | Choice::LostReply(purchase) => (column(purchase), begin(line)),
             Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
             Choice::RedisEmpties => (0, "-- Redis comes back without its data --".to_owned()),
+            Choice::RedisFailsOver => (
+                0,
+                "-- a replica of Redis takes over, without the last write --".to_owned(),
+            ),
             Choice::Crash(purchase) => (column(purchase), "-- its process is killed --".to_owned()),
             Choice::Repeat(purchase) => {
                 let again = arrivals.again(purchase);
@@ -43,7 +47,7 @@ pub fn columns(schedule: &Schedule) -> String {
             .iter()
             .filter(|line| line.waited_until == Some(number + 1));
         for line in woken {
-            if let Choice::Step(purchase) = line.choice {
+            if let Some(purchase) = line.choice.step() {
                 text.push_str(&row(column(purchase), &end(line)));
             }
         }

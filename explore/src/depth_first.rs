@@ -26,6 +26,11 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Returns the kinds of events that may come.
+    pub fn possible_kinds(&self) -> &[EventKind] {
+        if self.events > 0 { &self.kinds } else { &[] }
+    }
+
     fn cost(&self) -> Cost {
         Cost {
             preemptions: self.preemptions.unwrap_or(usize::MAX),

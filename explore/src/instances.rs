@@ -11,7 +11,7 @@ use app::stores::Stock;
 use app::strategies::{Catalogue, Strategy};
 use app::timeouts::Timeouts;
 use app::world::World;
-use stack::Stores;
+use stack::{InstanceRelays, Stores};
 
 /// No purchase stops waiting by itself, and no lease ends while the clocks are left alone.
 pub const NEVER: Timeouts = Timeouts {
@@ -26,10 +26,12 @@ pub struct Instance {
     /// The strategy.
     pub strategy: Arc<dyn Strategy>,
     world: World,
+    /// Relays before its stores and lock services, which can lose a reply.
+    pub relays: Option<InstanceRelays>,
 }
 
 impl Instance {
-    /// Opens an instance that goes by this time, with `observer` at its seam.
+    /// Opens an instance that goes by this time, with `observer` at its seam, and behind relays if it is to have some.
     ///
     /// # Errors
     /// When there is no such strategy, or a store or a service that it needs cannot be reached.
@@ -38,10 +40,11 @@ impl Instance {
         strategy: &str,
         stores: &Stores,
         (observer, time): (Arc<dyn Observer>, &Time),
+        relays: Option<InstanceRelays>,
     ) -> Result<Self> {
         let parsed = Name::parse(name).context("the name of an instance")?;
         let observers = Observers::new(vec![observer]).at_time(time.clone());
-        let world = World::open(services(stores), parsed, NEVER, observers).await?;
+        let world = World::open(services(stores, relays.as_ref()), parsed, NEVER, observers).await?;
         let catalogue = Catalogue::new();
         let listed = catalogue.find(strategy);
         let listed = listed.with_context(|| format!("there is no strategy {strategy}"))?;
@@ -50,6 +53,7 @@ impl Instance {
             name: name.to_owned(),
             strategy,
             world,
+            relays,
         })
     }
 
@@ -69,12 +73,16 @@ impl Instance {
     }
 }
 
-fn services(stores: &Stores) -> Services {
+fn services(stores: &Stores, relays: Option<&InstanceRelays>) -> Services {
     let services = Services::default()
         .with("redis", [stores.redis_url()])
         .with("sql", [stores.sql_url()]);
-    stores.services().fold(services, |services, (kind, urls)| {
+    let services = stores.services().fold(services, |services, (kind, urls)| {
         services.with(kind.name(), urls.iter().map(String::as_str))
+    });
+    let relays = relays.into_iter().flat_map(InstanceRelays::urls);
+    relays.fold(services, |services, (kind, urls)| {
+        services.with(kind.name(), urls.split_whitespace())
     })
 }
 

@@ -60,14 +60,21 @@ impl Told {
 
 /// Returns the findings of a sale that was opened with one unit less than there are purchases, by both ledgers: name and
 /// size of each. `later` is the purchase of a buyer that came when all others were over and units were left: if it waits in
-/// vain, the sale is stuck, also where nothing was sold before.
-pub fn findings(arrivals: Arrivals, facts: Facts, told: &[Told], later: Option<&Told>) -> Vec<(&'static str, i64)> {
+/// vain, the sale is stuck, also where nothing was sold before. `is_struck` says that a process was killed or a reply was lost:
+/// nothing else explains that a buyer is told nothing.
+pub fn findings(
+    arrivals: Arrivals,
+    facts: Facts,
+    told: &[Told],
+    later: Option<&Told>,
+    is_struck: bool,
+) -> Vec<(&'static str, i64)> {
     let expected = Expectation {
         stock: arrivals.units(),
         quantity: 1,
         contended: false,
         instances: 1,
-        fault: told.iter().any(|told| told.is_killed).then(|| FaultSeen::Struck {
+        fault: is_struck.then(|| FaultSeen::Struck {
             healed: Instant::now(),
             explains: ExplainedUnknowns::All,
             mistimed: None,

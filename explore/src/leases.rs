@@ -105,7 +105,11 @@ impl Leases {
         emptied.context("Redis")
     }
 
-    fn lock_store(&mut self) -> Result<&mut MultiplexedConnection> {
+    /// Returns the Redis that keeps the locks.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn lock_store(&mut self) -> Result<&mut MultiplexedConnection> {
         self.redis.first_mut().context("no Redis")
     }
 

@@ -53,11 +53,19 @@ impl LockWaits {
     /// # Errors
     /// When MariaDB does not answer, or a step takes longer than a minute.
     pub async fn settle(&mut self, turns: &Turns) -> Result<()> {
+        self.settle_unless(turns, || false).await
+    }
+
+    /// The same, but no longer than until `is_enough`.
+    ///
+    /// # Errors
+    /// As of [`LockWaits::settle`].
+    pub async fn settle_unless(&mut self, turns: &Turns, is_enough: impl Fn() -> bool) -> Result<()> {
         let settled = async {
             loop {
                 let version = turns.version();
                 let under_way = turns.under_way();
-                if under_way.is_empty() {
+                if under_way.is_empty() || is_enough() {
                     return Ok(());
                 }
                 if timeout(ASK_EVERY, turns.changed_since(version)).await.is_ok() {

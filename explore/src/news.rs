@@ -10,8 +10,6 @@ pub struct News {
     /// For each arrival, whether something came from others since it last went on from a pause.
     is_there: Vec<bool>,
     retries: Vec<Retry>,
-    /// How many have arrived.
-    arrived: usize,
 }
 
 /// The steps of a purchase since its last pause, and those between that pause and the one before.
@@ -27,13 +25,7 @@ impl News {
         Self {
             is_there: vec![false; arrivals.count()],
             retries: vec![Retry::default(); arrivals.count()],
-            arrived: arrivals.purchases,
         }
-    }
-
-    /// Notes that a purchase arrived a second time.
-    pub fn take_arrival(&mut self) {
-        self.arrived += 1;
     }
 
     /// Returns whether this next step of a purchase may lead further.
@@ -43,9 +35,8 @@ impl News {
 
     /// Notes that a purchase takes this step.
     pub fn take(&mut self, purchase: usize, step: &Step) {
-        let is_futile = self.retries[purchase].is_futile(step);
-        // Of three purchases, two that retry in turn would be news to each other for ever.
-        if !is_futile || self.arrived == 2 {
+        // Two that retry in turn would be news to each other for ever.
+        if !self.retries[purchase].is_futile(step) {
             self.tell_others(Some(purchase));
         }
         if is_pause(step) {
@@ -91,7 +82,7 @@ mod tests {
     const PAUSE: Step = Step::sleep("pause");
 
     #[test]
-    fn two_that_retry_in_turn_are_no_news_to_each_other_beside_a_third_one() {
+    fn two_that_retry_in_turn_are_no_news_to_each_other() {
         let mut news = News::new(Arrivals { purchases: 3 });
         for purchase in [1, 2] {
             news.take(purchase, &TRY);

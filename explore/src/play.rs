@@ -20,7 +20,9 @@ use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
 use crate::news::{News, is_pause};
 use crate::purchases::Purchases;
-use crate::turns::{AtInstance, Taken, Turns};
+use crate::replica::Replica;
+use crate::taken::Taken;
+use crate::turns::{AtInstance, Turns};
 use crate::workers::Work;
 
 /// The number of instances. Purchases are spread over them in turn.
@@ -63,17 +65,20 @@ pub struct Player {
     pub(super) reader: LedgerReader,
     pub(super) waits: LockWaits,
     pub(super) leases: Leases,
+    pub(super) replica: Replica,
+    /// Whether the connections of the instances have prepared their statements.
+    pub(super) is_warm: bool,
     /// The steps that workers take without work.
     pub(super) idle: Pass,
 }
 
 impl Player {
-    /// Opens the instances of a strategy over these stores, which nobody else may use, for so many purchases. There is one
-    /// unit less than there are purchases.
+    /// Opens the instances of a strategy over these stores, which nobody else may use, for so many purchases and events of
+    /// these kinds. There is one unit less than there are purchases.
     ///
     /// # Errors
     /// When there is no such strategy, or a store cannot be reached.
-    pub async fn open(strategy: &str, purchases: usize, stores: &Stores) -> Result<Self> {
+    pub async fn open(strategy: &str, purchases: usize, kinds: &[EventKind], stores: &Stores) -> Result<Self> {
         let kind = Kind::of(strategy)?;
         let time = Time::stopped();
         let turns = Turns::new(Arrivals { purchases }, kind.has_workers, time.clone());
@@ -85,7 +90,9 @@ impl Player {
                 instance,
             };
             let name = format!("app-{}", instance + 1);
-            instances.push(Instance::open(&name, strategy, stores, (Arc::new(observer), &time)).await?);
+            let loses_replies = kinds.contains(&EventKind::LostReply);
+            let relays = loses_replies.then(|| stores.relays()).transpose()?;
+            instances.push(Instance::open(&name, strategy, stores, (Arc::new(observer), &time), relays).await?);
         }
         let first = instances.first().context("no instance")?;
         let stocks = first.stocks(kind.store).await?;
@@ -105,6 +112,8 @@ impl Player {
             reader: LedgerReader::connect(&urls).await?,
             waits: LockWaits::connect(stores).await?,
             leases: Leases::connect(stores, time).await?,
+            replica: Replica::new(),
+            is_warm: false,
             instances,
             idle: Pass::new(),
         };
@@ -124,10 +133,10 @@ impl Player {
     /// When a choice cannot be made, or a store fails.
     pub async fn play(&mut self, chooser: &mut dyn Choose) -> Result<Option<Play>> {
         let arrivals = self.turns.arrivals();
-        let item = Name::parse(&format!("item-{}", NEXT.fetch_add(1, Ordering::Relaxed)))?;
-        for stock in &self.stocks {
-            stock.open(&item, arrivals.units()).await?;
+        if chooser.may(EventKind::LostReply, 0) && !self.is_warm {
+            self.warm_up().await?;
         }
+        let item = self.open_sale().await?;
         self.turns.begin();
         let mut purchases = Purchases::new(arrivals);
         for number in 0..arrivals.purchases {
@@ -142,6 +151,8 @@ impl Player {
         // A worker that waited for one of them may keep others waiting until it goes on.
         self.let_workers_go().await?;
         if is_left || choices.is_none() || told.iter().any(|told| told.is_killed) {
+            // A purchase that is dropped leaves no connection behind.
+            self.is_warm = false;
             self.waits.none_left().await?;
         }
         self.let_workers_end().await?;
@@ -150,12 +161,7 @@ impl Player {
             judged = self.judge(&item, told).await?;
         }
         let work = self.work();
-        for instance in &self.instances {
-            instance.strategy.forget(&item).await?;
-        }
-        for stock in &self.stocks {
-            stock.close(&item).await?;
-        }
+        self.close_sale(&item).await?;
         Ok(choices.map(|choices| Play {
             choices,
             taken,
@@ -166,6 +172,38 @@ impl Player {
             told_later: judged.told_later,
             findings: judged.findings,
         }))
+    }
+
+    /// Opens a sale of an item that was never sold before.
+    async fn open_sale(&self) -> Result<Name> {
+        let item = Name::parse(&format!("item-{}", NEXT.fetch_add(1, Ordering::Relaxed)))?;
+        for stock in &self.stocks {
+            stock.open(&item, self.turns.arrivals().units()).await?;
+        }
+        Ok(item)
+    }
+
+    async fn close_sale(&self, item: &Name) -> Result<()> {
+        for instance in &self.instances {
+            instance.strategy.forget(item).await?;
+        }
+        for stock in &self.stocks {
+            stock.close(item).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets a purchase buy alone at each instance. The first reply to a statement on a new connection is that to its
+    /// preparation, and a lost one would keep the statement from being carried out.
+    async fn warm_up(&mut self) -> Result<()> {
+        for number in 0..INSTANCES {
+            let item = self.open_sale().await?;
+            self.come_alone(number, &item).await?;
+            self.let_workers_end().await?;
+            self.close_sale(&item).await?;
+        }
+        self.is_warm = true;
+        Ok(())
     }
 
     /// Makes choices until no purchase can go on. Returns them, or `None` where the chooser ends the schedule early.
@@ -179,6 +217,9 @@ impl Player {
         let mut last = None;
         let mut news = News::new(self.turns.arrivals());
         let mut passed = 0;
+        if chooser.may(EventKind::RedisFailsOver, 0) {
+            self.replica.begin(self.leases.lock_store()?).await?;
+        }
         loop {
             self.waits.settle(&self.turns).await?;
             let ready = self.turns.ready();
@@ -220,59 +261,17 @@ impl Player {
             choices.push(chosen);
             if chosen.event().is_some() {
                 news.take_event();
+            }
+            if let Some(purchase) = chosen.step() {
+                let step = ready.iter().find(|(at, _)| *at == purchase);
+                let (_, step) = step.context("a purchase that stands before no step")?;
+                news.take(purchase, step);
+                last = Some(purchase);
+            } else {
                 self.turns.note_event();
             }
-            match chosen {
-                Choice::Step(purchase) => {
-                    let step = ready.iter().find(|(at, _)| *at == purchase);
-                    let (_, step) = step.context("a purchase that stands before no step")?;
-                    news.take(purchase, step);
-                    last = Some(purchase);
-                    self.turns.allow(purchase);
-                }
-                Choice::LeaseEnds => {
-                    self.let_time_pass().await?;
-                }
-                Choice::RedisEmpties => self.leases.empty_redis().await?,
-                Choice::Crash(purchase) => purchases.kill(purchase, &self.turns).await?,
-                Choice::Repeat(purchase) => {
-                    news.take_arrival();
-                    let number = self.turns.arrivals().again(purchase);
-                    purchases.send(number, item, &self.instances, &self.turns)?;
-                }
-            }
+            self.carry_out(chosen, item, purchases).await?;
         }
-    }
-
-    /// Returns the events of these kinds that are possible now, after the choices before. A purchase may arrive a second time
-    /// right after its first step.
-    async fn events(
-        &mut self,
-        kinds: &[EventKind],
-        useful: &[(usize, Step)],
-        before: &[Choice],
-    ) -> Result<Vec<Possible>> {
-        let mut events = Vec::new();
-        if kinds.contains(&EventKind::LeaseEnds) && (self.kind.has_workers || self.leases.are_there().await?) {
-            events.push(Choice::LeaseEnds);
-        }
-        let holds_no_sale = !self.kind.store.contains("redis");
-        if kinds.contains(&EventKind::RedisEmpties) && holds_no_sale && self.leases.has_redis_data().await? {
-            events.push(Choice::RedisEmpties);
-        }
-        if kinds.contains(&EventKind::Crash) {
-            events.extend(useful.iter().map(|(number, _)| Choice::Crash(*number)));
-        }
-        // The second arrival takes its first step at any later moment: here it only has to be there.
-        if kinds.contains(&EventKind::Repeat)
-            && let Some((Choice::Step(purchase), earlier)) = before.split_last()
-            && *purchase < self.turns.arrivals().purchases
-            && !earlier.contains(&Choice::Step(*purchase))
-        {
-            events.push(Choice::Repeat(*purchase));
-        }
-        let effect = Effect::ANY;
-        Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())
     }
 }
 

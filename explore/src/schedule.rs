@@ -5,7 +5,7 @@ use loadtest::shop::response::ResponseKind;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
-use crate::choice::Choice;
+use crate::choice::{Choice, EventKind};
 use crate::play::Play;
 use crate::workers::Work;
 
@@ -65,7 +65,7 @@ impl Schedule {
     pub fn of(strategy: &str, play: &Play) -> Self {
         let mut taken = play.taken.iter();
         let lines = play.choices.iter().enumerate().map(|(number, choice)| {
-            let taken = if choice.event().is_some() { None } else { taken.next() };
+            let taken = choice.step().and_then(|_| taken.next());
             let said = taken.and_then(|taken| taken.result.as_ref());
             Line {
                 choice: *choice,
@@ -104,6 +104,11 @@ impl Schedule {
             "a schedule has two or three purchases, not {purchases}"
         );
         Ok(schedule)
+    }
+
+    /// Returns the kinds of its events.
+    pub fn kinds(&self) -> Vec<EventKind> {
+        self.choices.iter().filter_map(|choice| choice.event()).collect()
     }
 
     /// Returns the numbers under which its purchases arrive.

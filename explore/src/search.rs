@@ -46,9 +46,17 @@ pub struct Violation {
 /// # Errors
 /// When a store fails, or the bounds exclude each other.
 pub async fn search(player: &mut Player, bounds: &Bounds) -> Result<Found> {
+    search_until(player, bounds, |_| false).await
+}
+
+/// Does the same, and ends when `is_enough` was found.
+///
+/// # Errors
+/// When a store fails, or the bounds exclude each other.
+pub async fn search_until(player: &mut Player, bounds: &Bounds, is_enough: impl Fn(&Found) -> bool) -> Result<Found> {
     let mut found = Found::default();
     let mut search = DepthFirst::within(bounds.clone())?;
-    while found.schedules < bounds.schedules {
+    while found.schedules < bounds.schedules && !is_enough(&found) {
         match player.play(&mut search).await? {
             Some(play) => found.take(Violation {
                 cost: search.cost(),

@@ -5,25 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use app::domain::Name;
 use app::probe::{Actor, Observer, Step, StepContext, StepResult, Time};
-use app::stores::sql::CONNECT;
 use async_trait::async_trait;
 use tokio::sync::{Notify, oneshot};
 
 use crate::arrivals::Arrivals;
+use crate::taken::Taken;
 use crate::workers::{Work, Workers};
-
-/// A step that a purchase took.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// The number under which the purchase arrived, from 0.
-    pub purchase: usize,
-    /// The step.
-    pub step: Step,
-    /// Its result; `None` while it is under way, or where it never ended.
-    pub result: Option<StepResult>,
-    /// The number of choices that had been made when it ended.
-    pub ended_after: Option<usize>,
-}
 
 /// The place of one purchase.
 enum Place {
@@ -128,14 +115,20 @@ impl Turns {
                 return;
             };
             state.places[purchase] = Place::At(step, state.taken.len());
-            state.taken.push(Taken {
-                purchase,
-                step,
-                result: None,
-                ended_after: None,
-            });
+            state.taken.push(Taken::begun(purchase, step));
             // The purchase may have been dropped meanwhile.
             let _ = go.send(());
+        });
+    }
+
+    /// Notes that the reply to the step is lost at which a purchase is.
+    pub fn lose_reply(&self, purchase: usize) {
+        self.change(|state| {
+            if let Place::At(_, nth) = state.places[purchase]
+                && let Some(taken) = state.taken.get_mut(nth)
+            {
+                taken.has_no_reply = true;
+            }
         });
     }
 
@@ -275,14 +268,7 @@ impl Observer for AtInstance {
                 if let Place::At(_, nth) = state.places[purchase]
                     && let Some(taken) = state.taken.get_mut(nth)
                 {
-                    // A pool knows its connections from earlier schedules, which a replay does not have.
-                    let is_connection = context.step.name == CONNECT.name;
-                    taken.result = Some(if is_connection {
-                        "connected".into()
-                    } else {
-                        result.clone()
-                    });
-                    taken.ended_after = Some(state.choices);
+                    taken.end(result, state.choices);
                 }
                 state.places[purchase] = Place::Between;
             }

@@ -17,6 +17,7 @@ use crate::mariadb;
 use crate::mariadb::{MariaDbFailover, MariaDbReplica};
 use crate::redis;
 use crate::redis::{AtLimit, Failover, MemoryLimit, RedisReplica};
+use crate::relay::InstanceRelays;
 use crate::server_kind::ServerKind;
 use crate::service::Service;
 use crate::service_kind::ServiceKind;
@@ -156,6 +157,18 @@ impl Stores {
             locations: self.locations().collect(),
         };
         Shop::start(options, &stores, &self.folder)
+    }
+
+    /// Starts relays for one instance, before every service that was started here and has one process.
+    ///
+    /// # Errors
+    ///
+    /// When a relay cannot listen.
+    pub fn relays(&self) -> Result<InstanceRelays> {
+        let alone = self.locations().filter(|(_, processes)| processes.len() == 1);
+        let locations: Vec<_> = alone.collect();
+        let kinds: Vec<_> = locations.iter().map(|(kind, _)| *kind).collect();
+        InstanceRelays::start(&kinds, &locations, self.folder.path())
     }
 
     /// Returns where the processes listen of each service that was started here.

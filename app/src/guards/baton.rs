@@ -3,9 +3,9 @@
 //! ```text
 //! A: acquire -> owner, fence 33
 //!                     B: acquire -> place 0 in the queue; waits for a message
-//! A: read (last fence 32), write where fence = 32, order
-//! A: release -- one script: B is the owner, fence 34; PUBLISH to B's process
-//!                     B: woken; read (last fence 33), write where fence = 33, order
+//! A: read (last fence 32); write where fence = 32, order
+//! A: release      -- one script: B is the owner, fence 34; PUBLISH to B's process
+//!                     B: woken; read (last fence 33)     -- B's writes need fence = 33
 //! ```
 //!
 //! Waiters are served first come, first served, and no waiter is woken only to race. The lease can end while its holder
@@ -57,6 +57,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "blocked-runtime",
                 "redis-restart",
                 "redis-failover",
+                "sql-restart",
+                "sql-gone",
                 "store-silent",
                 "instance-cut-off",
             ],

@@ -1,12 +1,12 @@
 //! Owner and expiry time as the lock's value, by Redis' clock. A waiter that sees it expired releases it for its owner.
 //!
 //! ```text
-//! A: TIME, SETNX lock a,1000 -> 1, (killed)
-//!        B: SETNX -> 0, GET -> a,1000: expired  C: SETNX -> 0, GET -> a,1000: expired
-//!        B: GET -> a                            C: GET -> a
-//!        B: DEL, TIME, SETNX lock b,2000 -> 1
-//!                                               C: DEL                               -- B's lock
-//!                                               C: TIME, SETNX lock c,2000 -> 1      -- B and C are inside
+//! A: TIME, SETNX lock a,1000 -> 1; (killed); (the lease ends)
+//!                     B: TIME, SETNX -> 0, get -> a,1000: expired; get-owner -> a
+//!                     C: TIME, SETNX -> 0, get -> a,1000: expired; get-owner -> a
+//!                     B: DEL; TIME, SETNX lock b,2000 -> 1
+//!                     C: DEL                               -- B's lock
+//!                     C: TIME, SETNX lock c,2000 -> 1      -- B and C are inside
 //! ```
 //!
 //! The key has no time to live: it expires only when a waiter looks. The release compares the owner in one command and

@@ -1,11 +1,11 @@
 //! A lease lock with a fencing token (fence), rising with each holder. The store refuses one lower than it has seen.
 //!
 //! ```text
-//! A: lock -> fence 33
-//! A: read 2, then paused for longer than its lease
+//! A: lock -> fence 33; read 1
+//! (the lease ends)
 //!                     B: lock -> fence 34
-//!                     B: read 2; write 1 where fence < 34, order
-//! A: write 1 where fence < 33 -> refused: busy. If A writes before B, B is refused
+//!                     B: read 1; write 0 where fence < 34, order
+//! A: write 0 where fence < 33     -- refused: busy. If A writes before B, B is refused
 //! ```
 //!
 //! The order of the fences decides, in the statement that writes. That order alone would let A write between B's read
@@ -62,6 +62,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "blocked-runtime",
                 "redis-restart",
                 "redis-failover",
+                "sql-restart",
+                "sql-gone",
                 "store-silent",
                 "instance-cut-off",
             ],

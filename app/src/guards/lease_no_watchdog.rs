@@ -1,13 +1,14 @@
 //! Redisson's lock with a fixed lease that is never renewed: a reentrant hash, waiters woken by pub/sub.
 //!
 //! ```text
-//! A: HINCRBY lock a 1, PEXPIRE 1000
-//! A: read 1, works for 1200 ms   -- nothing renews the lease
-//!                     B: the lease ended; HINCRBY lock b 1, PEXPIRE 1000
+//! A: lock: HINCRBY lock a 1, PEXPIRE 1000
+//! A: read 1
+//! (the lease ends)
+//!                     B: lock: HINCRBY lock b 1, PEXPIRE 1000
 //!                     B: read 1
 //! A: write 0, order
 //!                     B: write 0, order    -- oversold
-//! A: HEXISTS lock a -> 0: only now A learns of it
+//! A: release: HEXISTS lock a -> 0     -- only now A learns of it
 //! ```
 //!
 //! It survives a killed holder, and any holder that finishes before its lease ends.

@@ -3,7 +3,8 @@
 //! ```text
 //! A: insert (item, a, now + 1 s) -> 1 row
 //! A: (killed)
-//!                     B: insert -> duplicate; update where expires_at < now -> 0 rows ... after a pause, again ...
+//!                     B: insert -> duplicate; update where expires_at < now -> 0 rows
+//! (the lease ends)
 //!                     B: insert -> duplicate; update where expires_at < now -> 1 row: taken over
 //! ```
 //!

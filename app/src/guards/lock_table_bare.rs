@@ -3,7 +3,7 @@
 //! ```text
 //! A: insert (item) -> 1 row
 //! A: (killed)
-//!                     B: insert -> duplicate, and again, and again    -- nobody ever sells again
+//!                     B: insert -> duplicate    -- and again, and again: nobody ever sells again
 //! ```
 //!
 //! The unique key lets only one insert succeed. A duplicate does not block: tutorial 000, the source, leaves it at

@@ -1,13 +1,12 @@
 //! A mutex in the memory of one process.
 //!
 //! ```text
-//! instance 1                 instance 2
 //! A: lock its mutex
-//!                            B: lock its own mutex    -- another mutex: nobody waits
+//!                     B: lock its own mutex    -- in another instance, another mutex: nobody waits
 //! A: read 1
-//!                            B: read 1
+//!                     B: read 1
 //! A: write 0, order
-//!                            B: write 0, order        -- oversold
+//!                     B: write 0, order        -- oversold
 //! ```
 //!
 //! Exact on one instance. Source: tutorial 004, whose one lock is for all items and waits without end; here an item has

@@ -1,10 +1,10 @@
 //! MariaDB's named lock: GET_LOCK on a dedicated connection, which keeps the lock for as long as it is open.
 //!
 //! ```text
-//! A: GET_LOCK(item, 1) -> 1
-//!                     B: GET_LOCK(item, 1) ... waits in the server
-//! A: (killed; the server closes its connection)
-//!                     B: -> 1
+//! A: get-lock(item) -> 1
+//!                     B: get-lock(item), BLOCKS in the server
+//! A: (killed)         -- the server closes its connection
+//!                     B: unblocked; read 1
 //! ```
 //!
 //! It has no lease that could end too early, and none to wait for after a crash. It does not survive a server that

@@ -1,10 +1,10 @@
 //! The read lock of a read-write lock (Redisson's `RReadWriteLock.readLock()`), held while the stock is written.
 //!
 //! ```text
-//! A: HSET lock mode read, HINCRBY lock a 1, PEXPIRE 1000; read 1
-//!                     B: the mode is read: HINCRBY lock b 1, PEXPIRE 1000; read 1
-//! A: write 0, order; HINCRBY lock a -1
-//!                     B: write 0, order; HINCRBY lock b -1    -- oversold
+//! A: read-lock: HINCRBY lock a 1, PEXPIRE 1000; read 1
+//!                     B: read-lock: HINCRBY lock b 1, PEXPIRE 1000; read 1    -- the mode is read
+//! A: write 0, order; read-unlock: HINCRBY lock a -1
+//!                     B: write 0, order; read-unlock: HINCRBY lock b -1    -- oversold
 //! ```
 //!
 //! Readers share the lock; it only keeps out a purchase that takes the write lock, and none does. The whole of

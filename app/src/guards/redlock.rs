@@ -51,7 +51,14 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
         claims: Claims {
-            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
+            survives: &[
+                "slow-holder",
+                "clock-jump",
+                "redis-restart",
+                "redis-failover",
+                "sql-restart",
+                "sql-gone",
+            ],
             broken_by: &["majority-restart", "majority-clock-jump", "lock-service-restart"],
             sometimes_broken_by: &["minority-restart", "minority-clock-jump"],
             ..AS_FAMILY

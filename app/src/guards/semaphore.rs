@@ -1,9 +1,8 @@
 //! A semaphore of two permits (Redisson's `RSemaphore`) around read-check-write, where a lock is needed.
 //!
 //! ```text
-//! A: SETNX permits 2; two are left: DECRBY permits 1; read 1
-//!                     B: one is left: DECRBY permits 1; read 1
-//!                                         C: none is left; tries again after a pause
+//! A: SETNX permits 2; take-permit: two are left, DECRBY permits 1; read 1
+//!                     B: SETNX permits 2 -> 0; take-permit: one is left, DECRBY permits 1; read 1
 //! A: write 0, order; INCRBY permits 1
 //!                     B: write 0, order; INCRBY permits 1    -- oversold
 //! ```

@@ -1,10 +1,10 @@
 //! SET NX PX with one fixed value for all, ten tries with a fixed pause, and a blind DEL.
 //!
 //! ```text
-//! A: SET lock locked NX PX 1000 -> OK
-//! A: (paused for longer than the lease)
+//! A: SET lock locked NX PX 1000 -> OK; read 2
+//! (the lease ends)
 //!                     B: SET lock locked NX PX 1000 -> OK
-//! A: DEL lock                                              -- B's lock
+//! A: write 1, order; DEL lock                              -- B's lock
 //!                     C: SET lock locked NX PX 1000 -> OK  -- B and C are inside
 //! ```
 //!

@@ -3,7 +3,7 @@
 //! ```text
 //! A: SETNX lock -> 1
 //! A: (killed)
-//!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
+//!                     B: SETNX lock -> 0    -- and again, and again: nobody ever sells again
 //! ```
 //!
 //! DEL does not check the owner either: a DEL by mistake lets a second holder in. An error does not keep the lock: the

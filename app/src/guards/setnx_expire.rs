@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! A: SETNX lock -> 1
-//! A: (killed before PEXPIRE lock 1000)
-//!                     B: SETNX lock -> 0, and again, and again    -- nobody ever sells again
+//! A: (killed)         -- before PEXPIRE lock 1000
+//!                     B: SETNX lock -> 0    -- and again, and again: nobody ever sells again
 //! ```
 //!
 //! A crash between the two commands leaves a lock that never ends. DEL does not check the owner. Source: tutorials 002,

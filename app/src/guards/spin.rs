@@ -1,10 +1,9 @@
 //! The owner-token lock without a pause: a waiter tries again at once, as fast as Redis answers.
 //!
 //! ```text
-//! A: SET lock a NX PX 1000 -> OK
-//!                     B: SET lock b NX PX 1000 -> nil
+//! A: SET lock a NX PX 1000 -> OK; read 1
 //!                     B: SET lock b NX PX 1000 -> nil    -- thousands of times per second, for each waiter
-//! A: compare-and-delete
+//! A: write 0, order; compare-del
 //!                     B: SET lock b NX PX 1000 -> OK
 //! ```
 //!

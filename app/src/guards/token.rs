@@ -3,7 +3,9 @@
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
 //! A: (killed)
-//!                     B: SET lock b NX PX 1000 -> nil ... the lease ends ... -> OK
+//!                     B: SET lock b NX PX 1000 -> nil
+//! (the lease ends)
+//!                     B: SET lock b NX PX 1000 -> OK
 //! ```
 //!
 //! A crash costs one lease. The lock does not survive a holder that outlives its lease: it then has a second owner

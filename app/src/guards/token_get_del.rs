@@ -1,7 +1,7 @@
 //! An owner token that the program compares: GET, compare, and then DEL as a second command.
 //!
 //! ```text
-//! A: SET lock a NX PX 1000 -> OK
+//! A: SET lock a NX PX 1000 -> OK; read 2; write 1, order
 //! A: GET lock -> a, mine
 //! (the lease ends)
 //!                     B: SET lock b NX PX 1000 -> OK

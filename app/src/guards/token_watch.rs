@@ -1,11 +1,11 @@
 //! An owner token, released under WATCH: Redis deletes the lock only if no client wrote to it since the check.
 //!
 //! ```text
-//! A: SET lock a NX PX 1000 -> OK
+//! A: SET lock a NX PX 1000 -> OK; read 1; write 0, order
 //! A: WATCH lock, GET -> a, mine
 //! (the lease ends)
 //!                     B: SET lock b NX PX 1000 -> OK
-//! A: MULTI, DEL lock, EXEC -> nil; WATCH lock, GET -> b, not mine: UNWATCH    -- B keeps its lock
+//! A: MULTI, DEL lock, EXEC -> nil; WATCH lock, GET -> b, not mine; UNWATCH    -- B keeps its lock
 //! ```
 //!
 //! A waiter tries again without a pause, and sets a lease on a lock that has none. A holder that outlives its lease is

@@ -3,11 +3,11 @@
 //! ```text
 //! A: SET lock a NX PX 1000 -> OK
 //! A: read 1
-//! A: compare-and-delete
+//! A: compare-del
 //!                     B: SET lock b NX PX 1000 -> OK
 //!                     B: read 1
 //! A: write 0, order
-//!                     B: compare-and-delete; write 0, order    -- oversold
+//!                     B: compare-del; write 0, order    -- oversold
 //! ```
 //!
 //! A lock protects the steps that run while it is held, and this one is held for the read alone. Source: tutorial 003,

@@ -1,12 +1,12 @@
 //! A put with a version as a lock, as in Tair: the store refuses a put that names another version than the current one.
 //!
 //! ```text
-//! A: put lock, version 2 -> put: there was no entry, and it has version 1 now
-//!                     B: put lock, version 2 -> another version
-//! A: (paused for longer than the lease)
-//!                     B: put lock, version 2 -> put
-//! A: DEL lock                                           -- B's lock
-//!                     C: put lock, version 2 -> put     -- B and C are inside
+//! A: put-lock, version 2 -> put; read 2     -- there was no entry, and it has version 1 now
+//!                     B: put-lock, version 2 -> another version
+//! (the lease ends)
+//!                     B: put-lock, version 2 -> put
+//! A: write 1, order; DEL lock                         -- B's lock
+//!                     C: put-lock, version 2 -> put   -- B and C are inside
 //! ```
 //!
 //! The version names no owner: it begins anew with each entry. Source: tutorial 000, which names the put and leaves the

@@ -1,10 +1,10 @@
 //! Redisson's `RLock.lock()`: a hash of owner to hold count, renewed while its holder lives, waiters woken by pub/sub.
 //!
 //! ```text
-//! A: HINCRBY lock a 1, PEXPIRE 1000; read 1; PEXPIRE 1000 every third of the lease
-//! (Redis loses the lock: a failover, a restart, a clock that jumps)
-//!                     B: HINCRBY lock b 1, PEXPIRE 1000; read 1
-//! A: the renewal finds the lock gone; it stops, and logs that; write 0, order
+//! A: lock: HINCRBY lock a 1, PEXPIRE 1000; read 1    -- and PEXPIRE 1000 every third of the lease
+//! (Redis loses the lock)                             -- a failover, a restart, a clock that jumps
+//!                     B: lock: HINCRBY lock b 1, PEXPIRE 1000; read 1
+//! A: write 0, order, commit    -- its renewal finds the lock gone, stops, and logs that
 //!                     B: write 0, order    -- oversold
 //! ```
 //!
@@ -33,7 +33,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 5,
         summary: "Redisson's lock: reentrant hash, renewal every third of the lease, pub/sub wake-up",
         claims: Claims {
-            survives: &["slow-holder"],
+            survives: &["slow-holder", "sql-restart", "sql-gone"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -1,10 +1,10 @@
 //! `watchdog`, whose holder asks before the write whether it still has the lock: `RLock.isHeldByCurrentThread()`.
 //!
 //! ```text
-//! A: HINCRBY lock a 1, PEXPIRE 1000; read 1; HEXISTS lock a -> 1
+//! A: lock: HINCRBY lock a 1, PEXPIRE 1000; read 1; HEXISTS lock a -> 1
 //! (Redis loses the lock)
-//!                     B: HINCRBY lock b 1, PEXPIRE 1000; read 1; HEXISTS lock b -> 1
-//! A: write 0, order
+//!                     B: lock: HINCRBY lock b 1, PEXPIRE 1000; read 1; HEXISTS lock b -> 1
+//! A: write 0, order, commit
 //!                     B: write 0, order    -- oversold
 //! ```
 //!
@@ -30,7 +30,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 5,
         summary: "Redisson's lock, and a question to Redis before the write whether it is still held",
         claims: Claims {
-            survives: &["slow-holder"],
+            survives: &["slow-holder", "sql-restart", "sql-gone"],
             ..AS_FAMILY
         },
         weak_at: "write",

@@ -114,8 +114,9 @@ impl Family {
                 ],
                 &[CRASH, SILENCE],
             ),
+            // An outage of MariaDB can last longer than a lease that its holder does not renew.
             Self::LeaseLock => (
-                &[CROWD, TRAFFIC, RECONNECT, SESSION_END, TOLERATED, CRASH, SQL_OUTAGE],
+                &[CROWD, TRAFFIC, RECONNECT, SESSION_END, TOLERATED, CRASH],
                 &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE, CUT_OFF],
             ),
             Self::SessionLock => (

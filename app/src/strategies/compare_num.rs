@@ -3,7 +3,7 @@
 //! ```text
 //! A: select num            -- 1
 //!                     B: select num                         -- 1
-//! A: update ... set num = 0 where id = ? and num = 1   -- 1 row
+//! A: update ... set num = 0 where id = ? and num = 1; insert order, commit   -- 1 row
 //!                     B: update ... set num = 0 where id = ? and num = 1   -- 0 rows: read again
 //! ```
 //!

@@ -3,8 +3,8 @@
 //! ```text
 //! A: select num, version      -- 1, version 7
 //!                     B: select num, version                -- 1, version 7
-//! A: update ... set num = 0, version = version + 1 where id = ? and version = 7   -- 1 row
-//!                     B: the same                           -- 0 rows: read again
+//! A: update ... set num = 0, version = version + 1 where id = ? and version = 7; insert order, commit   -- 1 row
+//!                     B: update ... the same                -- 0 rows: read again
 //! ```
 //!
 //! A version never returns to an old value, unlike a number that is sold and then restocked. It protects only against

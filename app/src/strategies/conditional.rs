@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! A: update ... set num = num - 1 where id = ? and num >= 1    -- 1 row; the row is locked until commit
-//!                     B: the same, BLOCKS
+//!                     B: update ... the same, BLOCKS
 //! A: insert order, commit
-//!                     B: unblocked; num >= 1 is checked on the number that A left
+//!                     B: unblocked          -- num >= 1 is checked on the number that A left
 //! ```
 //!
 //! No number is read that could become stale, so no update is lost. Cost: five round trips, the row locked for four.

@@ -1,7 +1,8 @@
 //! DECR first, check afterwards: a purchase that finds a negative counter gives its units back.
 //!
 //! ```text
-//! A: SADD claim, DECRBY 1    -- 0
+//! A: read 1; SADD claim, DECRBY 1    -- 0
+//!                             B: read 0 ...
 //! A: (killed)                -- neither order nor undo: the unit is lost
 //!                             B: SADD claim, DECRBY 1      -- -1: too much
 //!                             B: INCRBY 1, SREM claim      -- 0: sold out

@@ -3,8 +3,8 @@
 //! ```text
 //! A: begin; select num ... for update     -- 1; A has locked the row
 //!                     B: begin; select num ... for update, BLOCKS
-//! A: update ... set num = 0; insert order; commit
-//!                     B: unblocked: 0, sold out
+//! A: update ... set num = 0, insert order, commit
+//!                     B: unblocked          -- 0, sold out
 //! ```
 //!
 //! A locked number cannot become stale. The lock ends with its transaction, also when the holder dies. The holder and

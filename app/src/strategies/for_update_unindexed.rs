@@ -3,7 +3,7 @@
 //! ```text
 //! A: begin; select num ... where sku = 'a' for update     -- A has locked the rows a, b, c and the gaps
 //!                     B: begin; select num ... where sku = 'b' for update, BLOCKS
-//!                     C: open a sale of d, BLOCKS
+//! -- a sale of d is opened, and BLOCKS
 //! A: update, insert order, commit
 //! ```
 //!

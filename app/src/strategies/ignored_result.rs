@@ -3,8 +3,8 @@
 //! ```text
 //! A: select num                                             -- 1
 //!                     B: select num                         -- 1
-//! A: update ... set num = 0 where id = ? and num = 1        -- 1 row; insert order, commit: sold
-//!                     B: update ... where id = ? and num = 1   -- 0 rows, unseen; insert order, commit: sold
+//! A: update ... set num = 0 where id = ? and num = 1; insert order, commit    -- 1 row: sold
+//!                     B: update ... where id = ? and num = 1; insert order, commit    -- 0 rows, unseen: oversold
 //! ```
 //!
 //! No error comes back: an update that finds no row is a success of zero rows. The counter stays right, and the orders

@@ -1,10 +1,10 @@
 //! Read, compute, write in one transaction: the second of two writes wins, and the first is lost.
 //!
 //! ```text
-//! A: begin; select num           -- 5
-//!                     B: begin; select num                     -- 5
-//! A: update ... set num = 2 where id = ?; commit               -- three sold
-//!                     B: update ... set num = 4 where id = ?; commit   -- four sold, and four are left
+//! A: begin; select num           -- 1
+//!                     B: begin; select num                     -- 1
+//! A: update ... set num = 0 where id = ?; insert order; commit
+//!                     B: update ... set num = 0 where id = ?; insert order; commit   -- oversold
 //! ```
 //!
 //! REPEATABLE READ promises that a transaction's reads do not change, not that other transactions do not write. A

@@ -1,10 +1,10 @@
 //! The code of `lost-update` on connections with `innodb_snapshot_isolation`: the second write is refused.
 //!
 //! ```text
-//! A: begin; select num           -- 5
-//!                     B: begin; select num                     -- 5
-//! A: update ... set num = 2 where id = ?; commit               -- three sold
-//!                     B: update ... set num = 4 where id = ?   -- error 1020: the row has changed since it was read
+//! A: begin; select num           -- 1
+//!                     B: begin; select num                     -- 1
+//! A: update ... set num = 0 where id = ?; insert order; commit
+//!                     B: update ... set num = 0 where id = ?   -- error 1020: the row has changed since it was read
 //! ```
 //!
 //! The first write wins, and the other buyer is told busy. The setting is on by default since MariaDB 11.6. It exists

@@ -1,12 +1,12 @@
 //! Compare-and-set, retried inside its own transaction: each read returns the snapshot of the first read.
 //!
 //! ```text
-//! A: begin; select num             -- 5
-//!                     B: begin; select num                     -- 5
-//! A: update ... and num = 5; commit   -- 1 row
-//!                     B: update ... and num = 5                -- 0 rows, but the search locks the row
-//!                     B: select num                            -- 5, as long as the transaction lasts
-//!                     B: update ... and num = 5                -- 0 rows, for ever
+//! A: begin; select num             -- 1
+//!                     B: begin; select num                     -- 1
+//! A: update ... and num = 1; insert order; commit   -- 1 row
+//!                     B: update ... and num = 1                -- 0 rows, but the search locks the row
+//!                     B: select num                            -- 1, as long as the transaction lasts
+//!                     B: update ... and num = 1                -- 0 rows, for ever
 //! ```
 //!
 //! It does not oversell. But a purchase that loses once can only lose until its time is over, and keeps the row from

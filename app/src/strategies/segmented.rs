@@ -1,9 +1,9 @@
 //! One hot item in eight segments: a purchase takes from one segment, and the missing units from the others.
 //!
 //! ```text
-//! A: segment 3 has 1: -1 -> sold
-//!                     B: segment 3 has 0: steals 1 from segment 4 -> sold
-//! C: all eight are empty -> sold out
+//! A: sell -> sold             -- segment 3 has 1
+//!                     B: sell -> sold         -- segment 3 has 0: one unit is stolen from segment 4
+//! C: sell -> sold out         -- all eight are empty
 //! ```
 //!
 //! Purchases of one item rarely meet in one segment. Without stealing, a buyer would be refused while other segments

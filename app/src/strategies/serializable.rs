@@ -4,9 +4,9 @@
 //! A: begin; select num          -- 1; a shared lock on the row
 //!                     B: begin; select num                   -- 1; shared, too
 //! A: update ... set num = 0, BLOCKS
-//!                     B: update ..., waits for A, which waits for B -- error 1213: rolled back
-//! A: unblocked: 1 row; insert order, commit
-//!                     B: read again: 0, sold out
+//!                     B: update ...         -- waits for A, which waits for B: error 1213, rolled back
+//! A: unblocked; insert order, commit
+//!                     B: select num         -- 0, sold out
 //! ```
 //!
 //! InnoDB turns each plain read into a locking read. Two transactions that write a row which both have read always end

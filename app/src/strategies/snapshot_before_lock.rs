@@ -1,12 +1,12 @@
 //! A lock inside the transaction, taken after the first read: what is read under it is as old as that read.
 //!
 //! ```text
-//! A: begin; select order                  -- the first read opens the snapshot
-//!                     B: begin; select order               -- B's snapshot, too
-//! A: get_lock; select num                 -- 1
-//! A: update ... set num = 0; insert order; commit; release_lock
-//!                     B: get_lock; select num              -- 1: of B's snapshot, which is older than A's commit
-//!                     B: update ... set num = 0; insert order; commit; release_lock: sold twice
+//! A: begin; find                          -- the first read opens the snapshot
+//!                     B: begin; find                       -- B's snapshot, too
+//! A: get-lock; select num                 -- 1
+//! A: update ... set num = 0; insert order; commit; release-lock
+//!                     B: get-lock; select num              -- 1: of B's snapshot, which is older than A's commit
+//!                     B: update ... set num = 0; insert order; commit; release-lock    -- oversold
 //! ```
 //!
 //! The lock is held from the read to after the commit, and does not help: in REPEATABLE READ every plain read sees the

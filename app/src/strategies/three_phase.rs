@@ -1,10 +1,10 @@
 //! Three-phase commit over two MariaDB servers: vote, pre-commit, commit. A participant without news decides alone.
 //!
 //! ```text
-//! A: can-commit at both: yes; pre-commit at the orders; (killed)
-//!                     the stock: no news since its vote: rolls back
-//!                     the orders: no news since the pre-commit: commits
-//!                     B: take -> the same unit, sold again
+//! A: take, record, can-commit, can-commit, pre-commit; (killed)    -- at the orders
+//! -- the stock has no news since its vote: MariaDB rolls back as the connection ends
+//! the orders: (the lease ends); xa-commit    -- no news since the pre-commit
+//!                     B: take -> the same unit, sold again: oversold
 //! ```
 //!
 //! Without news a participant rolls back before its pre-commit, as MariaDB does when the connection ends, and commits

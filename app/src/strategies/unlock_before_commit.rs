@@ -1,11 +1,11 @@
 //! A lock inside the transaction, released after the work and before the commit.
 //!
 //! ```text
-//! A: begin; get_lock; select num          -- 1
-//! A: update ... set num = 0; release_lock
-//!                     B: begin; get_lock; select num       -- 1: what A wrote is not committed
+//! A: begin; get-lock; select num          -- 1
+//! A: update ... set num = 0; release-lock
+//!                     B: begin; get-lock; select num       -- 1: what A wrote is not committed
 //! A: insert order; commit
-//!                     B: update ... set num = 0, blocked until A's commit; insert order; commit: sold twice
+//!                     B: update ... set num = 0; release-lock; insert order; commit    -- after A's commit: oversold
 //! ```
 //!
 //! This happens when a method takes the lock and a transaction is opened around the method. The release lets the next

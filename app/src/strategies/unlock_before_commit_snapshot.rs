@@ -1,11 +1,11 @@
 //! The code of `unlock-before-commit` on connections with `innodb_snapshot_isolation`: the early release does no harm.
 //!
 //! ```text
-//! A: begin; get_lock; select num          -- 1
-//! A: update ... set num = 0; release_lock
-//!                     B: begin; get_lock; select num       -- 1: what A wrote is not committed
+//! A: begin; get-lock; select num          -- 1
+//! A: update ... set num = 0; release-lock
+//!                     B: begin; get-lock; select num       -- 1: what A wrote is not committed
 //! A: insert order; commit
-//!                     B: update ... set num = 0, blocked until A's commit -- error 1020: changed since it was read
+//!                     B: update ... set num = 0 -- blocked until A's commit; error 1020: changed since it was read
 //! ```
 //!
 //! The mistake is still there, and has a price: a buyer that gets the lock too early is told busy. Up to MariaDB 11.5

@@ -4,7 +4,7 @@
 //! A: WATCH stocks, HGET 1  -- enough
 //!                     B: WATCH stocks, HGET 1              -- enough
 //! A: MULTI, HSET 0, EXEC -> OK
-//!                     B: MULTI, HSET 0, EXEC -> nil: read again
+//!                     B: MULTI, HSET 0, EXEC -> nil
 //!                     B: WATCH stocks, HGET 0              -- sold out
 //! ```
 //!

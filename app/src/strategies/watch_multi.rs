@@ -4,7 +4,7 @@
 //! A: WATCH stock, GET      -- 1
 //!                     B: WATCH stock, GET          -- 1
 //! A: MULTI, SET 0, HSET, EXEC -> OK
-//!                     B: MULTI, SET 0, HSET, EXEC -> nil: read again
+//!                     B: MULTI, SET 0, HSET, EXEC -> nil     -- it reads again
 //! ```
 //!
 //! The watch belongs to the connection: on a shared one, another purchase's EXEC would end it. Source: tutorial 003, in

@@ -26,7 +26,9 @@ fn one_crash() -> Bounds {
 }
 
 async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
-    let mut player = Player::open(strategy, 2, stores).await.unwrap();
+    let mut player = Player::open(strategy, 2, bounds.possible_kinds(), stores)
+        .await
+        .unwrap();
     let found = search(&mut player, bounds).await.unwrap();
     println!(
         "{strategy}: {} of {} schedules violated, {} ended early",
@@ -124,7 +126,7 @@ async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_wit
             is_reduced: true,
             ..full.clone()
         };
-        let mut player = Player::open(strategy, 2, &stores).await.unwrap();
+        let mut player = Player::open(strategy, 2, &[], &stores).await.unwrap();
         let all = search(&mut player, &full).await.unwrap();
         let fewer = search(&mut player, &reduced).await.unwrap();
         println!(
@@ -146,7 +148,7 @@ async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_wit
 #[tokio::test]
 async fn a_lock_that_is_deleted_for_its_next_holder_oversells_to_a_third_purchase() {
     let stores = stores();
-    let mut player = Player::open("token-get-del@redis", 3, &stores).await.unwrap();
+    let mut player = Player::open("token-get-del@redis", 3, &[], &stores).await.unwrap();
     let mut random = Random::new(1, 3, 3, 1, vec![EventKind::LeaseEnds]);
     let found = sample(&mut player, &mut random, 1_000).await.unwrap();
     let Violation { play, .. } = found.shortest.unwrap();
@@ -195,7 +197,50 @@ async fn a_schedule_is_replayed_in_another_world() {
     let stores = stores();
     let (_, found) = explored("lost-update@sql", &stores, &at_most(1, 0)).await;
     let Violation { play, .. } = found.shortest.unwrap();
-    let mut other = Player::open("lost-update@sql", 2, &stores).await.unwrap();
+    let mut other = Player::open("lost-update@sql", 2, &[], &stores).await.unwrap();
     let again = other.play(&mut Given::new(&play.choices)).await.unwrap();
     assert_eq!(again, Some(play));
+}
+
+#[tokio::test]
+async fn a_purchase_that_arrives_twice_buys_once_and_is_told_so_at_both_instances() {
+    let stores = stores();
+    let bounds = Bounds {
+        kinds: vec![EventKind::Repeat],
+        ..at_most(1, 1)
+    };
+    let (mut player, found) = explored("conditional@sql", &stores, &bounds).await;
+    assert_eq!(found.shortest, None);
+    let told = [ResponseKind::Sold, ResponseKind::SoldOut, ResponseKind::Sold];
+    assert!(found.ends.contains(&(told.to_vec(), Vec::new())), "{:?}", found.ends);
+    // A second arrival that goes first buys, and the first one is told its order.
+    let choices = [Choice::Step(0), Choice::Repeat(0), Choice::Step(2)];
+    let play = player.play(&mut Given::new(&choices)).await.unwrap().unwrap();
+    assert_eq!(play.told_again, [(0, ResponseKind::Sold)], "{play:?}");
+    let schedule = Schedule::of("conditional@sql", &play);
+    assert!(columns(&schedule).starts_with("A at app-1                              B at app-2"));
+    assert!(
+        columns(&schedule).contains("A again at app-2"),
+        "{}",
+        columns(&schedule)
+    );
+    assert_eq!(schedule.told.len(), 2);
+}
+
+#[tokio::test]
+async fn a_reply_that_is_lost_leaves_a_lock_behind_where_it_has_no_lease() {
+    let stores = stores();
+    let bounds = Bounds {
+        kinds: vec![EventKind::LostReply],
+        ..at_most(0, 1)
+    };
+    let (mut player, found) = explored("setnx@redis", &stores, &bounds).await;
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert_eq!(play.findings, [("stuck", 1)], "{play:?}");
+    let lost = play.taken.iter().find(|taken| taken.has_no_reply).unwrap();
+    assert_eq!(lost.step.name, "setnx", "{play:?}");
+    let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
+    assert_eq!(again, Some(play));
+    let (_, found) = explored("token@redis", &stores, &bounds).await;
+    assert_eq!(found.shortest, None);
 }

@@ -66,7 +66,13 @@ impl Asker {
                 }
                 Choice::LeaseEnds => "every lease ends".to_owned(),
                 Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
+                Choice::RedisFailsOver => "a replica of Redis takes over, without the last write".to_owned(),
                 Choice::Crash(purchase) => format!("the process of {} is killed", arrivals.called(purchase)),
+                Choice::LostReply(purchase) => {
+                    let next = ready.iter().find(|(at, _)| *at == purchase);
+                    let step = next.map_or("", |(_, step)| step.name);
+                    format!("{}: {step}, and no reply comes", arrivals.called(purchase))
+                }
                 Choice::Repeat(purchase) => format!("{} arrives a second time", arrivals.called(purchase)),
             };
             format!("{number} {words}")

@@ -52,7 +52,8 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
         let mut rows = Vec::new();
         for strategy in strategies {
             let stores = stores(&strategy, !options.no_fetch).await?;
-            let mut player = Player::open(&strategy, options.purchases.into(), &stores).await?;
+            let kinds = bounds.possible_kinds();
+            let mut player = Player::open(&strategy, options.purchases.into(), kinds, &stores).await?;
             if options.step {
                 let mut asker = Asker::new(player.turns(), bounds.events, bounds.kinds.clone());
                 if let Some(play) = player.play(&mut asker).await? {
@@ -192,7 +193,8 @@ pub fn replay(options: ReplayOptions) -> Result<u8> {
     strategy_called(&schedule.strategy, &names)?;
     until_interrupted(async move {
         let stores = stores(&schedule.strategy, !options.no_fetch).await?;
-        let mut player = Player::open(&schedule.strategy, schedule.told.len(), &stores).await?;
+        let purchases = schedule.arrivals().purchases;
+        let mut player = Player::open(&schedule.strategy, purchases, &schedule.kinds(), &stores).await?;
         let again = player.play(&mut Given::new(&schedule.choices)).await?;
         let again = again.context("the schedule did not come to its end")?;
         let again = Schedule::of(&schedule.strategy, &again);

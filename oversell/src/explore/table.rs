@@ -134,7 +134,9 @@ impl Row {
             Some(EventKind::LeaseEnds) => "the lease ends",
             Some(EventKind::Crash) => "a process is killed",
             Some(EventKind::RedisEmpties) => "Redis loses its data",
+            Some(EventKind::RedisFailsOver) => "Redis loses its last write",
             Some(EventKind::Repeat) => "a purchase arrives twice",
+            Some(EventKind::LostReply) => "a reply is lost",
         }
     }
 

@@ -27,8 +27,10 @@ pub struct ExploreOptions {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub events: usize,
     /// The kinds of events that may happen: `lease-ends` (more time passes than a lease lasts), `crash` (the process of a
-    /// purchase is killed), `redis-empties` (Redis comes back without its data, where it has neither stock nor orders), `repeat`
-    /// (a purchase arrives a second time, at the other instance, as its retry may); all without this option
+    /// purchase is killed), `redis-empties` (Redis comes back without its data, where it has neither stock nor orders),
+    /// `redis-fails-over` (its replica takes over, without the last write, there as well), `repeat`
+    /// (a purchase arrives a second time, at the other instance, as its retry may), `lost-reply` (a step is carried out, and the
+    /// reply to it is lost); all without this option
     #[arg(long = "event", value_name = "KIND", value_delimiter = ',', value_parser = event)]
     pub kinds: Vec<EventKind>,
     /// Choose yourself what happens next, line by line: the steps that were taken and the choices are shown

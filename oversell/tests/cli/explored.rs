@@ -76,10 +76,12 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
             (Some("setnx@redis"), None, false),
             (Some("setnx@redis"), Some("crash"), true),
             (Some("setnx@redis"), Some("repeat"), false),
+            (Some("setnx@redis"), Some("lost-reply"), true),
             (Some("token@redis"), None, false),
             (Some("token@redis"), Some("lease-ends"), true),
             (Some("token@redis"), Some("crash"), false),
             (Some("token@redis"), Some("repeat"), false),
+            (Some("token@redis"), Some("lost-reply"), false),
         ]
     );
     let table = std::fs::read_to_string(format!("{results}/schedules.md")).unwrap();

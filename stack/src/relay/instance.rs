@@ -10,7 +10,7 @@ use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 
 /// The relays before each of the services named.
-pub(crate) struct InstanceRelays(Vec<(ServiceKind, Vec<Relay>)>);
+pub struct InstanceRelays(Vec<(ServiceKind, Vec<Relay>)>);
 
 impl InstanceRelays {
     /// Starts a relay before each process of these services, with its socket in `folder`.
@@ -40,12 +40,12 @@ impl InstanceRelays {
     }
 
     /// Returns all relays.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
+    pub fn all(&self) -> impl Iterator<Item = &Relay> {
         self.0.iter().flat_map(|(_, relays)| relays)
     }
 
     /// Returns the URLs of each service through its relays, separated by blanks.
-    pub(crate) fn urls(&self) -> impl Iterator<Item = (ServiceKind, String)> {
+    pub fn urls(&self) -> impl Iterator<Item = (ServiceKind, String)> {
         let services = self.0.iter();
         services.map(|(kind, relays)| {
             let urls: Vec<_> = relays

@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 use tokio::sync::{Semaphore, watch};
 
 use self::connection::Line;
-pub(crate) use self::instance::InstanceRelays;
+pub use self::instance::InstanceRelays;
 pub use self::treatment::Direction;
 use self::treatment::Treatment;
 use crate::service_location::{Listener, ServiceLocation};

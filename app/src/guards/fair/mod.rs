@@ -1,10 +1,10 @@
 //! A fair lock: a purchase that finds it taken joins a queue, and only the first in the queue may take the lock.
 //!
 //! ```text
-//! A: lock -> taken
-//!                     B: lock -> place 1 ...     C: lock -> place 2 ...
-//! A: compare-and-delete, PUBLISH to B
-//!                     D: lock -> place 3, although the lock is free
+//! A: lock -> taken; read 2
+//!                     B: lock -> place 1
+//! A: write 1, order; release-to-next    -- B is the next, and gets a message
+//!                     C: lock -> place 2, although the lock is free
 //!                     B: woken; lock -> taken
 //! ```
 //!

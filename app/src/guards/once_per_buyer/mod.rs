@@ -1,13 +1,13 @@
 //! A lock on the buyer and not on the stock: each buyer enters once per sale.
 //!
 //! ```text
-//! A: lock buyer a -> taken, the first time in this sale
-//!                     B: lock buyer b -> taken, the first time in this sale
+//! A: lock-buyer a -> taken, the first time in this sale
+//!                     B: lock-buyer b -> taken, the first time in this sale
 //! A: read 1
 //!                     B: read 1
 //! A: write 0, order
 //!                     B: write 0, order    -- oversold: two buyers have two locks
-//! A: lock buyer a -> entered before: refused at once
+//! -- a buyer who has entered before is refused at once
 //! ```
 //!
 //! It keeps a buyer from buying twice, which is its purpose. A retry is the same purchase and may enter again. The

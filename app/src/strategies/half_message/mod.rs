@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! A: send-half                     -- no consumer sees it
-//! A: take, commit; (killed)        -- the stock: 0 left
-//!                     B: take -> sold out
-//!                     check-back -> A's transaction has committed: commit-half
-//!                     consumer at B: receive, record, ack
+//! A: begin, enter, take, commit; (killed)    -- the stock: 0 left
+//!                     B: send-half; begin, enter, take -> sold out
+//! check-back: (the lease ends); answer, commit-half  -- A's transaction has committed
+//! consumer at B: receive, record, ack
 //! ```
 //!
 //! Every unit that is taken has its half message, and the broker asks back about each that does not end. Source:

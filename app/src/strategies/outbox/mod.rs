@@ -4,8 +4,8 @@
 //! A: take        -- left 0, and a message in the stream
 //! A: (killed)
 //!                     B: take -> sold out
-//!                     consumer at B: receive, record, ack
-//!                     consumer at B: (the same message again): record -> duplicate, ack
+//! consumer at B: receive, record, ack
+//! -- the same message again: record -> duplicate, ack
 //! ```
 //!
 //! Units are never taken without a message, as one store has both. A broker of its own needs a half message: see

@@ -1,12 +1,12 @@
 //! A saga: take in Redis, then enter the order in MariaDB; if the second step fails, the units are given back.
 //!
 //! ```text
-//! A: begin-saga, take
-//! A: (killed)
-//!                     B: take -> units that may come back: busy
-//!                     reconciler: claim: no order, and none can be entered any more
-//!                     reconciler: give-back, drop-saga
-//!                     B: take -> OK
+//! A: begin-saga, take; (killed)
+//!                     B: begin-saga, take -> units that may come back: busy
+//! (the lease ends)
+//! reconciler: claim              -- no order, and none can be entered any more
+//! reconciler: give-back, drop-saga
+//!                     B: begin-saga, take -> OK
 //! ```
 //!
 //! The log, in MariaDB, knows each saga before its first step, so that any live instance can end it. A saga whose order

@@ -1,10 +1,10 @@
 //! Try, confirm, cancel: units are reserved in Redis for a time, made final, and the order is entered in MariaDB.
 //!
 //! ```text
-//! A: try         -- Redis: one unit reserved
-//! A: (killed)
+//! A: try; (killed)        -- Redis: one unit reserved
 //!                     B: try -> reserved by others: busy
-//!                     reconciler: the lease is over: cancel
+//! (the lease ends)
+//! reconciler: cancel
 //!                     B: try -> one unit reserved
 //! ```
 //!

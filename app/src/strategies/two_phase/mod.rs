@@ -1,11 +1,11 @@
 //! Two-phase commit over two MariaDB servers by XA: both prepare, a decision is logged, both commit.
 //!
 //! ```text
-//! A: xa prepare at both
-//! A: (killed)                   -- in doubt: both rows stay locked
+//! A: take, record, xa-prepare, xa-prepare; (killed)     -- in doubt: both rows stay locked
 //!                     B: take, BLOCKS
-//!                     reconciler: decide: rollback; xa rollback at both
-//!                     B: unblocked: the unit is there
+//! (the lease ends)
+//! reconciler: decide, xa-rollback    -- at both
+//!                     B: unblocked       -- the unit is there
 //! ```
 //!
 //! Nothing is visible before the decision, a row that only one process can insert: a late purchase finds a rollback.

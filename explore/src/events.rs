@@ -1,0 +1,95 @@
+//! The events of a schedule: which are possible, and how each is made to happen.
+
+use anyhow::{Context, Result};
+use app::domain::Name;
+use app::probe::{Effect, Step};
+use stack::Relay;
+
+use crate::choice::{Choice, EventKind, Possible};
+use crate::play::Player;
+use crate::purchases::Purchases;
+
+impl Player {
+    /// Returns the events of these kinds that are possible now, after the choices before. A purchase may arrive a second time
+    /// right after its first step.
+    pub(super) async fn events(
+        &mut self,
+        kinds: &[EventKind],
+        useful: &[(usize, Step)],
+        before: &[Choice],
+    ) -> Result<Vec<Possible>> {
+        let mut events = Vec::new();
+        if kinds.contains(&EventKind::LeaseEnds) && (self.kind.has_workers || self.leases.are_there().await?) {
+            events.push(Choice::LeaseEnds);
+        }
+        let holds_no_sale = !self.kind.store.contains("redis");
+        if kinds.contains(&EventKind::RedisEmpties) && holds_no_sale && self.leases.has_redis_data().await? {
+            events.push(Choice::RedisEmpties);
+        }
+        if kinds.contains(&EventKind::RedisFailsOver)
+            && holds_no_sale
+            && self.replica.lags(self.leases.lock_store()?).await?
+        {
+            events.push(Choice::RedisFailsOver);
+        }
+        if kinds.contains(&EventKind::Crash) {
+            events.extend(useful.iter().map(|(number, _)| Choice::Crash(*number)));
+        }
+        if kinds.contains(&EventKind::LostReply) {
+            let sent = useful.iter().filter(|(_, step)| !step.sends.is_empty());
+            events.extend(sent.map(|(number, _)| Choice::LostReply(*number)));
+        }
+        // The second arrival takes its first step at any later moment: here it only has to be there.
+        if kinds.contains(&EventKind::Repeat)
+            && let Some((Choice::Step(purchase), earlier)) = before.split_last()
+            && *purchase < self.turns.arrivals().purchases
+            && !earlier.contains(&Choice::Step(*purchase))
+        {
+            events.push(Choice::Repeat(*purchase));
+        }
+        let effect = Effect::ANY;
+        Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())
+    }
+
+    /// Lets a purchase take its next step, or an event happen.
+    ///
+    /// # Errors
+    /// When a store fails.
+    pub(super) async fn carry_out(&mut self, chosen: Choice, item: &Name, purchases: &mut Purchases) -> Result<()> {
+        match chosen {
+            Choice::Step(purchase) => self.turns.allow(purchase),
+            Choice::LostReply(purchase) => self.lose_reply(purchase).await?,
+            Choice::LeaseEnds => {
+                self.let_time_pass().await?;
+            }
+            Choice::RedisEmpties => self.leases.empty_redis().await?,
+            Choice::RedisFailsOver => self.replica.take_over(self.leases.lock_store()?).await?,
+            Choice::Crash(purchase) => purchases.kill(purchase, &self.turns).await?,
+            Choice::Repeat(purchase) => {
+                let number = self.turns.arrivals().again(purchase);
+                purchases.send(number, item, &self.instances, &self.turns)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a purchase take its next step, and closes the connection before the reply comes. A reply that waits for another
+    /// purchase is not lost.
+    async fn lose_reply(&mut self, purchase: usize) -> Result<()> {
+        let instance = self.turns.arrivals().instance(purchase);
+        let relays = self.instances[instance]
+            .relays
+            .as_ref()
+            .context("a reply is lost by a relay")?;
+        relays.all().for_each(Relay::lose_replies);
+        self.turns.allow(purchase);
+        let is_lost = || relays.all().any(|relay| relay.affected() > 0);
+        self.waits.settle_unless(&self.turns, is_lost).await?;
+        if is_lost() {
+            self.turns.lose_reply(purchase);
+        }
+        relays.all().for_each(Relay::pass);
+        self.is_warm = false;
+        Ok(())
+    }
+}
