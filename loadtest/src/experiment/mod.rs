@@ -195,7 +195,7 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>, more: Option<&MakeTestbed>) -> Result<()> {
-        let measured = self.queue(true);
+        let measured = self.queue(Round::is_measured);
         for session in sessions.iter_mut() {
             session.play(|_| measured.next()).await?;
         }
@@ -204,20 +204,27 @@ impl<'a> Plan<'a> {
             let testbeds = testbeds.context("another testbed, to play rounds side by side, could not be started")?;
             sessions.extend(testbeds.into_iter().map(|testbed| Session::of(testbed, self)));
         }
-        let others = self.queue(false);
+        let once = self.queue(|round| !round.is_measured() && !round.until_broken);
         try_join_all(
             sessions
                 .iter_mut()
-                .map(|session| session.play(|services| others.next_for(services))),
+                .map(|session| session.play(|services| once.next_for(services))),
         )
         .await?;
+        let until_broken = self.queue(|round| !round.is_measured() && round.until_broken);
+        if !until_broken.is_empty() {
+            // Only the last reading shows some failures, such as units that nobody can buy any more.
+            try_join_all(sessions.iter_mut().map(Session::check)).await?;
+        }
+        let play = |services| until_broken.next_for(services);
+        try_join_all(sessions.iter_mut().map(|session| session.play(play))).await?;
         Ok(())
     }
 
-    /// Returns the measured rounds, or all others, in the order of the plan.
-    fn queue(&self, measured: bool) -> Queue<'a> {
+    /// Returns the rounds of one kind, in the order of the plan.
+    fn queue(&self, is_kind: impl Fn(&Round) -> bool) -> Queue<'a> {
         let rounds = self.rounds.iter().enumerate();
-        Queue::of(rounds.filter(|(_, round)| round.is_measured() == measured))
+        Queue::of(rounds.filter(|(_, round)| is_kind(round)))
     }
 
     /// Returns the lock services of each further testbed, where there are so many already.

@@ -15,6 +15,11 @@ impl<'a> Queue<'a> {
         Self(Mutex::new(rounds.collect()))
     }
 
+    /// Returns whether no round is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Takes the next round.
     pub(super) fn next(&self) -> Option<(usize, &'a Round)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
@@ -67,6 +72,7 @@ mod tests {
                 work_ms: 0,
             },
             repeat: 1,
+            until_broken: false,
             in_soak: false,
         };
         strategies.into_iter().map(round).collect()

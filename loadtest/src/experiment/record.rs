@@ -39,12 +39,13 @@ impl<'a> Record<'a> {
     /// Reports that a round begins. Returns false if the round is left out because it could show nothing new.
     pub(super) fn begins(&self, round: &Round) -> bool {
         let mut kept = self.kept();
-        let enough = if round.is_sometimes_broken() {
-            1
-        } else {
-            FAILED_FOR_SURE
+        let is_shown = match round {
+            round if round.is_claimed() => false,
+            round if round.is_sometimes_broken() => kept.failures(round) > 0,
+            round if round.until_broken => kept.is_broken(round),
+            round => kept.failures(round) >= FAILED_FOR_SURE,
         };
-        if !round.is_claimed() && kept.failures(round) >= enough {
+        if is_shown {
             kept.left_out += 1;
             return false;
         }
@@ -88,18 +89,26 @@ impl<'a> Record<'a> {
 }
 
 impl Kept {
-    fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
+    /// Returns the results of the same trial, in every phase.
+    fn trial(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
         self.rounds.values().filter(|result| {
             result.strategy == round.strategy.name
                 && result.threat == round.threat.name
-                && result.phase == round.phase
                 && result.instances == round.instances
         })
+    }
+
+    fn repeats(&self, round: &Round) -> impl Iterator<Item = &RoundResult> {
+        self.trial(round).filter(|result| result.phase == round.phase)
     }
 
     fn failures(&self, round: &Round) -> usize {
         let violated = |result: &&RoundResult| result.verdict == Verdict::Violated;
         self.repeats(round).filter(violated).count()
+    }
+
+    fn is_broken(&self, round: &Round) -> bool {
+        self.trial(round).any(|result| result.verdict == Verdict::Violated)
     }
 }
 
@@ -154,36 +163,50 @@ mod tests {
         rounds(&[serde_json::from_value(strategy).unwrap()], &wanted)
     }
 
-    #[test]
-    fn a_phase_is_played_until_it_has_failed_for_sure_whatever_the_other_phases_did() {
+    /// Plays the plan: the rounds that `breaks` chooses are violated. Returns the repeats and phases that were played.
+    fn played(asked: u32, breaks: impl Fn(u32, Phase) -> bool) -> Vec<(u32, Phase)> {
         let run = RunResult::parse(include_bytes!("../../tests/judging/expected/result.json")).unwrap();
-        let record = Record::new(
-            RunResult {
-                rounds: Vec::new(),
-                ..run
-            },
-            8,
-            &Nobody,
-        );
-        let mut played: Vec<(u32, Phase)> = Vec::new();
-        for (place, round) in planned(4).iter().enumerate() {
+        let run = RunResult {
+            rounds: Vec::new(),
+            ..run
+        };
+        let rounds = planned(asked);
+        let record = Record::new(run, rounds.len(), &Nobody);
+        let mut played = Vec::new();
+        for (place, round) in rounds.iter().enumerate() {
             if record.begins(round) {
                 let phase = round.phase.unwrap();
                 let mut result = RoundResult::waiting(round);
-                if phase == BeforeWrite {
+                if breaks(round.repeat, phase) {
                     result.verdict = Verdict::Violated;
                 }
-                assert_eq!(
-                    record.earlier(round).is_violated,
-                    phase == BeforeWrite && round.repeat > 1
-                );
+                let was_broken = (1..round.repeat).any(|repeat| breaks(repeat, phase));
+                assert_eq!(record.earlier(round).is_violated, was_broken);
                 record.keep(place, result).unwrap();
                 played.push((round.repeat, phase));
             }
         }
-        let before_write = [(1, BeforeWrite), (2, BeforeWrite)];
+        played
+    }
+
+    #[test]
+    fn a_phase_is_played_until_it_has_failed_for_sure_whatever_the_other_phases_did() {
+        let played = played(4, |_, phase| phase == BeforeWrite);
         let (broken, kept): (Vec<_>, Vec<_>) = played.into_iter().partition(|(_, phase)| *phase == BeforeWrite);
-        assert_eq!(broken, before_write);
+        assert_eq!(broken, [1, 2].map(|repeat| (repeat, BeforeWrite)));
         assert_eq!(kept, [1, 2, 3, 4].map(|repeat| (repeat, AtWork)));
+    }
+
+    #[test]
+    fn a_failure_that_a_strategy_expects_is_waited_for_in_five_repeats_and_in_all_phases_together() {
+        let repeats = |played: Vec<(u32, Phase)>| played.into_iter().map(|(repeat, _)| repeat).collect::<Vec<_>>();
+        let each_twice = |last: u32| (1..=last).flat_map(|repeat| [repeat; 2]).collect::<Vec<_>>();
+        assert_eq!(repeats(played(1, |_, _| false)), each_twice(5));
+        assert_eq!(repeats(played(1, |_, phase| phase == AtWork)), each_twice(1));
+        assert_eq!(
+            repeats(played(1, |repeat, phase| repeat == 3 && phase == BeforeWrite)),
+            each_twice(3)
+        );
+        assert_eq!(repeats(played(7, |_, _| false)), each_twice(7));
     }
 }

@@ -4,6 +4,7 @@ pub mod soak;
 
 use crate::deployment::Deployment;
 use crate::phase::Phase;
+use crate::result::cell::HARMLESS;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::threats::Threat;
@@ -27,6 +28,8 @@ pub struct Round {
     pub load: Load,
     /// The number of the repeat, from 1.
     pub repeat: u32,
+    /// Whether it is left out when an earlier repeat, in any phase, broke the strategy as the strategy says.
+    pub until_broken: bool,
     /// Whether it belongs to a soak. Then only its verdict counts.
     pub in_soak: bool,
 }
@@ -91,8 +94,9 @@ pub struct Wanted {
     pub instances: Vec<usize>,
     /// The load, unless a threat sets its own.
     pub load: Load,
-    /// The number of repeats of each round. A round whose strategy is broken now and then has at least [`SEEN_WITHIN`], unless
-    /// its speed is measured: such rounds are played alone, and would take most of the time.
+    /// The number of repeats of each round. Where a strategy says that a threat breaks it, the round is repeated until it does,
+    /// up to [`HARMLESS`] times, and up to [`SEEN_WITHIN`] where the threat breaks it now and then. Rounds whose speed is
+    /// measured are never repeated more often: they are played alone, and would take most of the time.
     pub repeats: u32,
 }
 
@@ -112,15 +116,24 @@ pub fn rounds(strategies: &[Strategy], wanted: &Wanted) -> Vec<Round> {
                         instances,
                         load: (threat.load)(wanted.load, strategy),
                         repeat,
+                        until_broken: repeat > wanted.repeats,
                         in_soak: false,
                     })
                 });
-                let is_repeated = |round: &Round| round.is_sometimes_broken() && !round.is_measured();
-                rounds.extend(once.filter(|round| repeat <= wanted.repeats || is_repeated(round)));
+                rounds.extend(once.filter(|round| repeat <= wanted.repeats.max(shows_within(round))));
             }
         }
     }
     rounds
+}
+
+/// Returns the number of repeats in which a failure of the round has to show.
+fn shows_within(round: &Round) -> u32 {
+    match round {
+        round if round.is_measured() || round.is_claimed() || round.is_undeclared() => 0,
+        round if round.is_sometimes_broken() => SEEN_WITHIN,
+        _ => HARMLESS as u32,
+    }
 }
 
 /// Returns the phases of a threat for this strategy, or the one round without a phase.

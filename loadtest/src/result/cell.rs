@@ -96,6 +96,11 @@ impl<'a> Cell<'a> {
         cells
     }
 
+    /// Returns whether it shows the cost of its strategy.
+    pub fn is_cost(&self) -> bool {
+        self.threat == COST_UNDER
+    }
+
     /// Returns how many repeats ended with `verdict`.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rounds.iter().filter(|round| round.verdict == verdict).count()
@@ -173,6 +178,28 @@ impl<'a> Cell<'a> {
             (false, 0, 0) => ClaimCheck::NotAsDesigned,
         }
     }
+}
+
+/// Returns every strategy of these cells, in the order of their first rounds.
+pub fn strategies<'a>(cells: &[Cell<'a>]) -> Vec<&'a str> {
+    let mut strategies = Vec::new();
+    for cell in cells {
+        if !strategies.contains(&cell.strategy) {
+            strategies.push(cell.strategy);
+        }
+    }
+    strategies
+}
+
+/// Returns every threat of these cells with each number of instances, in the order of their first rounds.
+pub fn columns<'a>(cells: &[Cell<'a>]) -> Vec<(&'a str, usize)> {
+    let mut columns = Vec::new();
+    for cell in cells {
+        if !columns.contains(&(cell.threat, cell.instances)) {
+            columns.push((cell.threat, cell.instances));
+        }
+    }
+    columns
 }
 
 /// Returns the worst claim check of all cells. A run with a cell that was skipped, or that ended early, is no success.

@@ -109,6 +109,24 @@ fn a_threat_that_sometimes_breaks_a_strategy_is_played_often_enough_to_show() {
 }
 
 #[test]
+fn a_threat_that_breaks_a_strategy_is_played_five_times_unless_its_speed_is_measured() {
+    let mut broken = strategy("x@sql", &["crowd"]);
+    broken.broken_by = vec!["second-instance".to_owned(), "crashed-holder".to_owned()];
+    let asked_for = |repeats| {
+        let rounds = plan(&[broken.clone()], &[1, 2], ASKED, repeats);
+        THREATS.map(|threat| {
+            let of_threat = || rounds.iter().filter(|round| round.threat.name == threat);
+            (
+                of_threat().count(),
+                of_threat().filter(|round| round.until_broken).count(),
+            )
+        })
+    };
+    assert_eq!(asked_for(2), [(2, 0), (2, 0), (2, 0), (5, 3)]);
+    assert_eq!(asked_for(7), [(7, 0); 4]);
+}
+
+#[test]
 fn a_control_is_claimed_for_every_strategy_and_a_threat_only_by_name() {
     let table: [(&[&str], &[&str]); 4] = [
         (&[], &["one-buyer"]),

@@ -50,8 +50,8 @@ pub struct RunOptions {
     /// Business time between read and write, in ms, on average: the race window
     #[arg(long, value_name = "MS", default_value_t = 1, allow_negative_numbers = true, value_parser = work_ms)]
     pub work_ms: u64,
-    /// Play each round so often. A trial without a claim ends when it has failed twice; one that fails now and then is repeated
-    /// until it fails, twenty times at most [default: 5, with --all 2]
+    /// Play each round so often. A trial without a claim ends when it has failed twice; one whose strategy says that it fails is
+    /// repeated until it does, five times at most, or twenty if it fails now and then [default: 5, with --all 2]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = between::<u32>(1..=100))]
     pub repeat: Option<u32>,
     /// Draw rounds at random until they send so many purchases. Only strategies take part that claim to survive a crowd, a

@@ -51,6 +51,10 @@ fn a_violated_round_keeps_the_steps_that_show_it_and_report_tells_them() {
     }
     for round in run["rounds"].as_array().unwrap() {
         assert_eq!(round["verdict"] == "violated", round["story"].is_object(), "{round}");
+        assert_eq!(
+            round["repeat"], 1,
+            "what failed once as expected is not played again: {round}"
+        );
     }
     let instances = |round: &Value| [0, 1].map(|place| round["story"]["purchases"][place]["instance"].clone());
     let [one, other] = instances(two_mutexes);
