@@ -22,6 +22,7 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
         (Some(file), _) => put_into(file, &run, &options.result)?,
         (None, Some(folder)) => draw_into(folder, &run)?,
         (None, None) if options.story => console::print(&report::stories(&run))?,
+        (None, None) if options.html => console::print(&file("result.html", &run))?,
         (None, None) => {
             let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
             console::print(&shown(&run, form, &options.result))?;
@@ -74,16 +75,18 @@ pub fn of_interrupted(place: &Path) -> Result<String> {
 
 /// Returns a run as it is printed. A summary ends with the commands that show more of the result in `place`.
 pub fn shown(run: &RunResult, form: Form, place: &Path) -> String {
-    let file = |name: &str| {
-        let reports = report::all();
-        let report = reports.iter().find(|report| report.file_name() == name);
-        report.map_or(String::new(), |report| report.render(run))
-    };
     match form {
-        Form::Json => file("result.json"),
-        Form::Markdown => file("result.md"),
+        Form::Json => file("result.json", run),
+        Form::Markdown => file("result.md", run),
         Form::Screen { colour, width } => screen(run, colour, width) + &next(run, place),
     }
+}
+
+/// Returns the report of that name.
+fn file(name: &str, run: &RunResult) -> String {
+    let reports = report::all();
+    let report = reports.iter().find(|report| report.file_name() == name);
+    report.map_or(String::new(), |report| report.render(run))
 }
 
 /// Returns the commands that come next.

@@ -158,7 +158,7 @@ mod tests {
         writer.keeps_round(&run, 0, &run.rounds[0]).unwrap();
         assert_eq!(names(), ["rounds.jsonl"]);
         writer.keeps_run(&run).unwrap();
-        assert_eq!(names(), ["result.json", "result.md"]);
+        assert_eq!(names(), ["result.html", "result.json", "result.md"]);
     }
 
     #[test]

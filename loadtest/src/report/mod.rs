@@ -1,6 +1,7 @@
 //! The reports of a run, one file each. [`all`] lists them.
 
 pub mod charts;
+mod html;
 mod json;
 mod markdown;
 mod story;
@@ -18,8 +19,8 @@ pub trait Report: Sync {
 }
 
 /// Returns every report.
-pub fn all() -> [&'static dyn Report; 2] {
-    [&json::Json, &markdown::Markdown]
+pub fn all() -> [&'static dyn Report; 3] {
+    [&json::Json, &markdown::Markdown, &html::Html]
 }
 
 pub use json::json;

@@ -4,7 +4,7 @@ use anyhow::{Result, bail, ensure};
 use serde::Serialize;
 
 use crate::result::RunResult;
-use crate::result::cell::{COST_UNDER, Cell, Spread};
+use crate::result::cell::{COST_UNDER, Cell, Spread, strategies};
 use crate::result::conclusion::{Conclusion, Conclusions, stores};
 use crate::shop::response::ResponseKind;
 use crate::text::{MAX_NAME, nearest, one_line};
@@ -43,7 +43,7 @@ pub const WORDS: [(&str, &[&str]); 17] = [
 ];
 
 /// The threats under which a chosen strategy always has to hold.
-const ALWAYS: [&str; 3] = ["one-buyer", "crowd", COST_UNDER];
+pub(crate) const ALWAYS: [&str; 3] = ["one-buyer", "crowd", COST_UNDER];
 
 /// A strategy is useless if it sells less than the fastest one that holds, divided by this.
 const USELESS: f64 = 100.0;
@@ -63,6 +63,11 @@ pub enum Stores {
 impl Stores {
     /// Every choice.
     pub const ALL: [Self; 3] = [Self::Redis, Self::Sql, Self::Both];
+
+    /// Returns where a strategy keeps stock and orders; `None` where that is no store that is known.
+    pub(crate) fn of(strategy: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stores| stores.have(strategy))
+    }
 
     fn have(self, strategy: &str) -> bool {
         let has = |store| stores(strategy).split('+').any(|own| own == store);
@@ -159,13 +164,7 @@ pub fn choose(run: &RunResult, stores: Stores, survive: &[&'static str]) -> Resu
         fails: Vec::new(),
         untested: Vec::new(),
     };
-    let mut strategies: Vec<&str> = Vec::new();
-    for cell in cells.iter().filter(|cell| stores.have(cell.strategy)) {
-        if !strategies.contains(&cell.strategy) {
-            strategies.push(cell.strategy);
-        }
-    }
-    for strategy in strategies {
+    for strategy in strategies(&cells).into_iter().filter(|strategy| stores.have(strategy)) {
         let cost = cells
             .iter()
             .find(|cell| (cell.strategy, cell.threat) == (strategy, COST_UNDER));
@@ -193,7 +192,7 @@ pub fn choose(run: &RunResult, stores: Stores, survive: &[&'static str]) -> Resu
     Ok(choice)
 }
 
-fn candidate(cost: &Cell, conclusions: &Conclusions, required: &[&str]) -> Candidate {
+pub(crate) fn candidate(cost: &Cell, conclusions: &Conclusions, required: &[&str]) -> Candidate {
     let median = |values: Vec<f64>| Spread::of(values).map_or(0.0, |spread| spread.median);
     let latency = |of: fn(&crate::responses::latency::Latency) -> u64| {
         let sold = cost

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::audit::{Finding, Verdict};
 use crate::result::RunResult;
-use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, claim_check, upper_bound_95};
+use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, claim_check, strategies, upper_bound_95};
 use crate::shop::response::ResponseKind;
 use crate::threats;
 
@@ -40,12 +40,7 @@ pub struct Row {
 /// Returns every strategy of a run, in the order of their first rounds.
 pub fn rows(run: &RunResult) -> Vec<Row> {
     let cells = Cell::all(run);
-    let mut strategies: Vec<&str> = Vec::new();
-    for cell in &cells {
-        if !strategies.contains(&cell.strategy) {
-            strategies.push(cell.strategy);
-        }
-    }
+    let strategies = strategies(&cells);
     let mut rows: Vec<Row> = strategies.iter().map(|strategy| Row::of(strategy, &cells)).collect();
     if run.soak.is_some() {
         // Its rounds run side by side, each with its own load.

@@ -23,6 +23,7 @@ mod loss;
 mod matrix;
 mod pending;
 mod names;
+mod page;
 mod phases;
 mod plan;
 mod properties;

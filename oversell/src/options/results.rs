@@ -35,6 +35,9 @@ pub struct ReportOptions {
     /// Print the result as JSON
     #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
+    /// Print the result as one HTML page, which needs no network
+    #[arg(long, conflicts_with_all = ["json", "verbose", "story", "into"])]
+    pub html: bool,
     /// Print every trial, as in files and pipes
     #[arg(long)]
     pub verbose: bool,
@@ -45,7 +48,7 @@ pub struct ReportOptions {
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
     /// Draw the result instead, as SVG files in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "verbose", "story", "into"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "html", "verbose", "story", "into"])]
     pub charts: Option<PathBuf>,
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::harness::{output, stderr};
 
 /// How often a trial is played until it decides everything.
-const TRIES: usize = 3;
+const TRIES: usize = 5;
 
 /// Threats, the strategies that are tried under them, and those that fail; all others hold.
 const FAMOUS: [(&str, &str, &str); 35] = [

@@ -62,11 +62,14 @@ pub async fn reserving(purchase: &Purchase, kind: ReserveKind, held: Answer) -> 
         Reserve::Held => return Ok(held),
         Reserve::SoldOut => return Ok(Answer::SoldOut),
     }
+    // Counted here and not at the end: the first ten purchases of an attack reserve, however slow they are. A tenth one that
+    // comes after the attack would wait for its own reserve as well.
+    let reserves = purchase.count("reserves").await?;
     purchase.work().await;
     if let Some(answer) = fault::inject(purchase).await? {
         return Ok(answer);
     }
-    if [5, 10].contains(&purchase.count("reserves").await?) {
+    if [5, 10].contains(&reserves) {
         return Ok(Answer::Busy);
     }
     Ok(match store.confirm(item, &order, kind).await? {

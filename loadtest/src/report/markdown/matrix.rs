@@ -3,8 +3,9 @@
 use super::table::{code, escaped, table};
 use crate::audit::{Finding, Verdict};
 use crate::result::RunResult;
-use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, upper_bound_95};
+use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, columns, strategies, upper_bound_95};
 use crate::shop::response::ResponseKind;
+use crate::text::{MAX_NAME, one_line};
 use crate::threats;
 
 /// The shortest time without a sale that is shown, in seconds. A shorter one is a queue.
@@ -13,16 +14,7 @@ const BUSY_FROM_S: f64 = 0.5;
 /// Returns the table with its legend.
 pub(super) fn matrix(run: &RunResult) -> String {
     let cells = Cell::all(run);
-    let mut columns: Vec<(&str, usize)> = Vec::new();
-    let mut strategies: Vec<&str> = Vec::new();
-    for cell in &cells {
-        if !columns.contains(&(cell.threat, cell.instances)) {
-            columns.push((cell.threat, cell.instances));
-        }
-        if !strategies.contains(&cell.strategy) {
-            strategies.push(cell.strategy);
-        }
-    }
+    let (columns, mut strategies) = (columns(&cells), strategies(&cells));
     let families = by_family(&mut strategies, &cells);
     let titles = columns.iter().map(|(threat, instances)| title(threat, *instances));
     let mut heads: Vec<String> = ["strategy".to_owned()].into_iter().chain(titles).collect();
@@ -82,8 +74,13 @@ pub(super) fn title(threat: &str, instances: usize) -> String {
     threats::find(threat).map_or_else(|| escaped(threat), |found| found.title_on(instances))
 }
 
+/// Returns the title of a column for a page that is no Markdown.
+pub(in crate::report) fn plain_title(threat: &str, instances: usize) -> String {
+    threats::find(threat).map_or_else(|| one_line(threat, MAX_NAME), |found| found.title_on(instances))
+}
+
 /// Returns the verdict, whether two purchases held one lock, and the longest time without a sale.
-fn happened(cell: &Cell) -> String {
+pub(in crate::report) fn happened(cell: &Cell) -> String {
     let overlap = cell.overlaps().then(|| "overlap".to_owned());
     let busy = cell.busy_s().filter(|seconds| *seconds >= BUSY_FROM_S);
     let busy = busy.map(|seconds| format!("busy {seconds:.1} s"));
@@ -164,7 +161,7 @@ pub(super) fn latency(cell: &Cell, kind: ResponseKind) -> String {
     }
 }
 
-fn legend(cells: &[Cell]) -> String {
+pub(in crate::report) fn legend(cells: &[Cell]) -> String {
     let repeats = cells.iter().map(Cell::repeats).max().unwrap_or(0);
     let bound = upper_bound_95(repeats.max(1)) * 100.0;
     format!(
@@ -189,7 +186,7 @@ fn phases(cells: &[Cell]) -> &'static str {
      broke the strategy, of all that were tried."
 }
 
-fn setting(run: &RunResult) -> String {
+pub(in crate::report) fn setting(run: &RunResult) -> String {
     let load = run.rounds.iter().rfind(|round| round.threat == COST_UNDER);
     let load = load.or(run.rounds.last()).map_or(String::new(), |round| {
         format!(

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 pub use language::Language;
 pub use matrix::spread;
+pub(super) use matrix::{happened, legend, plain_title, setting};
 pub use overview::{choices, overview};
 pub use page::page;
 

@@ -5,7 +5,7 @@ use super::matrix::{environment, title, whole};
 use super::table::{code, escaped, table};
 use super::with_warning;
 use crate::result::RunResult;
-use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread};
+use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, strategies};
 use crate::result::conclusion::{Conclusion, Conclusions, stores};
 use crate::result::summary::explanations;
 use crate::threats;
@@ -91,12 +91,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 pub fn page(run: &RunResult, known: impl Fn(&str) -> Option<(usize, &'static str)>, place: &str) -> String {
     let cells = Cell::all(run);
     let conclusions = Conclusions::of(&cells);
-    let mut strategies: Vec<&str> = Vec::new();
-    for cell in &cells {
-        if !strategies.contains(&cell.strategy) {
-            strategies.push(cell.strategy);
-        }
-    }
+    let mut strategies = strategies(&cells);
     strategies.sort_by_key(|strategy| known(strategy).map_or(usize::MAX, |(place, _)| place));
     let kind = |strategy: &str| known(strategy).map(|(_, kind)| kind);
     let first: Vec<_> = strategies.iter().map(|strategy| kind(strategy)).collect();

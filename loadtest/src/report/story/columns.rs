@@ -14,10 +14,13 @@ const TIME: usize = 10;
 const GAP: usize = 2;
 
 /// A line of the table, in the column of one purchase or across all columns.
-struct Line {
-    at_us: i64,
-    purchase: Option<usize>,
-    text: String,
+pub(in crate::report) struct Line {
+    /// The time in microseconds.
+    pub(in crate::report) at_us: i64,
+    pub(in crate::report) purchase: Option<usize>,
+    pub(in crate::report) text: String,
+    /// The place of the step that ends here.
+    pub(in crate::report) ends: Option<usize>,
 }
 
 /// Returns the table of a story, with times in ms after its first step.
@@ -52,7 +55,7 @@ pub(super) fn columns(story: &Story) -> String {
 
 /// Returns the ends of steps, in order of time. The begin of a step has its own line where another purchase took a step
 /// meanwhile, where an event happened, or where the step never ended.
-fn lines(story: &Story) -> Vec<Line> {
+pub(in crate::report) fn lines(story: &Story) -> Vec<Line> {
     let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
     // An event comes before a step of the same time, because it is the cause.
     let mut lines: Vec<Line> = events::lines(story)
@@ -60,10 +63,11 @@ fn lines(story: &Story) -> Vec<Line> {
             at_us,
             purchase: None,
             text,
+            ends: None,
         })
         .collect();
     let events: Vec<i64> = lines.iter().map(|line| line.at_us).collect();
-    for step in &story.steps {
+    for (place, step) in story.steps.iter().enumerate() {
         let name = one_line(&step.step, LONGEST);
         let last = step.ended_us.unwrap_or(u64::MAX);
         let is_between = |at_us: u64| step.began_us < at_us && at_us < last;
@@ -79,12 +83,14 @@ fn lines(story: &Story) -> Vec<Line> {
                 at_us: signed(step.began_us),
                 purchase: Some(step.purchase),
                 text: format!("{name} begins"),
+                ends: None,
             });
         }
         lines.extend(step.ended_us.map(|at_us| Line {
             at_us: signed(at_us),
             purchase: Some(step.purchase),
             text: format!("{name}: {}", result(step)),
+            ends: Some(place),
         }));
     }
     for (place, purchase) in story.purchases.iter().enumerate() {
@@ -103,6 +109,7 @@ fn lines(story: &Story) -> Vec<Line> {
                 at_us: signed(at_us),
                 purchase: Some(place),
                 text,
+                ends: None,
             });
         }
         if purchase.killed {
@@ -115,6 +122,7 @@ fn lines(story: &Story) -> Vec<Line> {
                 at_us: signed(last_us).max(died.unwrap_or(0)),
                 purchase: Some(place),
                 text,
+                ends: None,
             });
         }
     }

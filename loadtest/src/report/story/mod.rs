@@ -6,12 +6,15 @@ mod evidence;
 mod words;
 
 use self::columns::columns;
-use self::words::{in_words, wrapped};
+use self::words::wrapped;
 use crate::audit::Verdict;
 use crate::result::cell::Cell;
 use crate::result::{RoundResult, RunResult};
 use crate::text::one_line;
 use crate::trace::Story;
+
+pub(super) use self::columns::lines;
+pub(super) use self::words::{fate, in_words};
 
 /// The width of a terminal, in characters.
 const WIDTH: usize = 80;
@@ -70,6 +73,6 @@ fn head(round: &RoundResult) -> String {
 }
 
 /// Returns the name of the purchase at `place`: A, B, C.
-fn letter(place: usize) -> char {
+pub(super) fn letter(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }

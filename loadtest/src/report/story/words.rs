@@ -18,12 +18,12 @@ pub(super) fn result(step: &StoryStep) -> String {
 }
 
 /// Returns the final response to a buyer.
-pub(super) fn fate(purchase: &StoryPurchase) -> &'static str {
+pub(in crate::report) fn fate(purchase: &StoryPurchase) -> &'static str {
     purchase.told.map_or("no buyer sent it", ResponseKind::in_words)
 }
 
 /// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.`
-pub(super) fn in_words(story: &Story, round: &RoundResult) -> String {
+pub(in crate::report) fn in_words(story: &Story, round: &RoundResult) -> String {
     // Reads and writes explain an oversale. The locks explain only a stuck sale.
     let is_of_stock = |step: &&StoryStep| matches!(step.role, Some(Role::Read | Role::Write));
     let only_stock = story.shows != Finding::Stuck && story.steps.iter().any(|step| is_of_stock(&step));
