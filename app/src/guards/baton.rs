@@ -55,6 +55,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "clock-jump",
                 "paused-holder",
                 "blocked-runtime",
+                "redis-restart-aof",
+                "redis-power-loss-synced",
                 "redis-restart",
                 "redis-failover",
                 "sql-restart",

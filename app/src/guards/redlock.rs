@@ -10,8 +10,8 @@
 //! Any two servers may fail. Two that restart empty, or whose clocks are wrong, do no harm to a holder that has all five.
 //! A holder that has only three, since another purchase asked at the same time, loses its majority with one of them. With
 //! three servers, a majority is always free for another holder. The algorithm names a time for which the lock is valid,
-//! and has its client stop when that is over: so the holder looks at its own clock before the write. A pause or a silence
-//! between that and the write is not noticed. Faults of the store's own Redis do not reach the five.
+//! and has its client stop when that is over: so the holder looks at its own clock before the write. A pause, a silence
+//! or an outage of the store between that and the write is not noticed. Faults of the store's own Redis do not reach the five.
 //! Cost: ten round trips, one after the other.
 
 use std::sync::Arc;
@@ -51,14 +51,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         lesson: 6,
         summary: "SET NX PX on a majority of five Redis servers",
         claims: Claims {
-            survives: &[
-                "slow-holder",
-                "clock-jump",
-                "redis-restart",
-                "redis-failover",
-                "sql-restart",
-                "sql-gone",
-            ],
+            survives: &["slow-holder", "clock-jump", "redis-restart", "redis-failover"],
             broken_by: &["majority-restart", "majority-clock-jump", "lock-service-restart"],
             sometimes_broken_by: &["minority-restart", "minority-clock-jump"],
             ..AS_FAMILY

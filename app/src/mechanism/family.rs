@@ -114,9 +114,10 @@ impl Family {
                 ],
                 &[CRASH, SILENCE],
             ),
-            // An outage of MariaDB can last longer than a lease that its holder does not renew.
+            // A store that restarts with its data can be away for longer than the rest of a lease. The holder's write waits
+            // for it, and comes after the lease.
             Self::LeaseLock => (
-                &[CROWD, TRAFFIC, RECONNECT, SESSION_END, TOLERATED, CRASH],
+                &[CROWD, TRAFFIC, SESSION_END, TOLERATED, CRASH],
                 &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE, CUT_OFF],
             ),
             Self::SessionLock => (
