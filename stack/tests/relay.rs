@@ -198,6 +198,22 @@ fn a_client_that_loses_the_reply_never_learns_what_the_store_has_done() {
 }
 
 #[test]
+fn a_message_to_a_subscriber_is_no_reply_and_arrives() {
+    let world = Relayed::new();
+    let (mut subscriber, mut other) = (world.client(), world.client());
+    assert_eq!(subscriber.ask("SUBSCRIBE a"), "*3");
+    let of_subscription = ["$9", "subscribe", "$1", "a", ":1"];
+    assert_eq!(of_subscription.map(|_| subscriber.hear()), of_subscription);
+    world.relay.lose_replies();
+    other.tell("PUBLISH a b");
+    let message = ["*3", "$7", "message", "$1", "a", "$1", "b"];
+    assert_eq!(message.map(|_| subscriber.hear()), message);
+    world.relay.pass();
+    assert_eq!(other.hear(), "");
+    assert_eq!(subscriber.ask("PING"), "*2");
+}
+
+#[test]
 fn nothing_passes_any_more_where_something_was_lost() {
     let world = Relayed::new();
     // Which of the replies meets the moment at which the relay passes again is chance.

@@ -28,6 +28,15 @@ pub(super) struct Line {
     pub(super) affected: Arc<AtomicU64>,
 }
 
+/// The state that both directions of a connection share.
+#[derive(Default)]
+struct Talk {
+    /// Whether a reply was lost.
+    has_gap: AtomicBool,
+    /// Whether the client has sent a request, and nothing has come back since.
+    awaits_reply: AtomicBool,
+}
+
 /// Bytes, and the time of their arrival.
 struct Piece {
     came: Instant,
@@ -38,18 +47,18 @@ impl Line {
     /// Forwards a connection until it ends.
     pub(super) async fn forward(mut self, client: Box<dyn Stream>) {
         let cuts = self.treatment.borrow_and_update().cuts;
-        let has_gap = AtomicBool::new(false);
+        let talk = Talk::default();
         let mut treatment = self.treatment.clone();
         let broken =
-            treatment.wait_for(|now| now.cuts != cuts || has_gap.load(Ordering::Relaxed) && !now.loses_replies);
+            treatment.wait_for(|now| now.cuts != cuts || talk.has_gap.load(Ordering::Relaxed) && !now.loses_replies);
         let affected = self.affected.clone();
         tokio::select! {
-            () = self.exchange(client, &has_gap) => {}
+            () = self.exchange(client, &talk) => {}
             _ = broken => drop(affected.fetch_add(1, Ordering::SeqCst)),
         }
     }
 
-    async fn exchange(mut self, client: Box<dyn Stream>, has_gap: &AtomicBool) {
+    async fn exchange(mut self, client: Box<dyn Stream>, talk: &Talk) {
         // A silent network neither reaches the store nor refuses a client.
         let number = self.number;
         if self.treatment.wait_for(|now| number >= now.silent_below).await.is_err() {
@@ -60,8 +69,8 @@ impl Line {
         };
         let ((from_client, to_client), (from_store, to_store)) = (split(client), split(store));
         tokio::join!(
-            self.clone().pump(from_client, to_store, Direction::ToStore, has_gap),
-            self.pump(from_store, to_client, Direction::FromStore, has_gap),
+            self.clone().pump(from_client, to_store, Direction::ToStore, talk),
+            self.pump(from_store, to_client, Direction::FromStore, talk),
         );
     }
 
@@ -70,7 +79,7 @@ impl Line {
         mut from: ReadHalf<Box<dyn Stream>>,
         mut to: WriteHalf<Box<dyn Stream>>,
         direction: Direction,
-        has_gap: &AtomicBool,
+        talk: &Talk,
     ) {
         let (pieces, mut waiting) = mpsc::channel(WAITING);
         let read = async move {
@@ -89,10 +98,14 @@ impl Line {
         let write = async {
             while let Some(piece) = waiting.recv().await {
                 // A reply after a gap would be taken for the missing one.
-                is_lost |= !self.may_pass(piece.came, direction, &mut alarm).await;
+                is_lost |= !self.may_pass(piece.came, direction, talk, &mut alarm).await;
                 if is_lost {
-                    has_gap.store(true, Ordering::Relaxed);
-                } else if to.write_all(&piece.bytes).await.is_err() {
+                    talk.has_gap.store(true, Ordering::Relaxed);
+                    continue;
+                }
+                talk.awaits_reply
+                    .store(direction == Direction::ToStore, Ordering::SeqCst);
+                if to.write_all(&piece.bytes).await.is_err() {
                     return;
                 }
             }
@@ -107,10 +120,14 @@ impl Line {
     }
 
     /// Waits until a piece is due. Returns whether it arrives.
-    async fn may_pass(&mut self, came: Instant, direction: Direction, alarm: &mut Option<Alarm>) -> bool {
+    async fn may_pass(&mut self, came: Instant, direction: Direction, talk: &Talk, alarm: &mut Option<Alarm>) -> bool {
         let mut is_counted = false;
         loop {
-            let fate = self.treatment.borrow_and_update().fate(self.number, direction);
+            let mut fate = self.treatment.borrow_and_update().fate(self.number, direction);
+            // A message to a subscriber is no reply.
+            if fate == Fate::Lost && !talk.awaits_reply.load(Ordering::SeqCst) {
+                fate = Fate::Comes(Duration::ZERO);
+            }
             if fate != Fate::Comes(Duration::ZERO) && !is_counted {
                 self.affects();
                 is_counted = true;

@@ -102,7 +102,8 @@ impl Relay {
         self.treat(|now| now.silent_below = accepted);
     }
 
-    /// Drops all replies of the store; requests still reach it.
+    /// Drops all replies of the store; requests still reach it. What a store sends without a request arrives, such as a message
+    /// to a subscriber.
     pub fn lose_replies(&self) {
         self.treat(|now| now.loses_replies = true);
     }
