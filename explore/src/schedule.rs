@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use loadtest::shop::response::ResponseKind;
+use loadtest::trace::{Role, StepValue};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
@@ -42,6 +43,12 @@ pub struct Line {
     pub step: Option<String>,
     /// The result of the step, in a few words; `None` where it never ended.
     pub said: Option<String>,
+    /// The value in the result, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value: Option<StepValue>,
+    /// The role that the step plays in a sale, if any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub role: Option<Role>,
     /// The number of choices after which it ended, where the step had to wait for others.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub waited_until: Option<usize>,
@@ -71,6 +78,8 @@ impl Schedule {
                 choice: *choice,
                 step: taken.map(|taken| taken.step.name.to_owned()),
                 said: said.map(|said| said.words.to_string()),
+                value: said.and_then(|said| said.value).map(value),
+                role: taken.and_then(|taken| taken.step.role).map(role),
                 waited_until: taken
                     .and_then(|taken| taken.ended_after)
                     .filter(|after| *after > number + 1),
@@ -106,6 +115,20 @@ impl Schedule {
         Ok(schedule)
     }
 
+    /// Returns whether both went alike. An earlier version kept neither roles nor values: a step always plays the same role, and
+    /// its words contain the value.
+    pub fn went_as(&self, other: &Self) -> bool {
+        self.in_words() == other.in_words()
+    }
+
+    fn in_words(&self) -> Self {
+        let mut schedule = self.clone();
+        for line in &mut schedule.lines {
+            (line.role, line.value) = (None, None);
+        }
+        schedule
+    }
+
     /// Returns the kinds of its events.
     pub fn kinds(&self) -> Vec<EventKind> {
         self.choices.iter().filter_map(|choice| choice.event()).collect()
@@ -135,5 +158,26 @@ impl WorkLine {
             worker: work.worker.to_owned(),
             step: work.step.name.to_owned(),
         }
+    }
+}
+
+fn value(of: app::probe::StepValue) -> StepValue {
+    match of {
+        app::probe::StepValue::Left(units) => StepValue::Left(units),
+        app::probe::StepValue::Wrote(units) => StepValue::Wrote(units),
+        app::probe::StepValue::Fence(fence) => StepValue::Fence(fence),
+        app::probe::StepValue::Taken(is_taken) => StepValue::Taken(is_taken),
+    }
+}
+
+fn role(of: app::probe::Role) -> Role {
+    match of {
+        app::probe::Role::Lock => Role::Lock,
+        app::probe::Role::Read => Role::Read,
+        app::probe::Role::Write => Role::Write,
+        app::probe::Role::Record => Role::Record,
+        app::probe::Role::Commit => Role::Commit,
+        app::probe::Role::Release => Role::Release,
+        app::probe::Role::Renew => Role::Renew,
     }
 }

@@ -11,12 +11,19 @@ use loadtest::result::RunResult;
 
 use crate::documents::{known, put_into};
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
+use crate::explore::page_of;
 use crate::options::{CompareOptions, ReportOptions};
 use crate::stdout::Terminal;
 use crate::{console, rounds_file};
 
 /// Prints the result, fills in the generated parts of a Markdown file, or draws charts.
 pub fn report(options: &ReportOptions) -> Result<u8> {
+    if options.html
+        && let Some(page) = page_of(&options.result)?
+    {
+        console::print(&page)?;
+        return Ok(AS_DESIGNED);
+    }
     let run = read(&options.result)?;
     match (&options.into, &options.charts) {
         (Some(file), _) => put_into(file, &run, &options.result)?,

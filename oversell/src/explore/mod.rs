@@ -12,6 +12,7 @@ use stack::{Parts, Stores};
 use tokio::runtime::Builder;
 
 use self::asker::Asker;
+pub use self::table::page_of;
 use crate::console;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::{self, Stop};
@@ -52,6 +53,15 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
         let mut rows = Vec::new();
         for strategy in strategies {
             let stores = stores(&strategy, !options.no_fetch).await?;
+            if let Some(folder) = &options.results {
+                for row in table::rows(&strategy, options.purchases.into(), &bounds, &stores).await? {
+                    verdict.take(row.violated, row.is_exhausted);
+                    console::print(&row.in_words())?;
+                    rows.push(row);
+                }
+                table::keep(folder, &rows)?;
+                continue;
+            }
             let kinds = bounds.possible_kinds();
             let mut player = Player::open(&strategy, options.purchases.into(), kinds, &stores).await?;
             if options.step {
@@ -62,15 +72,6 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
                     console::print(&format!("\n{}\n", told(&schedule)))?;
                     save(&schedule, options.save.as_deref())?;
                 }
-                continue;
-            }
-            if let Some(folder) = &options.results {
-                for row in table::rows(&strategy, &mut player, &bounds).await? {
-                    verdict.take(row.violated, row.is_exhausted);
-                    console::print(&row.in_words())?;
-                    rows.push(row);
-                }
-                table::keep(folder, &rows)?;
                 continue;
             }
             let found = match options.random {
@@ -199,7 +200,7 @@ pub fn replay(options: ReplayOptions) -> Result<u8> {
         let again = again.context("the schedule did not come to its end")?;
         let again = Schedule::of(&schedule.strategy, &again);
         console::print(&format!("{}\n\n{}\n", schedule.strategy, told(&again)))?;
-        let is_same = again == schedule;
+        let is_same = again.went_as(&schedule);
         console::print(if is_same {
             "\nEach step and each finding is that of the file.\n"
         } else {

@@ -6,13 +6,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use explore::{Bounds, EventKind, Found, Player, Schedule, search};
-use serde::Serialize;
+use explore::{Bounds, EventKind, Found, Player, Schedule, search, story};
+use loadtest::report::{self, Searched};
+use serde::{Deserialize, Serialize};
+use stack::Stores;
 
 use super::listed;
 
+/// The file that keeps the findings.
+const FILE: &str = "schedules.json";
+
 /// The findings of one search.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Row {
     strategy: String,
     /// The kind of event; `None` for a search without events.
@@ -41,7 +46,7 @@ pub(super) struct Row {
 ///
 /// # Errors
 /// When a store fails.
-pub(super) async fn rows(strategy: &str, player: &mut Player, bounds: &Bounds) -> Result<Vec<Row>> {
+pub(super) async fn rows(strategy: &str, purchases: usize, bounds: &Bounds, stores: &Stores) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let kinds = bounds.kinds.iter().map(|kind| Some(*kind));
     for event in [None].into_iter().chain(kinds) {
@@ -50,8 +55,10 @@ pub(super) async fn rows(strategy: &str, player: &mut Player, bounds: &Bounds) -
             kinds: event.into_iter().collect(),
             ..bounds.clone()
         };
+        // Only the search with lost replies has relays, which make every message late.
+        let mut player = Player::open(strategy, purchases, bounds.possible_kinds(), stores).await?;
         let begun = Instant::now();
-        let found = search(player, &bounds).await?;
+        let found = search(&mut player, &bounds).await?;
         if event.is_none() || found.has_event {
             rows.push(Row::of(strategy, event, &bounds, &found, begun.elapsed()));
         }
@@ -59,20 +66,40 @@ pub(super) async fn rows(strategy: &str, player: &mut Player, bounds: &Bounds) -
     Ok(rows)
 }
 
-/// Writes `schedules.json` and `schedules.md` into the folder.
+/// Writes `schedules.json`, `schedules.md` and the page `schedules.html` into the folder.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub(super) fn keep(folder: &Path, rows: &[Row]) -> Result<()> {
     let written = || {
         fs::create_dir_all(folder)?;
-        fs::write(
-            folder.join("schedules.json"),
-            serde_json::to_string_pretty(rows)? + "\n",
-        )?;
-        anyhow::Ok(fs::write(folder.join("schedules.md"), markdown(rows))?)
+        fs::write(folder.join(FILE), serde_json::to_string_pretty(rows)? + "\n")?;
+        fs::write(folder.join("schedules.md"), markdown(rows))?;
+        anyhow::Ok(fs::write(folder.join("schedules.html"), page(rows))?)
     };
     written().with_context(|| format!("cannot write into {}", folder.display()))
+}
+
+/// Returns the page of the findings that are kept in this folder or file. Returns `None` where it keeps something else.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn page_of(kept: &Path) -> Result<Option<String>> {
+    let file = if kept.is_dir() {
+        kept.join(FILE)
+    } else {
+        kept.to_owned()
+    };
+    if file.file_name() != Some(FILE.as_ref()) || !file.exists() {
+        return Ok(None);
+    }
+    let cannot = || format!("cannot read {}", file.display());
+    let rows: Vec<Row> = serde_json::from_slice(&fs::read(&file).with_context(cannot)?).with_context(cannot)?;
+    Ok(Some(page(&rows)))
+}
+
+fn page(rows: &[Row]) -> String {
+    report::schedules(&rows.iter().map(Row::searched).collect::<Vec<_>>())
 }
 
 fn markdown(rows: &[Row]) -> String {
@@ -112,6 +139,19 @@ impl Row {
             is_exhausted: found.is_exhausted,
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             shortest: shortest.map(|violation| Schedule::of(strategy, &violation.play)),
+        }
+    }
+
+    fn searched(&self) -> Searched {
+        Searched {
+            strategy: self.strategy.clone(),
+            event: self.event_in_words(),
+            schedules: self.schedules_in_words(),
+            violated: self.violated,
+            shortest: self
+                .shortest
+                .as_ref()
+                .and_then(|schedule| Some((listed(schedule), story(schedule)?))),
         }
     }
 

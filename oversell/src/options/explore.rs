@@ -48,8 +48,8 @@ pub struct ExploreOptions {
     /// Keep the shortest schedule that breaks a promise in this file, for `oversell replay`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Search without events, and then once for each kind of event, and keep the findings in this folder: `schedules.json`
-    /// and, as a table, `schedules.md`
+    /// Search without events, and then once for each kind of event, and keep the findings in this folder: `schedules.json`,
+    /// as a table `schedules.md`, and with pictures `schedules.html`
     #[arg(long, value_name = "DIR", conflicts_with = "save")]
     pub results: Option<PathBuf>,
     /// Never download a missing server, not even into the private cache

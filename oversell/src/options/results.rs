@@ -35,7 +35,7 @@ pub struct ReportOptions {
     /// Print the result as JSON
     #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
-    /// Print the result as one HTML page, which needs no network
+    /// Print the result, or the findings of `explore --results`, as one HTML page, which needs no network
     #[arg(long, conflicts_with_all = ["json", "verbose", "story", "into"])]
     pub html: bool,
     /// Print every trial, as in files and pipes

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::timeline::Timeline;
 use crate::audit::Verdict;
+use crate::report::story::of_round;
 use crate::result::RoundResult;
 use crate::result::cell::{Cell, strategies};
 use crate::result::choice::{ALWAYS, Stores, WORDS, candidate};
@@ -132,7 +133,10 @@ impl Round {
             latency: latency.collect(),
             sales_per_s: tenth(round.sales_per_s),
             notes: notes.map(|note| one_line(&note, LONGEST)).collect(),
-            timeline: round.story.as_ref().map(|story| Timeline::of(story, round)),
+            timeline: round
+                .story
+                .as_ref()
+                .map(|story| Timeline::of(story, of_round(story, round))),
         }
     }
 }

@@ -1,11 +1,13 @@
-//! `result.html`: the whole result as one page, which needs no network. Its script shows the rounds of a cell, and chooses
-//! among the strategies.
+//! Pages that need no network. `result.html` is the whole result: its script shows the rounds of a cell, and chooses among the
+//! strategies. [`schedules`] is the page of the explorer.
 
 mod data;
 mod matrix;
+pub(super) mod schedules;
 mod timeline;
 
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
 
 use self::data::Data;
 use super::Report;
@@ -17,7 +19,8 @@ use crate::result::summary::{explanations, rows, sentence};
 use crate::text::one_line;
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const COMMON: &str = include_str!("common.js");
+const RUN: &str = include_str!("page.js");
 
 /// Nothing may be loaded, from nowhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
@@ -42,67 +45,75 @@ impl Report for Html {
     fn render(&self, run: &RunResult) -> String {
         let cells = Cell::all(run);
         let summary = sentence(run, &rows(run));
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    title { "Oversell: " (summary) }
-                    style { (PreEscaped(STYLE)) }
+        let content = html! {
+            h1 { (summary) }
+            @if let Some(why) = &run.ended_early { p.warning { "This run ended early, " (one_line(why, LONGEST)) "." } }
+            p { (plain(&setting(run))) }
+            ul { @for line in explanations(run) { li { (line) } } }
+            section #choose hidden {
+                h2 { "Which one shall I use?" }
+                form {
+                    label { "Stock and orders in " select #stores {
+                        option value="redis" { "Redis" }
+                        option value="sql" { "MariaDB" }
+                        option value="both" { "Redis and MariaDB" }
+                    } }
+                    fieldset { legend { "It has to survive" } div #fears {} }
                 }
-                body {
-                    h1 { (summary) }
-                    @if let Some(why) = &run.ended_early { p.warning { "This run ended early, " (one_line(why, LONGEST)) "." } }
-                    p { (plain(&setting(run))) }
-                    ul { @for line in explanations(run) { li { (line) } } }
-                    section #choose hidden {
-                        h2 { "Which one shall I use?" }
-                        form {
-                            label { "Stock and orders in " select #stores {
-                                option value="redis" { "Redis" }
-                                option value="sql" { "MariaDB" }
-                                option value="both" { "Redis and MariaDB" }
-                            } }
-                            fieldset { legend { "It has to survive" } div #fears {} }
-                        }
-                        div #chosen aria-live="polite" {}
-                    }
-                    section {
-                        h2 { "Every strategy under every threat" }
-                        form #filter hidden {
-                            label { "Strategies " input #strategies placeholder="token"; }
-                            label { "Threats " input #threats placeholder="crash"; }
-                            label { input #failing type="checkbox"; " only what fails" }
-                        }
-                        div.wide tabindex="0" role="region" aria-label="The matrix" { (matrix::matrix(&cells)) }
-                        p.legend { (plain(&legend(&cells))) }
-                    }
-                    section.charts {
-                        h2 { "How much, and at what cost" }
-                        @for chart in charts::all() { figure { (PreEscaped(chart.draw(run))) } }
-                    }
-                    section {
-                        h2 { "What this run does not show" }
-                        ul { @for line in LIMITS { li { (line) } } }
-                    }
-                    section {
-                        h2 { "Play it again" }
-                        pre { (one_line(&run.command, LONGEST)) }
-                    }
-                    dialog #cell aria-labelledby="cell-title" {
-                        button.close aria-label="Close" { "×" }
-                        h2 #cell-title {}
-                        div #rounds {}
-                    }
-                    script #data type="application/json" { (PreEscaped(json(&Data::of(&cells)))) }
-                    script { (PreEscaped(SCRIPT)) }
+                div #chosen aria-live="polite" {}
+            }
+            section {
+                h2 { "Every strategy under every threat" }
+                form #filter hidden {
+                    label { "Strategies " input #strategies placeholder="token"; }
+                    label { "Threats " input #threats placeholder="crash"; }
+                    label { input #failing type="checkbox"; " only what fails" }
                 }
+                div.wide tabindex="0" role="region" aria-label="The matrix" { (matrix::matrix(&cells)) }
+                p.legend { (plain(&legend(&cells))) }
+            }
+            section.charts {
+                h2 { "How much, and at what cost" }
+                @for chart in charts::all() { figure { (PreEscaped(chart.draw(run))) } }
+            }
+            section {
+                h2 { "What this run does not show" }
+                ul { @for line in LIMITS { li { (line) } } }
+            }
+            section {
+                h2 { "Play it again" }
+                pre { (one_line(&run.command, LONGEST)) }
+            }
+            dialog #cell aria-labelledby="cell-title" {
+                button.close aria-label="Close" { "×" }
+                h2 #cell-title {}
+                div #rounds {}
             }
         };
-        page.into_string() + "\n"
+        document(&summary, &content, &Data::of(&cells), RUN)
     }
+}
+
+/// Returns a whole page. The script reads `data`.
+fn document(title: &str, content: &Markup, data: &impl Serialize, script: &str) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { "Oversell: " (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (content)
+                script #data type="application/json" { (PreEscaped(json(data))) }
+                script { (PreEscaped(COMMON)) (PreEscaped(script)) }
+            }
+        }
+    };
+    page.into_string() + "\n"
 }
 
 /// Returns text without the marks of Markdown.
@@ -111,7 +122,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Returns JSON that cannot end the element of the page in which it stands.
-fn json(data: &Data) -> String {
+fn json(data: &impl Serialize) -> String {
     let text = serde_json::to_string(data).expect("numbers and texts are always JSON");
     text.replace('<', "\\u003c")
 }

@@ -4,8 +4,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::audit::Finding;
-use crate::report::story::{self, fate, in_words, letter};
-use crate::result::RoundResult;
+use crate::report::story::{self, fate, letter};
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Role, StepValue, Story, StoryStep};
 
@@ -65,8 +64,8 @@ struct Hold {
 }
 
 impl Timeline {
-    /// Draws the story of a round.
-    pub(super) fn of(story: &Story, round: &RoundResult) -> Self {
+    /// Draws a story, which these words tell.
+    pub(super) fn of(story: &Story, words: String) -> Self {
         let lanes = story.purchases.iter().enumerate().map(|(place, purchase)| {
             let [buyer, instance] = [&purchase.buyer, &purchase.instance].map(|name| one_line(name, LONGEST));
             Lane(letter(place), buyer, instance, fate(purchase))
@@ -74,7 +73,7 @@ impl Timeline {
         Self {
             lanes: lanes.collect(),
             rows: rows(story),
-            words: in_words(story, round),
+            words,
         }
     }
 }

@@ -45,11 +45,16 @@ fn story(cell: &Cell) -> Option<String> {
             "{}\n\n{}\n\n{}\n",
             head(round),
             columns(story),
-            wrapped(&in_words(story, round), WIDTH).join("\n")
+            wrapped(&of_round(story, round), WIDTH).join("\n")
         ),
         // Not every repeat is traced, and an instance may have no room for its trace.
         None => format!("{}\n\nNo trace shows it.\n{}", head(first), evidence::lines(first)),
     })
+}
+
+/// Returns the story of this round in one sentence.
+pub(super) fn of_round(story: &Story, round: &RoundResult) -> String {
+    in_words(story, i64::from(round.quantity), round.facts.stock_left)
 }
 
 /// `## none@redis, crowd, 1 instance, repeat 2: oversold 12`

@@ -3,7 +3,6 @@
 use super::events;
 use super::{LONGEST, letter};
 use crate::audit::Finding;
-use crate::result::RoundResult;
 use crate::shop::response::ResponseKind;
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep};
@@ -22,8 +21,9 @@ pub(in crate::report) fn fate(purchase: &StoryPurchase) -> &'static str {
     purchase.told.map_or("no buyer sent it", ResponseKind::in_words)
 }
 
-/// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.`
-pub(in crate::report) fn in_words(story: &Story, round: &RoundResult) -> String {
+/// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.` Each purchase asks for `quantity`
+/// units; `stock_left` is what the counter says in the end.
+pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Option<i64>) -> String {
     // Reads and writes explain an oversale. The locks explain only a stuck sale.
     let is_of_stock = |step: &&StoryStep| matches!(step.role, Some(Role::Read | Role::Write));
     let only_stock = story.shows != Finding::Stuck && story.steps.iter().any(|step| is_of_stock(&step));
@@ -54,7 +54,7 @@ pub(in crate::report) fn in_words(story: &Story, round: &RoundResult) -> String 
     }
     ends.sort_by_key(|(at_us, _)| *at_us);
     let clauses: Vec<String> = ends.into_iter().map(|(_, clause)| clause).collect();
-    format!("{}: {}.", clauses.join("; "), conclusion(story, round))
+    format!("{}: {}.", clauses.join("; "), conclusion(story, quantity, stock_left))
 }
 
 fn clause(step: &StoryStep) -> String {
@@ -81,14 +81,14 @@ fn clause(step: &StoryStep) -> String {
 }
 
 /// Returns the end of the sentence: the effect of the steps.
-fn conclusion(story: &Story, round: &RoundResult) -> String {
+fn conclusion(story: &Story, quantity: i64, stock_left: Option<i64>) -> String {
     let mut purchases = story.purchases.iter();
     if let Some(dead) = purchases.find(|purchase| purchase.units_gone > 0) {
         return gone(dead);
     }
     match story.shows {
-        Finding::Oversold | Finding::Drift => oversold(story, i64::from(round.quantity)),
-        Finding::Stuck => match round.facts.stock_left {
+        Finding::Oversold | Finding::Drift => oversold(story, quantity),
+        Finding::Stuck => match stock_left {
             Some(1) => "1 unit is left, and nobody can buy it".to_owned(),
             Some(left) => format!("{left} units are left, and nobody can buy them"),
             None => "nobody can buy any more".to_owned(),

@@ -1,0 +1,193 @@
+//! A schedule as a story, which the load test draws.
+
+use loadtest::audit::Finding;
+use loadtest::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep};
+
+use crate::choice::Choice;
+use crate::schedule::{Line, Schedule};
+
+/// The time between two choices of a story.
+const STEP: u64 = 1_000;
+
+/// Returns the schedule as a story, whose times are numbers of choices, times 1,000. Returns `None` where nothing is wrong with
+/// it.
+pub fn story(schedule: &Schedule) -> Option<Story> {
+    let (gravest, _) = schedule.findings.first()?;
+    let arrivals = schedule.arrivals();
+    let again = schedule
+        .told_again
+        .iter()
+        .map(|(purchase, told)| (arrivals.again(*purchase), *told));
+    let shown: Vec<_> = schedule.told.iter().copied().enumerate().chain(again).collect();
+    let column = |arrival: usize| {
+        shown
+            .iter()
+            .position(|(number, _)| *number == arrival)
+            .unwrap_or_default()
+    };
+    let lines = || schedule.lines.iter().zip(1..);
+    let purchases = shown.iter().map(|(number, told)| StoryPurchase {
+        buyer: buyer(schedule, *number),
+        instance: instance(schedule, *number),
+        told: Some(*told),
+        killed: schedule.choices.contains(&Choice::Crash(*number)),
+        left_out: 0,
+        units_gone: 0,
+    });
+    Some(Story {
+        shows: Finding::ALL.into_iter().find(|finding| finding.name() == gravest)?,
+        purchases: purchases.collect(),
+        steps: lines()
+            .filter_map(|(line, number)| step(line, number, column(line.choice.step()?)))
+            .collect(),
+        events: lines()
+            .flat_map(|(line, number)| {
+                let holders = (0..shown.len()).filter(|place| is_holder(schedule, number, shown[*place].0));
+                events(schedule, line.choice, number, holders.collect())
+            })
+            .collect(),
+    })
+}
+
+fn buyer(schedule: &Schedule, arrival: usize) -> String {
+    let arrivals = schedule.arrivals();
+    let again = if arrivals.is_second(arrival) { " again" } else { "" };
+    format!("buyer-{}{again}", arrivals.purchase(arrival))
+}
+
+fn instance(schedule: &Schedule, arrival: usize) -> String {
+    format!("app-{}", schedule.arrivals().instance(arrival) + 1)
+}
+
+fn step(line: &Line, number: u64, purchase: usize) -> Option<StoryStep> {
+    let ended = line
+        .said
+        .is_some()
+        .then(|| line.waited_until.map_or(number, |until| until as u64));
+    Some(StoryStep {
+        purchase,
+        step: line.step.clone()?,
+        role: line.role,
+        times: 1,
+        began_us: number * STEP,
+        ended_us: ended.map(|at| at * STEP),
+        said: line.said.clone(),
+        value: line.value,
+    })
+}
+
+/// Returns whether that arrival has the lock before this choice.
+fn is_holder(schedule: &Schedule, number: u64, arrival: usize) -> bool {
+    let before = schedule.lines.iter().zip(1..).take_while(|(_, other)| *other < number);
+    let own = before
+        .filter(|(line, _)| line.choice.step() == Some(arrival))
+        .map(|(line, _)| line);
+    let changes = own.filter_map(|line| match (line.role, line.value) {
+        (Some(Role::Lock), Some(StepValue::Taken(true) | StepValue::Fence(_))) => Some(true),
+        (Some(Role::Release), _) => Some(false),
+        _ => None,
+    });
+    changes.last().unwrap_or_default()
+}
+
+/// Returns the events of a choice that is no step. The lease of each holder ends apart.
+fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>) -> Vec<StoryEvent> {
+    let at_us = i64::try_from(number * STEP).unwrap_or(i64::MAX);
+    let event = |what, subject: String, purchase, lasts: bool| StoryEvent {
+        what,
+        subject,
+        purchase,
+        began_us: at_us,
+        ended_us: lasts.then_some(at_us),
+    };
+    match choice {
+        Choice::Step(_) | Choice::LostReply(_) | Choice::Repeat(_) => Vec::new(),
+        Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
+        Choice::LeaseEnds => {
+            let ended = holders
+                .into_iter()
+                .map(|place| event(IncidentKind::LeaseEnded, String::new(), Some(place), false));
+            ended.collect()
+        }
+        Choice::Crash(arrival) => vec![event(IncidentKind::Killed, instance(schedule, arrival), None, false)],
+        Choice::RedisEmpties => vec![event(IncidentKind::RestartedEmpty, "Redis".to_owned(), None, true)],
+        Choice::RedisFailsOver => vec![event(IncidentKind::FailedOver, "Redis".to_owned(), None, true)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn line(purchase: usize, role: &str, value: Value) -> Value {
+        json!({"choice": {"step": purchase}, "step": role, "said": "so", "role": role, "value": value})
+    }
+
+    fn drawn(lines: &[Value], told_again: Value) -> Story {
+        let choices: Vec<_> = lines.iter().map(|line| line["choice"].clone()).collect();
+        let schedule = json!({
+            "strategy": "some@redis", "choices": choices, "lines": lines, "told": ["sold", "sold"],
+            "told_again": told_again, "findings": [["oversold", 1]],
+        });
+        story(&Schedule::parse(schedule.to_string().as_bytes()).unwrap()).unwrap()
+    }
+
+    fn event(event: Value) -> Value {
+        json!({"choice": event})
+    }
+
+    #[test]
+    fn only_the_lease_of_a_holder_ends() {
+        let story = drawn(
+            &[
+                line(0, "lock", json!({"taken": true})),
+                line(1, "lock", json!({"taken": false})),
+                event(json!("lease-ends")),
+                line(1, "lock", json!({"fence": 7})),
+                line(1, "release", Value::Null),
+                event(json!("lease-ends")),
+            ],
+            json!([]),
+        );
+        let ended = story
+            .events
+            .iter()
+            .map(|event| (event.what, event.purchase, event.began_us));
+        assert_eq!(
+            ended.collect::<Vec<_>>(),
+            [3_000, 6_000].map(|at_us| (IncidentKind::LeaseEnded, Some(0), at_us)),
+        );
+    }
+
+    #[test]
+    fn a_second_arrival_has_a_column_and_a_killed_purchase_is_marked() {
+        let story = drawn(
+            &[
+                event(json!({"repeat": 1})),
+                line(3, "write", json!({"wrote": 0})),
+                event(json!({"crash": 0})),
+            ],
+            json!([[1, "sold"]]),
+        );
+        let lanes: Vec<_> = story
+            .purchases
+            .iter()
+            .map(|purchase| (purchase.buyer.as_str(), purchase.instance.as_str(), purchase.killed))
+            .collect();
+        assert_eq!(
+            lanes,
+            [
+                ("buyer-0", "app-1", true),
+                ("buyer-1", "app-2", false),
+                ("buyer-1 again", "app-1", false)
+            ],
+        );
+        assert_eq!(story.steps[0].purchase, 2);
+        assert_eq!(
+            (story.events[0].what, story.events[0].subject.as_str()),
+            (IncidentKind::Killed, "app-1")
+        );
+    }
+}
