@@ -40,8 +40,13 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
 
 /// Prints the changes from one result to another. The status says whether a verdict changed.
 pub fn compare(options: &CompareOptions) -> Result<u8> {
-    let comparison = loadtest::result::compare::compare(&read(&options.before)?, &read(&options.after)?);
-    console::print(&comparison.text)?;
+    let (before, after) = (read(&options.before)?, read(&options.after)?);
+    let comparison = loadtest::result::compare::compare(&before, &after);
+    if options.html {
+        console::print(&report::compared(&before, &after))?;
+    } else {
+        console::print(&comparison.text)?;
+    }
     Ok(if comparison.has_changed {
         NOT_AS_DESIGNED
     } else {

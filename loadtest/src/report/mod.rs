@@ -23,6 +23,7 @@ pub fn all() -> [&'static dyn Report; 3] {
     [&json::Json, &markdown::Markdown, &html::Html]
 }
 
+pub use html::compare::compared;
 pub use html::schedules::{Searched, schedules};
 pub use json::json;
 pub use markdown::{Language, choices, overview, page, spread};

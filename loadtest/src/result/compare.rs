@@ -3,7 +3,7 @@
 use crate::audit::Verdict;
 use crate::result::RunResult;
 use crate::result::cell::{COST_UNDER, Cell, Spread};
-use crate::text::one_line;
+use crate::text::{MAX_NAME, one_line};
 use crate::threats;
 
 /// The most characters of a strategy's name that are shown.
@@ -29,7 +29,10 @@ pub fn compare(before: &RunResult, after: &RunResult) -> Comparison {
     }
     match changes.as_slice() {
         [] => lines.push("No verdict changed.".to_owned()),
-        changes => lines.extend(changes.iter().cloned()),
+        changes => lines.extend(changes.iter().map(|change| {
+            let [strategy, trial, change] = change.in_words();
+            format!("{:<NAME$} {trial:<16} {change}", one_line(&strategy, NAME))
+        })),
     }
     let costs: Vec<String> = new.iter().filter_map(|cell| cost(cell, &old)).collect();
     if !costs.is_empty() {
@@ -84,19 +87,49 @@ fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
     lines.collect()
 }
 
-fn changes(old: &[Cell<'_>], new: &[Cell<'_>]) -> Vec<String> {
-    let mut changes = Vec::new();
-    for cell in new {
-        let (before, after) = (same(cell, old).map(verdict), verdict(cell));
-        match before {
-            Some(before) if before.0 == after.0 => {}
-            Some(before) => changes.push(line(cell, &format!("{} -> {}", before.1, after.1))),
-            None => changes.push(line(cell, &format!("not there before -> {}", after.1))),
-        }
-    }
+/// A cell whose verdict changed, or that one of the runs lacks.
+pub(crate) struct Change<'a, 'r> {
+    pub(crate) before: Option<&'a Cell<'r>>,
+    pub(crate) after: Option<&'a Cell<'r>>,
+}
+
+/// Returns the changes, in the order of the newer run, and then the cells that it lacks.
+pub(crate) fn changes<'a, 'r>(old: &'a [Cell<'r>], new: &'a [Cell<'r>]) -> Vec<Change<'a, 'r>> {
+    let of_new = new.iter().map(|cell| Change {
+        before: same(cell, old),
+        after: Some(cell),
+    });
     let gone = old.iter().filter(|cell| same(cell, new).is_none());
-    changes.extend(gone.map(|cell| line(cell, &format!("{} -> not there any more", verdict(cell).1))));
-    changes
+    let gone = gone.map(|cell| Change {
+        before: Some(cell),
+        after: None,
+    });
+    of_new.chain(gone).filter(Change::is_one).collect()
+}
+
+impl Change<'_, '_> {
+    fn is_one(&self) -> bool {
+        let [before, after] = [self.before, self.after].map(|cell| cell.map(|cell| verdict(cell).0));
+        before != after
+    }
+
+    /// Returns the strategy, its trial, and both verdicts.
+    pub(crate) fn in_words(&self) -> [String; 3] {
+        let cell = self.after.or(self.before);
+        let strategy = cell.map_or_else(String::new, |cell| one_line(cell.strategy, MAX_NAME));
+        let trial = cell.map_or_else(String::new, |cell| {
+            threats::find(cell.threat)
+                .map_or_else(|| one_line(cell.threat, 16), |threat| threat.title_on(cell.instances))
+        });
+        let said =
+            |cell: Option<&Cell<'_>>, without: &str| cell.map_or_else(|| without.to_owned(), |cell| verdict(cell).1);
+        let change = format!(
+            "{} -> {}",
+            said(self.before, "not there before"),
+            said(self.after, "not there any more")
+        );
+        [strategy, trial, change]
+    }
 }
 
 fn same<'a, 'b>(cell: &Cell<'_>, cells: &'a [Cell<'b>]) -> Option<&'a Cell<'b>> {
@@ -119,12 +152,6 @@ fn verdict(cell: &Cell<'_>) -> (Option<Verdict>, String) {
             (Some(Verdict::Violated), format!("{name} {violated}/{all}"))
         }
     }
-}
-
-fn line(cell: &Cell<'_>, change: &str) -> String {
-    let trial =
-        threats::find(cell.threat).map_or_else(|| one_line(cell.threat, 16), |threat| threat.title_on(cell.instances));
-    format!("{:<NAME$} {trial:<16} {change}", one_line(cell.strategy, NAME))
 }
 
 /// Returns a line with the change in sales per second, and the bounds of their ratio over all repeats.

@@ -153,3 +153,35 @@ fn what_a_stranger_wrote_is_no_markup_in_the_page() {
     let long = hostile(&"x".repeat(1 << 20));
     assert!(long.len() < 100_000, "{}", long.len());
 }
+
+#[test]
+fn a_comparison_shows_both_results_of_a_cell_that_changed_and_of_one_that_is_gone() {
+    let cell = |strategy: &str, verdict| {
+        let mut round = round(strategy, "crowd", 2);
+        round.verdict = verdict;
+        round
+    };
+    let before = run(vec![
+        cell("some@redis", Verdict::Holds),
+        cell("gone@redis", Verdict::Holds),
+        cell("same@redis", Verdict::Violated),
+    ]);
+    let after = run(vec![
+        cell("some@redis", Verdict::Violated),
+        cell("same@redis", Verdict::Violated),
+    ]);
+    let page = report::compared(&before, &after);
+    assert!(page.contains("<h1>2 verdicts changed</h1>"), "{page}");
+    let changes = data(&page)["changes"].clone();
+    let verdicts = |place: usize, side: &str| changes[place][side][0]["verdict"].clone();
+    assert_eq!(
+        [
+            verdicts(0, "before"),
+            verdicts(0, "after"),
+            verdicts(1, "before"),
+            verdicts(1, "after")
+        ],
+        [json!("holds"), json!("violated"), json!("holds"), Value::Null]
+    );
+    assert_eq!(changes.as_array().unwrap().len(), 2);
+}

@@ -11,6 +11,9 @@ pub struct CompareOptions {
     pub before: PathBuf,
     /// The newer one
     pub after: PathBuf,
+    /// Print the comparison as one HTML page, which needs no network: both results of every cell that changed, side by side
+    #[arg(long)]
+    pub html: bool,
 }
 
 /// The strategy to explain.

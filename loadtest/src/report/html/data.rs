@@ -33,7 +33,7 @@ pub(super) struct Data {
 
 /// A round. What is empty is left out: a run has thousands of rounds.
 #[derive(Serialize)]
-struct Round {
+pub(super) struct Round {
     repeat: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<String>,
@@ -92,7 +92,7 @@ impl Data {
                 .iter()
                 .map(|cell| cell.rounds.iter().map(|round| Round::of(round)).collect())
                 .collect(),
-            answers: ResponseKind::ALL.map(ResponseKind::in_words).to_vec(),
+            answers: answers(),
             strategies: strategies.collect(),
             threats: names,
             words: WORDS.to_vec(),
@@ -102,7 +102,7 @@ impl Data {
 }
 
 impl Round {
-    fn of(round: &RoundResult) -> Self {
+    pub(super) fn of(round: &RoundResult) -> Self {
         let answers = || ResponseKind::ALL.into_iter().enumerate();
         let told = answers().map(|(place, kind)| (place, round.units(kind)));
         let ms = |us: u64| tenth(us as f64 / 1_000.0);
@@ -139,6 +139,11 @@ impl Round {
                 .map(|story| Timeline::of(story, of_round(story, round))),
         }
     }
+}
+
+/// Returns the kinds of answers in words. Rounds name them by their place.
+pub(super) fn answers() -> Vec<&'static str> {
+    ResponseKind::ALL.map(ResponseKind::in_words).to_vec()
 }
 
 /// Rounds a measurement for a reader.

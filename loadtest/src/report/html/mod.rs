@@ -1,6 +1,7 @@
 //! Pages that need no network. `result.html` is the whole result: its script shows the rounds of a cell, and chooses among the
-//! strategies. [`schedules`] is the page of the explorer.
+//! strategies. [`schedules`] is the page of the explorer, and [`compare`] shows two results side by side.
 
+pub(super) mod compare;
 mod data;
 mod matrix;
 pub(super) mod schedules;
@@ -20,6 +21,7 @@ use crate::text::one_line;
 
 const STYLE: &str = include_str!("page.css");
 const COMMON: &str = include_str!("common.js");
+const ROUNDS: &str = include_str!("rounds.js");
 const RUN: &str = include_str!("page.js");
 
 /// Nothing may be loaded, from nowhere.
@@ -90,12 +92,12 @@ impl Report for Html {
                 div #rounds {}
             }
         };
-        document(&summary, &content, &Data::of(&cells), RUN)
+        document(&summary, &content, &Data::of(&cells), &[ROUNDS, RUN])
     }
 }
 
-/// Returns a whole page. The script reads `data`.
-fn document(title: &str, content: &Markup, data: &impl Serialize, script: &str) -> String {
+/// Returns a whole page. Its scripts read `data`.
+fn document(title: &str, content: &Markup, data: &impl Serialize, scripts: &[&str]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -109,7 +111,7 @@ fn document(title: &str, content: &Markup, data: &impl Serialize, script: &str) 
             body {
                 (content)
                 script #data type="application/json" { (PreEscaped(json(data))) }
-                script { (PreEscaped(COMMON)) (PreEscaped(script)) }
+                script { (PreEscaped(COMMON)) @for script in scripts { (PreEscaped(script)) } }
             }
         }
     };

@@ -68,7 +68,7 @@ pub fn schedules(searched: &[Searched]) -> String {
     };
     let stories = drawn.iter().filter_map(|row| row.shortest.as_ref());
     let timelines: Vec<Timeline> = stories.map(|(_, story)| Timeline::of(story, told(story))).collect();
-    document(title, &content, &timelines, SCRIPT)
+    document(title, &content, &timelines, &[SCRIPT])
 }
 
 impl Searched {
