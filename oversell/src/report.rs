@@ -42,11 +42,8 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
 pub fn compare(options: &CompareOptions) -> Result<u8> {
     let (before, after) = (read(&options.before)?, read(&options.after)?);
     let comparison = loadtest::result::compare::compare(&before, &after);
-    if options.html {
-        console::print(&report::compared(&before, &after))?;
-    } else {
-        console::print(&comparison.text)?;
-    }
+    let page = options.html.then(|| report::compared(&before, &after, &comparison));
+    console::print(page.as_ref().unwrap_or(&comparison.text))?;
     Ok(if comparison.has_changed {
         NOT_AS_DESIGNED
     } else {

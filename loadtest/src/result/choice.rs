@@ -165,9 +165,7 @@ pub fn choose(run: &RunResult, stores: Stores, survive: &[&'static str]) -> Resu
         untested: Vec::new(),
     };
     for strategy in strategies(&cells).into_iter().filter(|strategy| stores.have(strategy)) {
-        let cost = cells
-            .iter()
-            .find(|cell| (cell.strategy, cell.threat) == (strategy, COST_UNDER));
+        let cost = cells.iter().find(|cell| cell.strategy == strategy && cell.is_cost());
         // In a whole run, a threat that was not tried does not concern the strategy.
         let is_whole = run.ended_early.is_none()
             || required

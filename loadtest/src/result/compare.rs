@@ -156,7 +156,7 @@ fn verdict(cell: &Cell<'_>) -> (Option<Verdict>, String) {
 
 /// Returns a line with the change in sales per second, and the bounds of their ratio over all repeats.
 fn cost(cell: &Cell<'_>, old: &[Cell<'_>]) -> Option<String> {
-    if cell.threat != COST_UNDER {
+    if !cell.is_cost() {
         return None;
     }
     let speed = |cell: &Cell<'_>| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));

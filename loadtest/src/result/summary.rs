@@ -65,7 +65,7 @@ impl Row {
             (None, None, None) if rounds == 0 => (Outcome::Skipped, skipped(&own)),
             (None, None, None) => (Outcome::Holds, format!("holds in all {rounds} rounds")),
         };
-        let cost = own.iter().find(|cell| cell.threat == COST_UNDER);
+        let cost = own.iter().find(|cell| cell.is_cost());
         Self {
             strategy: strategy.to_owned(),
             outcome,

@@ -3,6 +3,7 @@
 use loadtest::audit::Verdict;
 use loadtest::report;
 use loadtest::result::RunResult;
+use loadtest::result::compare::compare;
 use loadtest::trace::Story;
 use serde_json::{Value, json};
 
@@ -170,7 +171,7 @@ fn a_comparison_shows_both_results_of_a_cell_that_changed_and_of_one_that_is_gon
         cell("some@redis", Verdict::Violated),
         cell("same@redis", Verdict::Violated),
     ]);
-    let page = report::compared(&before, &after);
+    let page = report::compared(&before, &after, &compare(&before, &after));
     assert!(page.contains("<h1>2 verdicts changed</h1>"), "{page}");
     let changes = data(&page)["changes"].clone();
     let verdicts = |place: usize, side: &str| changes[place][side][0]["verdict"].clone();

@@ -1,6 +1,6 @@
 //! The strategies that hold and their cost, for both charts.
 
-use crate::result::cell::{COST_UNDER, Cell, Spread};
+use crate::result::cell::{Cell, Spread};
 use crate::result::conclusion::{Conclusion, Conclusions};
 
 /// A strategy that holds in every trial, except where its store lost data.
@@ -33,7 +33,7 @@ pub(super) fn safe_strategies<'a>(cells: &'a [Cell<'a>]) -> Vec<SafeStrategy<'a>
         if !own.clone().all(held) {
             continue;
         }
-        let Some(cell) = own.find(|cell| cell.threat == COST_UNDER) else {
+        let Some(cell) = own.find(|cell| cell.is_cost()) else {
             continue;
         };
         let sales = Spread::of(cell.rounds.iter().map(|round| round.sales_per_s));

@@ -7,7 +7,7 @@ use super::data::{Round, answers};
 use super::{ROUNDS, document};
 use crate::result::RunResult;
 use crate::result::cell::Cell;
-use crate::result::compare::{Change, changes, compare};
+use crate::result::compare::{Change, Comparison, changes};
 
 const SCRIPT: &str = include_str!("compare.js");
 
@@ -24,8 +24,8 @@ struct Sides {
     after: Option<Vec<Round>>,
 }
 
-/// Returns the page that compares `after` with `before`.
-pub fn compared(before: &RunResult, after: &RunResult) -> String {
+/// Returns the page that compares `after` with `before`. Their comparison stands at its head as text.
+pub fn compared(before: &RunResult, after: &RunResult, comparison: &Comparison) -> String {
     let (old, new) = (Cell::all(before), Cell::all(after));
     let changes = changes(&old, &new);
     let title = match changes.len() {
@@ -35,7 +35,7 @@ pub fn compared(before: &RunResult, after: &RunResult) -> String {
     };
     let content = html! {
         h1 { (title) }
-        pre { (compare(before, after).text) }
+        pre { (comparison.text) }
         @for (place, change) in changes.iter().enumerate() {
             section id={ "change-" (place) } { h2 { (change.in_words().join(", ")) } }
         }

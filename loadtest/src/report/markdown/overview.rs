@@ -76,9 +76,7 @@ pub fn overview(run: &RunResult, language: Language, place: &str) -> String {
 }
 
 fn sales_per_s(cells: &[Cell], strategy: &str) -> String {
-    let cost = cells
-        .iter()
-        .find(|cell| (cell.strategy, cell.threat) == (strategy, COST_UNDER));
+    let cost = cells.iter().find(|cell| cell.strategy == strategy && cell.is_cost());
     let sales = cost.and_then(|cell| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s)));
     sales.map_or_else(|| "-".to_owned(), |sales| whole(sales.median))
 }

@@ -5,7 +5,7 @@ use super::matrix::{environment, title, whole};
 use super::table::{code, escaped, table};
 use super::with_warning;
 use crate::result::RunResult;
-use crate::result::cell::{COST_UNDER, Cell, ClaimCheck, Spread, strategies};
+use crate::result::cell::{Cell, ClaimCheck, Spread, strategies};
 use crate::result::conclusion::{Conclusion, Conclusions, stores};
 use crate::result::summary::explanations;
 use crate::threats;
@@ -167,9 +167,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
         .iter()
         .filter(|strategy| survives(strategy, cells, conclusions))
     {
-        let cost = cells
-            .iter()
-            .find(|cell| (cell.strategy, cell.threat) == (*strategy, COST_UNDER));
+        let cost = cells.iter().find(|cell| cell.strategy == *strategy && cell.is_cost());
         let sales = cost.and_then(|cell| Spread::of(cell.rounds.iter().map(|round| round.sales_per_s)));
         let sales = sales.map_or(0.0, |sales| sales.median);
         let emptied = Language::English.word(conclusions.under(strategy, &emptying));
