@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::complete_on_drop::CompleteOnDrop;
 use crate::domain::{Error, Name, Outcome, Purchase};
-use crate::probe::{ArmedFaults, BadFault, Fault, Log, Observer, Observers, Probe, Step, Tracer, WorkerFault};
+use crate::probe::{ArmedFaults, BadFault, Counts, Fault, Log, Observer, Observers, Probe, Step, Tracer, WorkerFault};
 use crate::reconciler::Pending;
 use crate::services::Services;
 use crate::stores::{SECOND_SQL, Stock};
@@ -278,6 +278,11 @@ impl Shop {
     /// Returns the number of purchases in progress.
     pub fn in_progress(&self) -> usize {
         self.purchases.len()
+    }
+
+    /// Returns what it counts of its locks and reconcilers.
+    pub fn counts(&self) -> &Counts {
+        self.world.observers.counts()
     }
 
     /// Makes the instance not ready from now on, so that load balancers send it no new requests.

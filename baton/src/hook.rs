@@ -25,13 +25,38 @@ pub enum Operation {
     Ping,
 }
 
-/// The result of an operation, in words. Only the operation itself makes one.
-pub struct Summary(pub(crate) Cow<'static, str>);
+/// The result of an operation. Only the operation itself makes one.
+pub struct Summary {
+    words: Cow<'static, str>,
+    fence: Option<u64>,
+}
 
 impl Summary {
+    pub(crate) fn new(words: impl Into<Cow<'static, str>>, fence: Option<u64>) -> Self {
+        let words = words.into();
+        Self { words, fence }
+    }
+
     /// The words.
     pub fn text(&self) -> &str {
-        &self.0
+        &self.words
+    }
+
+    /// The fence of the lock, where the operation took it.
+    pub fn fence(&self) -> Option<u64> {
+        self.fence
+    }
+}
+
+impl From<&'static str> for Summary {
+    fn from(words: &'static str) -> Self {
+        Self::new(words, None)
+    }
+}
+
+impl From<String> for Summary {
+    fn from(words: String) -> Self {
+        Self::new(words, None)
     }
 }
 
@@ -45,7 +70,7 @@ pub trait Hook: Send + Sync + 'static {
 }
 
 /// Runs `pending`, through the hook if there is one.
-pub(crate) async fn observed<T: Send, W: Into<Cow<'static, str>>>(
+pub(crate) async fn observed<T: Send, W: Into<Summary>>(
     hook: Option<&dyn Hook>,
     operation: Operation,
     key: &str,
@@ -58,7 +83,7 @@ pub(crate) async fn observed<T: Send, W: Into<Cow<'static, str>>>(
     let mut result = None;
     let summarized = Box::pin(async {
         let answer = pending.await;
-        let summary = Summary(words(&answer).into());
+        let summary = words(&answer).into();
         result = Some(answer);
         summary
     });

@@ -119,6 +119,14 @@ pub(crate) enum AcquireReply {
 }
 
 impl AcquireReply {
+    /// Returns the fence, if the waiter has the lock.
+    pub(crate) fn fence(&self) -> Option<u64> {
+        match self {
+            Self::Taken { fence } | Self::Owned { fence, .. } => Some(*fence),
+            Self::Queued { .. } => None,
+        }
+    }
+
     pub(crate) fn in_words(&self) -> String {
         match self {
             Self::Taken { fence } | Self::Owned { fence, .. } => format!("taken, fence {fence}"),

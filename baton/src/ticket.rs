@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::Error;
 use crate::hold::Hold;
-use crate::hook::{Hook, Operation, in_words, observed};
+use crate::hook::{Hook, Operation, Summary, in_words, observed};
 use crate::scripts::{AcquireReply, Handoff};
 use crate::shared::Shared;
 use crate::waiters::Grant;
@@ -37,11 +37,11 @@ enum Woken {
 }
 
 impl Woken {
-    fn in_words(&self) -> &'static str {
+    fn summary(&self) -> Summary {
         match self {
-            Self::Granted(_) => "granted",
-            Self::AskAgain => "not yet",
-            Self::TooLate => "too late",
+            Self::Granted(hold) => Summary::new("granted", Some(hold.fence)),
+            Self::AskAgain => "not yet".into(),
+            Self::TooLate => "too late".into(),
         }
     }
 }
@@ -78,7 +78,7 @@ impl Ticket {
                 Ok(grant) => Woken::Granted(Hold::new(self.shared.clone(), grant)),
                 Err(TryRecvError::Closed) => Woken::TooLate,
                 Err(TryRecvError::Empty) => {
-                    observed(hook, Operation::Wait, &name, self.woken(until), Woken::in_words).await
+                    observed(hook, Operation::Wait, &name, self.woken(until), Woken::summary).await
                 }
             };
             is_again = match woken {
@@ -114,7 +114,10 @@ impl Ticket {
         let (scripts, grace, batch) = (&self.shared.scripts, self.shared.grace(), self.shared.settings.batch);
         let call = scripts.acquire(&self.name, &self.token, grace, is_again, batch);
         let answer = self.shared.wire.run(&call);
-        let words = |answer: &Result<AcquireReply, Error>| in_words(answer, AcquireReply::in_words);
+        let words = |answer: &Result<AcquireReply, Error>| {
+            let fence = answer.as_ref().ok().and_then(AcquireReply::fence);
+            Summary::new(in_words(answer, AcquireReply::in_words), fence)
+        };
         match observed(hook, Operation::Acquire, &self.name, answer, words).await? {
             AcquireReply::Taken { fence } => self.own(&self.token, fence, sent),
             AcquireReply::Owned { owner, fence } => self.own(&owner, fence, sent),

@@ -4,20 +4,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
-use app::domain::{Name, Purchase};
+use app::domain::{Error, Name, Purchase};
 use app::probe::{Observer, Observers, Probe, Time};
 use app::services::Services;
-use app::stores::Stock;
+use app::stores::{Sql, Stock};
 use app::strategies::{Catalogue, Strategy};
 use app::timeouts::Timeouts;
 use app::world::World;
-use stack::{InstanceRelays, Stores};
+use sqlx::ConnectOptions;
+use sqlx::mysql::MySqlConnectOptions;
+use stack::{InstanceRelays, ServiceKind, Stores};
 
 /// No purchase stops waiting by itself, and no lease ends while the clocks are left alone.
 pub const NEVER: Timeouts = Timeouts {
     wait: Duration::from_secs(600),
     lease: Duration::from_secs(300),
 };
+
+/// How an instance reaches its stores and lock services.
+pub struct Reached<'a> {
+    /// The servers.
+    pub stores: &'a Stores,
+    /// The name under which it comes to MariaDB, which lets in any name.
+    pub user: &'a str,
+    /// Relays before the servers, which can lose a reply.
+    pub relays: Option<InstanceRelays>,
+}
 
 /// One instance, with its strategy opened.
 pub struct Instance {
@@ -31,20 +43,19 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Opens an instance that goes by this time, with `observer` at its seam, and behind relays if it is to have some.
+    /// Opens an instance that goes by this time, with `observer` at its seam.
     ///
     /// # Errors
     /// When there is no such strategy, or a store or a service that it needs cannot be reached.
     pub async fn open(
         name: &str,
         strategy: &str,
-        stores: &Stores,
+        reached: Reached<'_>,
         (observer, time): (Arc<dyn Observer>, &Time),
-        relays: Option<InstanceRelays>,
     ) -> Result<Self> {
         let parsed = Name::parse(name).context("the name of an instance")?;
         let observers = Observers::new(vec![observer]).at_time(time.clone());
-        let world = World::open(services(stores, relays.as_ref()), parsed, NEVER, observers).await?;
+        let world = World::open(services(&reached)?, parsed, NEVER, observers).await?;
         let catalogue = Catalogue::new();
         let listed = catalogue.find(strategy);
         let listed = listed.with_context(|| format!("there is no strategy {strategy}"))?;
@@ -53,7 +64,7 @@ impl Instance {
             name: name.to_owned(),
             strategy,
             world,
-            relays,
+            relays: reached.relays,
         })
     }
 
@@ -67,23 +78,47 @@ impl Instance {
         Ok(stocks)
     }
 
+    /// Returns its connections to each MariaDB.
+    ///
+    /// # Errors
+    /// When the second one cannot be reached.
+    pub async fn sql(&self) -> Result<Vec<Arc<Sql>>> {
+        let mut all = vec![self.world.store::<Sql>()?];
+        match self.world.second_sql().await {
+            Ok(second) => all.push(second),
+            Err(Error::Missing(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(all)
+    }
+
     /// Returns the probe of a purchase at this instance.
     pub fn probe(&self, purchase: &Purchase) -> Probe {
         Probe::new(purchase, Duration::ZERO, None, self.world.observers.clone())
     }
 }
 
-fn services(stores: &Stores, relays: Option<&InstanceRelays>) -> Services {
-    let services = Services::default()
-        .with("redis", [stores.redis_url()])
-        .with("sql", [stores.sql_url()]);
-    let services = stores.services().fold(services, |services, (kind, urls)| {
-        services.with(kind.name(), urls.iter().map(String::as_str))
-    });
-    let relays = relays.into_iter().flat_map(InstanceRelays::urls);
-    relays.fold(services, |services, (kind, urls)| {
-        services.with(kind.name(), urls.split_whitespace())
-    })
+/// Returns the URLs of all services, those of relays where there are some.
+fn services(reached: &Reached<'_>) -> Result<Services> {
+    let Reached { stores, user, relays } = reached;
+    let services = [
+        (ServiceKind::Redis, vec![stores.redis_url().to_owned()]),
+        (ServiceKind::Sql, vec![stores.sql_url().to_owned()]),
+    ];
+    let further = stores.services().map(|(kind, urls)| (kind, urls.to_vec()));
+    let relayed = relays.iter().flat_map(InstanceRelays::urls);
+    let relayed = relayed.map(|(kind, urls)| (kind, urls.split_whitespace().map(str::to_owned).collect()));
+    let mut all = Services::default();
+    for (kind, mut urls) in services.into_iter().chain(further).chain(relayed) {
+        if matches!(kind, ServiceKind::Sql | ServiceKind::SecondSql) {
+            for url in &mut urls {
+                let options: MySqlConnectOptions = url.parse()?;
+                *url = options.username(user).to_url_lossy().into();
+            }
+        }
+        all = all.with(kind.name(), urls.iter().map(String::as_str));
+    }
+    Ok(all)
 }
 
 /// What the explorer has to know of a strategy.

@@ -1,10 +1,12 @@
-//! Waits for locks inside a store, as the store itself counts them, and the moment at which nobody is on the way any more.
+//! Waits for locks inside MariaDB, as it counts them itself, and the moment at which nobody is on the way any more.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use app::probe::{Step, WaitsFor};
-use sqlx::{Connection, MySqlConnection, Row, query, query_scalar};
+use app::stores::Sql;
+use sqlx::{Connection, MySqlConnection, Row, query, query_as};
 use stack::{ServiceKind, Stores};
 use tokio::time::{sleep, timeout};
 
@@ -26,18 +28,38 @@ const LIST: &str = "\nLIST OF TRANSACTIONS ";
 /// The begin of the line of a transaction that waits for the lock of a row.
 const WAITS: &str = "\nLOCK WAIT ";
 
-/// Counts the connections that wait for a named lock.
-const NAMED: &str = "select count(*) from information_schema.processlist where state = 'User lock'";
+/// Counts the connections that wait for a named lock, and those of a user.
+const CONNECTIONS: &str = "select count(if(state = 'User lock', 1, null)), count(if(user = ?, 1, null)) \
+                           from information_schema.processlist";
 
 /// The servers that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
-pub struct LockWaits(Vec<MySqlConnection>);
+///
+/// A connection that a purchase has closed keeps its locks until MariaDB notices that and rolls back. So both ends count the
+/// connections, and one that only MariaDB counts is still under way.
+pub struct LockWaits {
+    servers: Vec<MySqlConnection>,
+    /// The user by which MariaDB knows the connections of the instances.
+    user: String,
+    /// The connections of the instances, as they count them.
+    clients: Vec<Arc<Sql>>,
+    /// The closed connections of which MariaDB knows.
+    closed: u64,
+}
+
+/// The connections of MariaDB at one moment.
+struct Counted {
+    /// The connections that wait for a lock.
+    waiting: usize,
+    /// The connections that the instances have closed, and MariaDB not yet.
+    left: usize,
+}
 
 impl LockWaits {
-    /// Connects to every MariaDB.
+    /// Connects to every MariaDB. The instances use these connections under that user's name, which no other program uses.
     ///
     /// # Errors
     /// When one cannot be reached.
-    pub async fn connect(stores: &Stores) -> Result<Self> {
+    pub async fn connect(stores: &Stores, user: &str, clients: Vec<Arc<Sql>>) -> Result<Self> {
         let further = stores.services().filter(|(kind, _)| *kind == ServiceKind::SecondSql);
         let further = further.flat_map(|(_, urls)| urls).map(String::as_str);
         let mut servers = Vec::new();
@@ -45,10 +67,16 @@ impl LockWaits {
             let connected = MySqlConnection::connect(url).await;
             servers.push(connected.context("MariaDB, which knows which purchases wait")?);
         }
-        Ok(Self(servers))
+        Ok(Self {
+            servers,
+            user: user.to_owned(),
+            clients,
+            closed: 0,
+        })
     }
 
-    /// Waits until every purchase stands before a step, has its outcome, or waits for another one.
+    /// Waits until every purchase stands before a step, has its outcome, or waits for another one, and MariaDB knows of every
+    /// connection that is closed, or lets it wait as well.
     ///
     /// # Errors
     /// When MariaDB does not answer, or a step takes longer than a minute.
@@ -65,7 +93,8 @@ impl LockWaits {
             loop {
                 let version = turns.version();
                 let under_way = turns.under_way();
-                if under_way.is_empty() || is_enough() {
+                let is_over = under_way.is_empty() && self.clients_count().1 == self.closed;
+                if is_over || is_enough() {
                     return Ok(());
                 }
                 if timeout(ASK_EVERY, turns.changed_since(version)).await.is_ok() {
@@ -80,22 +109,26 @@ impl LockWaits {
         settled.context("a step took longer than a minute")?
     }
 
-    /// Waits until MariaDB has noticed that purchases which waited are gone.
+    /// Waits until MariaDB has noticed that purchases are gone, those that waited as well.
     ///
     /// # Errors
     /// When MariaDB does not answer, or they wait for longer than a minute.
     pub async fn none_left(&mut self) -> Result<()> {
         let left = async {
-            while self.count().await? > 0 {
+            loop {
+                let Counted { waiting, left } = self.count().await?;
+                if waiting + left == 0 {
+                    return Ok(());
+                }
                 sleep(ASK_EVERY).await;
             }
-            Ok(())
         };
         let left = timeout(STEP_WITHIN, left).await;
         left.context("purchases of an earlier schedule still wait after a minute")?
     }
 
-    /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB.
+    /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB, and each closed
+    /// connection as well.
     async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
         let inside = |step: &&Option<Step>| step.is_some_and(|step| step.waits_for == Some(WaitsFor::Actor));
         let sent = |step: &&Option<Step>| step.is_some_and(|step| !step.sends.is_empty());
@@ -106,22 +139,38 @@ impl LockWaits {
         if inside + sent < under_way.len() {
             return Ok(false);
         }
-        let waits = self.count().await?;
+        let Counted { waiting, left } = self.count().await?;
         // A message that wakes a purchase is there by now: give its task a turn.
         sleep(Duration::ZERO).await;
-        Ok(waits >= sent)
+        Ok(waiting >= sent + left)
     }
 
-    /// Returns the number of connections that wait for a lock.
-    async fn count(&mut self) -> Result<usize> {
-        let mut waits = 0;
-        for server in &mut self.0 {
+    /// Counts the connections at both ends.
+    async fn count(&mut self) -> Result<Counted> {
+        let (opened, closed) = self.clients_count();
+        let (mut waiting, mut listed) = (0, 0);
+        for server in &mut self.servers {
             let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
             let status: String = status.try_get("Status")?;
             let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
-            let named: i64 = query_scalar(NAMED).fetch_one(server).await.context("MariaDB")?;
-            waits += list.matches(WAITS).count() + usize::try_from(named).unwrap_or_default();
+            let connections = query_as(CONNECTIONS).bind(&self.user).fetch_one(server);
+            let (named, of_user): (i64, i64) = connections.await.context("MariaDB")?;
+            waiting += list.matches(WAITS).count() + usize::try_from(named)?;
+            listed += u64::try_from(of_user)?;
         }
-        Ok(waits)
+        let left = listed.saturating_sub(opened - closed);
+        if left == 0 {
+            self.closed = closed;
+        }
+        Ok(Counted {
+            waiting,
+            left: usize::try_from(left)?,
+        })
+    }
+
+    /// Returns the connections that the instances opened and closed so far.
+    fn clients_count(&self) -> (u64, u64) {
+        let counts = self.clients.iter().map(|sql| sql.opened_and_closed());
+        counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 }

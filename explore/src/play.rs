@@ -15,7 +15,7 @@ use crate::afterwards::Judged;
 use crate::arrivals::Arrivals;
 use crate::background::Pass;
 use crate::choice::{Choice, Choose, EventKind, Moment, Possible};
-use crate::instances::{Instance, Kind};
+use crate::instances::{Instance, Kind, Reached};
 use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
 use crate::news::{News, is_pause};
@@ -28,7 +28,7 @@ use crate::workers::Work;
 /// The number of instances. Purchases are spread over them in turn.
 pub const INSTANCES: usize = 2;
 
-/// The number of the next item. No two players of a process use one item: an error may leave something of it behind.
+/// The number of the next item or player. No two players of a process use one item: an error may leave something of it behind.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// How often time passes by itself in one schedule, where no purchase can go on without that.
@@ -83,7 +83,8 @@ impl Player {
         let time = Time::stopped();
         let turns = Turns::new(Arrivals { purchases }, kind.has_workers, time.clone());
         let turns = Arc::new(turns?);
-        let mut instances = Vec::new();
+        let user = format!("explorer-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let (mut instances, mut clients) = (Vec::new(), Vec::new());
         for instance in 0..INSTANCES {
             let observer = AtInstance {
                 turns: turns.clone(),
@@ -92,7 +93,14 @@ impl Player {
             let name = format!("app-{}", instance + 1);
             let loses_replies = kinds.contains(&EventKind::LostReply);
             let relays = loses_replies.then(|| stores.relays()).transpose()?;
-            instances.push(Instance::open(&name, strategy, stores, (Arc::new(observer), &time), relays).await?);
+            let reached = Reached {
+                stores,
+                user: &user,
+                relays,
+            };
+            let instance = Instance::open(&name, strategy, reached, (Arc::new(observer), &time)).await?;
+            clients.extend(instance.sql().await?);
+            instances.push(instance);
         }
         let first = instances.first().context("no instance")?;
         let stocks = first.stocks(kind.store).await?;
@@ -110,7 +118,7 @@ impl Player {
             stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
             kind,
             reader: LedgerReader::connect(&urls).await?,
-            waits: LockWaits::connect(stores).await?,
+            waits: LockWaits::connect(stores, &user, clients).await?,
             leases: Leases::connect(stores, time).await?,
             replica: Replica::new(),
             is_warm: false,

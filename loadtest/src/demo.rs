@@ -38,7 +38,7 @@ pub async fn play(shop: &RunningShop, reader: &Arc<LedgerReader>, strategy: &Str
         attack: responses.await?,
         ..Responses::default()
     };
-    let trace = trace.collect().await.context("the traces cannot be read")?;
+    let (trace, _) = trace.collect().await.context("the traces cannot be read")?;
     let facts = reader.read(strategy.store, item, 16).await?;
     shop.client.close_sale(item).await?;
     let story = Story::of_all(&trace, &responses).context("the trace is empty")?;

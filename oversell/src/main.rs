@@ -16,11 +16,13 @@ mod exit;
 mod explore;
 mod health;
 mod interrupt;
+mod live;
 mod markdown;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
 mod open_files;
 mod options;
+mod page;
 mod plan;
 mod progress;
 mod purchases;
@@ -37,6 +39,8 @@ mod serve;
 mod stdout;
 mod strategies;
 mod threats;
+mod token;
+mod traces_folder;
 mod trust;
 mod up;
 mod values;
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
         Command::Explore(options) => explore::explore(options),
         Command::Replay(options) => explore::replay(options),
         Command::Up(options) => up::up(options),
+        Command::Page(options) => page::page(options),
         Command::Buy(options) => purchases::buy(&options),
         Command::Crowd(options) => purchases::crowd(&options),
         Command::Check(options) => check::check(&options),

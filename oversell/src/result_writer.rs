@@ -10,10 +10,12 @@ use loadtest::experiment::RunObserver;
 use loadtest::plan::Round;
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::trace::RawTrace;
 
 use crate::progress::Progress;
 use crate::rounds_file::{self, RoundsFile};
 use crate::run_folder;
+use crate::traces_folder::TracesFolder;
 
 /// The most sales that stay open and are named.
 const MOST_NAMED: usize = 3;
@@ -24,6 +26,7 @@ pub struct ResultWriter {
     /// Opened with the first round that is kept.
     rounds: Mutex<Option<RoundsFile>>,
     planned: AtomicUsize,
+    traces: TracesFolder,
     progress: Progress,
 }
 
@@ -33,8 +36,10 @@ impl ResultWriter {
     /// # Errors
     /// When it cannot be made, which had better be known before the run.
     pub fn new(results: &Path, run_id: &str, quiet: bool) -> Result<Self> {
+        let folder = run_folder::new(results, run_id)?;
         Ok(Self {
-            folder: run_folder::new(results, run_id)?,
+            traces: TracesFolder::of(&folder),
+            folder,
             rounds: Mutex::default(),
             planned: AtomicUsize::default(),
             progress: Progress::new(quiet),
@@ -96,6 +101,14 @@ impl RunObserver for ResultWriter {
             None => rounds.insert(RoundsFile::create(&self.folder, run)?),
         };
         file.append(place, self.planned.load(Ordering::Relaxed), round)
+    }
+
+    fn keeps_traces(&self, place: usize, traces: &[RawTrace]) {
+        for trace in traces {
+            if let Err(error) = self.traces.keep(place, trace) {
+                self.progress.warns(&format!("a trace could not be kept: {error}"));
+            }
+        }
     }
 
     fn keeps_run(&self, run: &RunResult) -> Result<()> {

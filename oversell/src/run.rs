@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
 use loadtest::deployment::Deployment;
 use loadtest::deployment::requirement;
-use loadtest::experiment::{Experiment, LockServices, MakeTestbed, Testbed, in_words, longest};
+use loadtest::experiment::{Experiment, LockServices, MakeTestbed, RunObserver, Testbed, in_words, longest};
 use loadtest::plan::soak::Soak;
 use loadtest::result::cell::{ClaimCheck, claim_check};
 use loadtest::result::environment::Environment;
@@ -23,7 +23,7 @@ use crate::report::{self, Form, shown};
 use crate::result_writer::ResultWriter;
 use crate::selection::select;
 use crate::stdout::Terminal;
-use crate::{command_line, console, deployment, interrupt, plan, run_folder, stdout, workers_token};
+use crate::{command_line, console, deployment, interrupt, plan, run_folder, stdout, token, workers_token};
 
 /// Puts strategies on trial and prints the result. The status says whether all is as designed.
 pub fn run(options: RunOptions) -> Result<u8> {
@@ -46,7 +46,12 @@ pub fn run(options: RunOptions) -> Result<u8> {
     let form = Form::of(options.json, options.verbose, Terminal::of_stdout());
     let started_at = began.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the result")?;
-    let trial = |stop| trial(options, started_at, writer.clone(), stop);
+    let observer = writer.clone();
+    let begun = Begun {
+        started_at,
+        command: command_line::shown(),
+    };
+    let trial = |stop| async move { trial(options, begun, observer.as_ref(), stop).await };
     let Some(result) = interrupt::unless_interrupted(trial) else {
         writer.clear();
         match writer.folder().exists() {
@@ -116,7 +121,19 @@ fn contradiction(options: &RunOptions) -> Option<Usage> {
     )))
 }
 
-async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter>, stop: Stop) -> Result<RunResult> {
+/// The begin of a run, as its result says it.
+pub struct Begun {
+    /// The time.
+    pub started_at: String,
+    /// The command, without secrets.
+    pub command: String,
+}
+
+/// Plays a run and shows it to `observer`.
+///
+/// # Errors
+/// When it cannot be played to its end, or is stopped.
+pub async fn trial(options: RunOptions, begun: Begun, observer: &dyn RunObserver, stop: Stop) -> Result<RunResult> {
     let mut testbed = tokio::select! {
         testbed = open_testbed(&options) => testbed?,
         _ = stop.wait() => bail!("interrupted"),
@@ -137,9 +154,9 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
     let mut run = RunResult {
         schema_version: SCHEMA_VERSION,
         ended_early: None,
-        command: command_line::shown(),
+        command: begun.command,
         soak,
-        started_at,
+        started_at: begun.started_at,
         environment: Environment {
             insecure: options.remote.tls.insecure,
             ..Environment::here(versions, nginx)
@@ -163,7 +180,7 @@ async fn trial(options: RunOptions, started_at: String, writer: Arc<ResultWriter
         rounds: &rounds,
         names: Names::draw(),
         coordinator: coordinator.as_ref(),
-        observer: writer.as_ref(),
+        observer,
         within,
         stop: &stop,
     };
@@ -183,7 +200,7 @@ async fn coordinator(options: &RunOptions) -> Result<Option<Coordinator>> {
     };
     let given = workers_token::given(options)?;
     let is_drawn = given.is_none();
-    let token = given.unwrap_or_else(workers_token::drawn);
+    let token = given.unwrap_or_else(token::drawn);
     let listening = Listening {
         at: options.workers_listen,
         token: token.clone(),

@@ -4,38 +4,48 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use loadtest::deployment::Local;
 use stack::Shop;
 
 use crate::exit::INTERRUPTED;
 use crate::interrupt::Stop;
-use crate::options::UpOptions;
+use crate::live::Live;
+use crate::options::{RemoteOptions, UpOptions};
 use crate::running_shop::RunningShop;
-use crate::{console, deployment, interrupt};
+use crate::{console, deployment, interrupt, stdout};
 
 /// The time between two looks for an instance that has died. It is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Starts everything, prints how to reach it, and stays until it is asked to stop.
 pub fn up(options: UpOptions) -> Result<u8> {
+    // The buyers of the page would write there.
+    let mut stdout = stdout::keep_aside().context("stdout cannot be kept aside for the lesson")?;
     let up = |stop: Stop| async move {
+        let (live, local, shop) = tokio::select! {
+            started = start(options) => started?,
+            _ = stop.wait() => return Ok(INTERRUPTED),
+        };
+        console::print_to(&mut stdout, &tell(&local, &shop, &live.url()?)?)?;
         tokio::select! {
-            ended = stay(options) => ended,
-            _ = stop.wait() => Ok(INTERRUPTED),
+            kept = keep_up(shop) => kept,
+            served = live.serve(stop) => served.map(|()| INTERRUPTED),
         }
     };
     interrupt::unless_interrupted(up).unwrap_or(Ok(INTERRUPTED))
 }
 
-async fn stay(options: UpOptions) -> Result<u8> {
+async fn start(options: UpOptions) -> Result<(Live, Arc<Local>, Arc<Shop>)> {
+    let live = Live::open(options.page.clone(), RemoteOptions::default(), options.stack.clone()).await?;
     let local = Arc::new(deployment::local(options.stack.clone(), Vec::new()).await?);
-    let shop = {
-        let local = local.clone();
-        tokio::task::spawn_blocking(move || start(&local, &options)).await??
-    };
-    let shop = Arc::new(shop);
-    tell(&local, &shop)?;
+    let starting = local.clone();
+    let shop = tokio::task::spawn_blocking(move || start_shop(&starting, &options)).await??;
+    Ok((live, local, Arc::new(shop)))
+}
+
+/// Starts instances again that have died.
+async fn keep_up(shop: Arc<Shop>) -> Result<u8> {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let shop = shop.clone();
@@ -45,14 +55,14 @@ async fn stay(options: UpOptions) -> Result<u8> {
     }
 }
 
-fn start(local: &Local, options: &UpOptions) -> Result<Shop> {
+fn start_shop(local: &Local, options: &UpOptions) -> Result<Shop> {
     let mut wanted = local.options.clone();
     wanted.instances = options.instances.into();
     wanted.port = options.port;
     local.stores.shop(&wanted)
 }
 
-fn tell(local: &Local, shop: &Shop) -> Result<()> {
+fn tell(local: &Local, shop: &Shop, page: &str) -> Result<String> {
     let running = RunningShop {
         host: shop.host(),
         admins: shop.admins(),
@@ -60,11 +70,11 @@ fn tell(local: &Local, shop: &Shop) -> Result<()> {
         urls: local.urls.clone(),
     };
     let file = running.keep(local.stores.folder())?;
-    console::print(&lesson(&running, shop, &file))
+    Ok(lesson(&running, shop, &file, page))
 }
 
 /// Returns the addresses and a lesson. Each command fits a line that can be typed.
-fn lesson(running: &RunningShop, shop: &Shop, file: &Path) -> String {
+fn lesson(running: &RunningShop, shop: &Shop, file: &Path, page: &str) -> String {
     let named = shop.instances().iter().zip(&running.admins);
     let instances: String = named
         .map(|(instance, admin)| format!("{:<8} {admin} (admin)\n", instance.name()))
@@ -76,7 +86,8 @@ fn lesson(running: &RunningShop, shop: &Shop, file: &Path) -> String {
         .collect();
     let (host, program, file) = (&running.host, console::program(), file.display());
     format!(
-        r#"shop     {host}
+        r#"page     {page}
+shop     {host}
 {instances}file     {file}
 
 In another terminal. Read the token and the stores of this shop:

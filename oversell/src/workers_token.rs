@@ -1,15 +1,9 @@
 //! The token of the workers. No shop knows it: a shop could otherwise take a share of its own load, send nothing, and report
 //! responses that its ledger bears out.
 
-use std::ops::RangeInclusive;
-
-use uuid::Uuid;
-
 use crate::exit::Usage;
 use crate::options::RunOptions;
-
-/// The fewest and the most characters of a token.
-const LENGTH: RangeInclusive<usize> = 16..=256;
+use crate::token;
 
 /// Returns the token that the options give. The messages do not repeat it.
 ///
@@ -19,23 +13,12 @@ pub fn given(options: &RunOptions) -> Result<Option<String>, Usage> {
     let Some(token) = &options.workers_token else {
         return Ok(None);
     };
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    if !LENGTH.contains(&token.len()) || !token.bytes().all(is_allowed) {
-        let (fewest, most) = LENGTH.into_inner();
-        return Err(Usage(format!(
-            "--workers-token must be {fewest} to {most} letters, digits and - . _"
-        )));
-    }
+    token::check("--workers-token", token)?;
     if options.remote.operator.admin_token.as_ref() == Some(token) {
         let wrong = "--workers-token is the admin token: the shop knows that, and could report responses as a worker";
         return Err(Usage(wrong.to_owned()));
     }
     Ok(Some(token.clone()))
-}
-
-/// Draws a token.
-pub fn drawn() -> String {
-    Uuid::new_v4().simple().to_string()
 }
 
 #[cfg(test)]
@@ -73,9 +56,9 @@ mod tests {
 
     #[test]
     fn a_drawn_token_is_one_that_may_be_given() {
-        let token = drawn();
+        let token = token::drawn();
         let given = given(&options(&format!("--workers-token {token}"))).unwrap();
         assert_eq!(given, Some(token));
-        assert_ne!(drawn(), drawn());
+        assert_ne!(token::drawn(), token::drawn());
     }
 }

@@ -21,7 +21,7 @@ use baton::{Baton, Hook, Operation, PendingOperation, Settings};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Fence, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
-use crate::probe::{Data, Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 use crate::stores::{Redis, Store};
 use crate::world::World;
 
@@ -150,7 +150,10 @@ impl Hook for Seam {
         };
         Box::pin(async move {
             probe
-                .local(step, &key, pending, |summary| summary.text().to_owned())
+                .local(step, &key, pending, |summary| match summary.fence() {
+                    Some(fence) => StepValue::Fence(fence).into(),
+                    None => StepResult::from(summary.text().to_owned()),
+                })
                 .await
         })
     }

@@ -25,7 +25,7 @@ use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{CONNECT, rows};
+use crate::stores::sql::{CONNECT, rows, taken};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const INSERT: Step = Step::command("insert-lock", &["insert"])
@@ -81,7 +81,7 @@ impl LockTable {
         .bind(item.as_str())
         .bind(owner)
         .bind(lease_us);
-        if found(probe.step(&INSERT, item, sql.execute(insert), rows).await)? {
+        if found(probe.step(&INSERT, item, sql.execute(insert), taken).await)? {
             return Ok(true);
         }
         let update = query(
@@ -91,7 +91,7 @@ impl LockTable {
         .bind(owner)
         .bind(lease_us)
         .bind(item.as_str());
-        found(probe.step(&TAKE_OVER, item, sql.execute(update), rows).await)
+        found(probe.step(&TAKE_OVER, item, sql.execute(update), taken).await)
     }
 }
 

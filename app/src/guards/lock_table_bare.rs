@@ -20,7 +20,7 @@ use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{CONNECT, rows};
+use crate::stores::sql::{CONNECT, rows, taken};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const INSERT: Step = Step::command("insert-bare-lock", &["insert"])
@@ -66,7 +66,7 @@ impl LockTableBare {
     async fn attempt(&self, item: &Name, probe: &Probe) -> Result<bool, Error> {
         let mut sql = self.sql.connected(probe).await?;
         let insert = query("insert ignore into bare_locks (item) values (?)").bind(item.as_str());
-        match probe.step(&INSERT, item, sql.execute(insert), rows).await {
+        match probe.step(&INSERT, item, sql.execute(insert), taken).await {
             Ok(inserted) => Ok(inserted > 0),
             // MariaDB aborts all but one of the statements that wait for a row when it is deleted.
             Err(Error::GivenUp { .. }) => Ok(false),

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Probe, Role, Step};
+use crate::probe::{Probe, Role, Step, StepValue};
 use crate::timeouts::Timeouts;
 
 /// Items share this many mutexes, so that memory does not grow with the number of item names.
@@ -69,12 +69,7 @@ impl Guard for Mutex {
         let stripe = self.hasher.hash_one(item) as usize % STRIPES;
         let guard = timeout(self.timeouts.wait, self.stripes[stripe].clone().lock_owned());
         let guard = probe
-            .local(
-                &LOCK,
-                item,
-                guard,
-                |guard| if guard.is_ok() { "locked" } else { "timed out" },
-            )
+            .local(&LOCK, item, guard, |guard| StepValue::Taken(guard.is_ok()))
             .await;
         let item = item.clone();
         Ok(guard

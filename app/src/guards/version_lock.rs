@@ -24,7 +24,7 @@ use super::redis_lock::blind_del::{DEL, HeldLock};
 use super::{Guard, GuardEntry, Held, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Data, Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -75,7 +75,7 @@ impl Guard for VersionLock {
             .arg(self.timeouts.lease.as_millis() as u64);
         let mut backoff = self.timeouts.backoff();
         while backoff.again(item, probe).await {
-            let word: String = probe.step(&PUT, &key, self.redis.run(&put), String::clone).await?;
+            let word: String = probe.step(&PUT, &key, self.redis.run(&put), taken).await?;
             if word == "put" {
                 let redis = self.redis.clone();
                 return Ok(Some(Box::new(HeldLock { redis, key })));
@@ -87,4 +87,9 @@ impl Guard for VersionLock {
     async fn forget(&self, item: &Name) -> Result<(), Error> {
         self.redis.forget(&[lock_key(item)]).await
     }
+}
+
+/// Describes the word of the script.
+fn taken(word: &String) -> StepResult {
+    StepValue::Taken(word == "put").with(word)
 }

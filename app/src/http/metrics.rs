@@ -12,6 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::domain::{Error, Outcome};
 use crate::instance::Shop;
+use crate::probe::Counts;
 use crate::strategies::Listed;
 
 type Labels = [(&'static str, String); 2];
@@ -36,8 +37,8 @@ struct Kept {
 }
 
 impl Metrics {
-    /// Creates the metrics of this many strategies.
-    pub(super) fn of(strategies: usize) -> Self {
+    /// Creates the metrics of this many strategies, and of these counts.
+    pub(super) fn of(strategies: usize, counts: &Counts) -> Self {
         let mut registry = Registry::with_prefix("oversell");
         let purchases = Family::<Labels, Counter>::default();
         // 0.2 ms to 6.5 s
@@ -52,6 +53,7 @@ impl Metrics {
             seconds.clone(),
         );
         registry.register("purchases_in_progress", "Purchases in progress", in_progress.clone());
+        counts.register(&mut registry);
         Self {
             registry,
             purchases,

@@ -56,7 +56,7 @@ struct App {
 pub fn routers(shop: Arc<Shop>) -> (Router, Router) {
     let name = shop.instance.as_str().parse();
     let app = App {
-        metrics: Arc::new(Metrics::of(shop.catalogue.iter().count())),
+        metrics: Arc::new(Metrics::of(shop.catalogue.iter().count(), shop.counts())),
         shop,
         name: name.expect("a name is plain ASCII, which every header can hold"),
     };

@@ -7,6 +7,7 @@
 mod actor;
 mod armed;
 mod carried;
+mod counts;
 mod effect;
 mod fault;
 mod log;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 pub use actor::{Actor, Attempt, Worker};
 pub use armed::ArmedFaults;
+pub use counts::Counts;
 pub use effect::{Data, Effect};
 pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;
@@ -139,6 +141,11 @@ impl Probe {
             Err(error) => error.to_string().into(),
         };
         self.pass(step, key, command.0, result)
+    }
+
+    /// Returns the counts of the instance.
+    pub fn counts(&self) -> &Counts {
+        self.observers.counts()
     }
 
     /// Returns the time of the instance.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Actor, Step, StepResult, Time};
+use super::{Actor, Counts, Step, StepResult, Time};
 
 /// A step that is going through the seam.
 #[derive(Clone, Copy)]
@@ -37,11 +37,12 @@ pub trait Observer: Send + Sync {
     async fn after(&self, context: &StepContext<'_>, result: &StepResult);
 }
 
-/// The observers of one instance, and its time. They see a step in this order before it, and in reverse order after it.
+/// The observers of one instance, its time and its counts. They see a step in this order before it, and in reverse order after it.
 #[derive(Clone)]
 pub struct Observers {
     all: Arc<[Arc<dyn Observer>]>,
     time: Time,
+    counts: Arc<Counts>,
 }
 
 impl Observers {
@@ -50,12 +51,18 @@ impl Observers {
         Self {
             all: observers.into(),
             time: Time::default(),
+            counts: Arc::default(),
         }
     }
 
     /// Returns the same observers of an instance that goes by this time.
     pub fn at_time(self, time: Time) -> Self {
         Self { time, ..self }
+    }
+
+    /// Returns the counts of the instance.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Returns the time of the instance.

@@ -14,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub use self::in_doubt::{InDoubt, Left};
 use crate::domain::{Error, Name};
-use crate::probe::Probe;
+use crate::probe::{Counts, Probe};
 use crate::stores::MAX_SALES;
 use crate::stores::sql::xa::Decision;
 use crate::world::World;
@@ -57,6 +57,15 @@ pub enum End {
     Undone,
 }
 
+impl End {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Undone => "undone",
+        }
+    }
+}
+
 impl From<Decision> for End {
     fn from(decision: Decision) -> Self {
         match decision {
@@ -73,7 +82,8 @@ pub struct Reconciled(Mutex<HashMap<Name, Pending>>);
 impl Reconciled {
     /// Counts a purchase that was pending for `hung_ms` milliseconds. Ignores new items when it holds as many as sales
     /// can be open.
-    pub fn count(&self, item: &Name, end: End, hung_ms: u64) {
+    pub fn count(&self, item: &Name, end: End, hung_ms: u64, counts: &Counts) {
+        counts.reconciled(end.word());
         let mut items = self.items();
         if items.len() >= MAX_SALES as usize && !items.contains_key(item) {
             return;
@@ -146,9 +156,10 @@ mod tests {
     fn ended_purchases_are_counted_by_item_until_the_item_is_forgotten() {
         let (one, other) = (Name::parse("one").unwrap(), Name::parse("other").unwrap());
         let reconciled = Reconciled::default();
-        reconciled.count(&one, End::Finished, 40);
-        reconciled.count(&one, End::Undone, 90);
-        reconciled.count(&one, End::Undone, 20);
+        let counts = Counts::default();
+        reconciled.count(&one, End::Finished, 40, &counts);
+        reconciled.count(&one, End::Undone, 90, &counts);
+        reconciled.count(&one, End::Undone, 20, &counts);
         let counted = Pending {
             open: 7,
             finished: 1,

@@ -11,6 +11,7 @@
 //! Cost: the guard's, one round trip to read, and one (Redis) or four (SQL) to write.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 
@@ -64,7 +65,10 @@ impl Guarded {
 #[async_trait]
 impl Strategy for Guarded {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
-        let mut held = match self.guard.lock(&purchase.item, probe).await {
+        let asked = Instant::now();
+        let locked = self.guard.lock(&purchase.item, probe).await;
+        probe.counts().lock_wait(asked.elapsed());
+        let mut held = match locked {
             Ok(Some(held)) => held,
             Ok(None) => return Ok(Outcome::Busy),
             Err(error) => {
@@ -80,7 +84,10 @@ impl Strategy for Guarded {
         // The outcome stands, even if the release fails: the buyer must hear of a sale.
         match held.release(probe).await {
             Ok(Released::InTime) => {}
-            Ok(Released::TooLate) => tracing::warn!(item = %purchase.item, "the lease ended before the sale did"),
+            Ok(Released::TooLate) => {
+                probe.counts().lost_lease();
+                tracing::warn!(item = %purchase.item, "the lease ended before the sale did");
+            }
             Err(error) => tracing::warn!(%error, item = %purchase.item, "the lock was not released"),
         }
         outcome

@@ -154,7 +154,7 @@ impl Participants {
         let item = &left.xid.item;
         let is_over = self.in_doubt.end(left, Decision::Commit, &probe.about(item)).await?;
         if is_over {
-            self.reconciled.count(item, End::Finished, left.hung_ms);
+            self.reconciled.count(item, End::Finished, left.hung_ms, probe.counts());
         }
         Ok(is_over)
     }

@@ -7,8 +7,10 @@ mod longest;
 mod queue;
 mod record;
 mod session;
+mod watch;
 
 pub use self::longest::{in_words, longest};
+pub use self::watch::{Ledgers, OpenRound};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -29,6 +31,7 @@ use crate::result::cell;
 use crate::result::{RoundResult, RunResult};
 use crate::sale::Names;
 use crate::sale::sale_set::CLOSED_WITHIN;
+use crate::trace::RawTrace;
 use crate::workers::Coordinator;
 
 /// The most rounds that are played side by side: more of them would also wait for processors.
@@ -43,6 +46,9 @@ pub trait RunObserver: Send + Sync {
     /// Reports that a round begins. `done` of `all` rounds are over, or are left out.
     fn begins(&self, round: &Round, done: usize, all: usize);
 
+    /// Reports that the sales of a round are open, before its buyers come. It may be watched from now on.
+    fn opens(&self, _open: OpenRound) {}
+
     /// Reports that all rounds were played, and that `sales` ledgers are read once more.
     fn begins_final_checks(&self, sales: usize);
 
@@ -55,6 +61,9 @@ pub trait RunObserver: Send + Sync {
     /// # Errors
     /// When it cannot be kept. The run ends then, because further results would be lost too.
     fn keeps_round(&self, run: &RunResult, place: usize, round: &RoundResult) -> Result<()>;
+
+    /// Keeps the traces of a violation in the round at `place` of the plan, as far as there is room: no verdict depends on them.
+    fn keeps_traces(&self, _place: usize, _traces: &[RawTrace]) {}
 
     /// Keeps the run, which does not change any more.
     ///

@@ -5,11 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Error, Result};
 
-use super::RunObserver;
+use super::{OpenRound, RunObserver};
 use crate::audit::Verdict;
 use crate::plan::{Earlier, Round};
 use crate::result::cell::FAILED_FOR_SURE;
 use crate::result::{RoundResult, RunResult};
+use crate::trace::RawTrace;
 
 pub(crate) struct Record<'a> {
     /// The run without its rounds.
@@ -54,6 +55,11 @@ impl<'a> Record<'a> {
         true
     }
 
+    /// Reports that the sales of a round are open.
+    pub(super) fn opens(&self, open: OpenRound) {
+        self.observer.opens(open);
+    }
+
     /// Returns the outcome of earlier repeats of this round, in the same phase.
     pub(super) fn earlier(&self, round: &Round) -> Earlier {
         let kept = self.kept();
@@ -69,6 +75,13 @@ impl<'a> Record<'a> {
         let kept_now = self.observer.keeps_round(&self.run, place, &round);
         kept.rounds.insert(place, round);
         kept_now
+    }
+
+    /// Keeps the traces of a violation in the round at `place` of the plan.
+    pub(crate) fn keep_traces(&self, place: usize, traces: &[RawTrace]) {
+        if !traces.is_empty() {
+            self.observer.keeps_traces(place, traces);
+        }
     }
 
     /// Reports the items of sales that could not be closed, each with the reason.

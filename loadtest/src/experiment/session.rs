@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use futures_util::future::join_all;
 
 use super::final_checks::OpenSales;
-use super::{LockServices, Plan, Testbed};
+use super::{LockServices, OpenRound, Plan, Testbed};
 use crate::attack::{Attack, Crowd};
 use crate::audit::Expectation;
 use crate::follow_up::{FollowUp, SaleSetFollowUp};
@@ -150,6 +150,10 @@ impl<'a> Session<'a> {
             let traced = sale_set.sales.iter().take(if are_alike { 1 } else { MOST_TRACED });
             traces = join_all(traced.map(|sale| shop.trace(&sale.item))).await;
         }
+        self.plan.record.opens(OpenRound {
+            sale_set: sale_set.clone(),
+            traces: traces.iter().flatten().cloned().collect(),
+        });
         let mut traces = traces.into_iter();
         let is_control = round.threat.is_control;
         let attack = Attack {
@@ -204,6 +208,7 @@ impl<'a> Session<'a> {
             trace: traces.next().flatten(),
             incidents: attacked.incidents.clone(),
             shown: Shown::default(),
+            raw_traces: Vec::new(),
             elsewhere: Vec::new(),
             since: Instant::now(),
         });

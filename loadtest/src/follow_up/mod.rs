@@ -18,7 +18,7 @@ use crate::sale::{MOST_BUYERS, Sale};
 use crate::shop::PurchaseRequest;
 use crate::shop::pending::{PendingSale, Reconciled, SETTLES_WITHIN};
 use crate::shop::response::{Response, ResponseKind};
-use crate::trace::{Incident, SaleTrace, Shown};
+use crate::trace::{Incident, RawTrace, SaleTrace, Shown};
 
 pub use sale_set::{SaleSetFollowUp, longest};
 
@@ -57,6 +57,8 @@ pub struct FollowUp {
     pub incidents: Vec<Incident>,
     /// The findings from that trace.
     pub shown: Shown,
+    /// The traces of a violation, until they are kept.
+    pub raw_traces: Vec<RawTrace>,
     /// The pending purchases, if the shop sells from two stores.
     pub pending: Option<PendingSale>,
     /// The work of its reconciler, if the shop reports it.
@@ -115,7 +117,7 @@ impl FollowUp {
     /// Evaluates the trace against the findings so far. A trace that cannot be read is ignored.
     async fn collect_trace(&mut self) {
         if let Some(trace) = self.trace.take()
-            && let Some(mut trace) = trace.collect().await
+            && let Some((mut trace, raw)) = trace.collect().await
         {
             trace.lease = self.sale.strategy.lease_ms.map(Duration::from_millis);
             trace.place(&self.incidents, &self.responses);
@@ -126,6 +128,9 @@ impl FollowUp {
                 &self.observations,
                 &self.judge(),
             );
+            if self.shown.story.is_some() {
+                self.raw_traces = raw;
+            }
         }
     }
 

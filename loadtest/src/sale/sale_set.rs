@@ -1,6 +1,7 @@
 //! The sales of one round: one item, or many at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result};
@@ -42,6 +43,8 @@ pub struct SaleSet {
     spread: Arc<[usize]>,
     /// The number of the first purchase.
     first: usize,
+    /// The units that buyers were told sold.
+    told: Arc<AtomicI64>,
 }
 
 impl SaleSet {
@@ -81,6 +84,7 @@ impl SaleSet {
             strategy: strategy.clone(),
             load,
             first: 0,
+            told: Arc::default(),
         }
     }
 
@@ -124,6 +128,16 @@ impl SaleSet {
 
     fn sale_of(&self, place: usize) -> &Sale {
         &self.sales[self.place_of(place)]
+    }
+
+    /// Counts a purchase that was told sold.
+    pub(crate) fn note_sold(&self) {
+        self.told.fetch_add(self.load.quantity.into(), Ordering::Relaxed);
+    }
+
+    /// Returns the units that buyers were told sold during the attack so far.
+    pub fn told(&self) -> i64 {
+        self.told.load(Ordering::Relaxed)
     }
 
     /// Opens all sales.

@@ -26,7 +26,17 @@ const READ_AGAIN: Duration = Duration::from_millis(100);
 /// The longest trace of one instance, in bytes.
 const MAX_TRACE: usize = 49 * 1024 * 1024;
 
+/// The trace of one instance, as the instance wrote it.
+#[derive(Clone, Debug)]
+pub struct RawTrace {
+    /// The instance's name.
+    pub instance: String,
+    /// The JSON document.
+    pub json: Vec<u8>,
+}
+
 /// A sale that is traced at every instance of a shop.
+#[derive(Clone)]
 pub struct SaleTrace {
     client: ShopClient,
     /// The URLs of the trace, one for each address.
@@ -62,27 +72,31 @@ impl SaleTrace {
         Some(begun)
     }
 
-    /// Reads the trace of every instance and deletes it there. Returns `None` when one trace is missing, is not whole
-    /// or cannot be read.
-    pub async fn collect(self) -> Option<Trace> {
-        let trace = self.look().await;
+    /// Reads the trace of every instance and deletes it there. Returns it together with what it was read from, or `None` when one
+    /// trace is missing, is not whole or cannot be read.
+    pub async fn collect(self) -> Option<(Trace, Vec<RawTrace>)> {
+        let read = self.read_all().await;
         self.end().await;
-        trace
+        let (traces, raw) = read?;
+        Some((Trace::of(traces)?, raw))
     }
 
     /// Reads the trace of every instance so far. Returns `None` for the same reasons.
     pub async fn look(&self) -> Option<Trace> {
-        let read = join_all(self.urls.iter().map(|url| self.read(url))).await;
-        // Two addresses may be one instance.
-        let named = read.into_iter().flatten().map(|trace| (trace.instance.clone(), trace));
-        let traces: BTreeMap<String, InstanceTrace> = named.collect();
-        if traces.len() != self.instances {
-            return None;
-        }
-        Trace::of(traces.into_values().collect())
+        let (traces, _) = self.read_all().await?;
+        Trace::of(traces)
     }
 
-    async fn read(&self, url: &str) -> Option<InstanceTrace> {
+    /// Reads the traces of all instances, in the order of their names.
+    async fn read_all(&self) -> Option<(Vec<InstanceTrace>, Vec<RawTrace>)> {
+        let read = join_all(self.urls.iter().map(|url| self.read(url))).await;
+        // Two addresses may be one instance.
+        let named = read.into_iter().flatten();
+        let traces: BTreeMap<String, _> = named.map(|read| (read.1.instance.clone(), read)).collect();
+        (traces.len() == self.instances).then(|| traces.into_values().unzip())
+    }
+
+    async fn read(&self, url: &str) -> Option<(InstanceTrace, RawTrace)> {
         let deadline = Instant::now() + READ_WITHIN;
         let response = loop {
             let request = self.client.operator(Method::GET, url);
@@ -99,7 +113,12 @@ impl SaleTrace {
         };
         let body = http::body(response, MAX_TRACE).await?;
         // A trace has megabytes, and parsing it here would slow the rounds that are measured meanwhile.
-        spawn_blocking(move || InstanceTrace::parse(&body)).await.ok()?
+        let parse = move || {
+            let trace = InstanceTrace::parse(&body)?;
+            let instance = trace.instance.clone();
+            Some((trace, RawTrace { instance, json: body }))
+        };
+        spawn_blocking(parse).await.ok()?
     }
 
     async fn end(&self) {

@@ -18,7 +18,7 @@ mod value;
 mod waits;
 
 pub use crate::audit::Overlap;
-pub use client::SaleTrace;
+pub use client::{RawTrace, SaleTrace};
 pub use event::{Event, InstanceTrace, Role};
 pub use incident::{Incident, IncidentKind, PlacedIncident};
 pub use loss::Loss;

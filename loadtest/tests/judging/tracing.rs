@@ -79,7 +79,7 @@ async fn traced(instances: &[(u16, String)], deaths: usize) -> (Option<Vec<Strin
         Some(begun) => begun.collect().await,
         None => None,
     };
-    let buyers = trace.map(|trace| trace.purchases.into_iter().map(|purchase| purchase.buyer).collect());
+    let buyers = trace.map(|(trace, _)| trace.purchases.into_iter().map(|purchase| purchase.buyer).collect());
     let asked = asked.iter().map(|asked| asked.lock().unwrap().clone()).collect();
     (buyers, asked)
 }

@@ -23,8 +23,8 @@ pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesO
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
 pub use target::{
-    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, OperatorOptions, RemoteOptions, StackOptions,
-    StoreOptions, TlsOptions, UpOptions,
+    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, LiveOptions, OperatorOptions, PageOptions,
+    RemoteOptions, StackOptions, StoreOptions, TlsOptions, UpOptions,
 };
 
 use crate::exit;
@@ -55,6 +55,9 @@ pub enum Command {
     /// Start the shop and leave it up until Ctrl-C
     #[command(after_help = exit::HELP)]
     Up(UpOptions),
+    /// Serve the live page: two strategies side by side, started in a browser and watched (`up` serves it as well)
+    #[command(after_help = exit::HELP)]
+    Page(LiveOptions),
     /// Buy one unit at the shop that is up, and print the answer
     #[command(after_help = exit::HELP)]
     Buy(BuyOptions),

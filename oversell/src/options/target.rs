@@ -1,5 +1,6 @@
 //! The shop and its stores: those that already run elsewhere, and those that are started here.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use loadtest::facts::Urls;
 use crate::values::between;
 
 /// A shop that is already running.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 pub struct RemoteOptions {
     /// Base URL of a shop that is already running; nothing is started then
     #[arg(long, value_name = "URL", requires_all = ["admin", "admin_token"])]
@@ -20,7 +21,7 @@ pub struct RemoteOptions {
 }
 
 /// The admin listeners of a shop that is already running.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 pub struct OperatorOptions {
     /// Base URL of the admin listener of that shop, once for each instance; one name may stand for several
     #[arg(long, value_name = "URL", requires = "host")]
@@ -31,7 +32,7 @@ pub struct OperatorOptions {
 }
 
 /// The certificates of a shop whose URLs begin with `https://`.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 pub struct TlsOptions {
     /// Trust the certificates of this PEM file, too, for https:// URLs of that shop
     #[arg(long, value_name = "FILE", requires = "host", conflicts_with = "insecure")]
@@ -88,6 +89,33 @@ pub struct UpOptions {
     /// Port of nginx on 127.0.0.1; 0, or none, takes a free one
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
+    #[command(flatten)]
+    pub page: PageOptions,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
+
+/// The live page.
+#[derive(Args, Clone)]
+pub struct PageOptions {
+    /// Serve the live page at this address; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub page: SocketAddr,
+    /// The token that a visitor needs to start a run: 16 to 256 letters, digits and - . _ [default: a random one, which is printed]
+    #[arg(long, value_name = "TOKEN", env = "OVERSELL_PAGE_TOKEN", hide_env_values = true)]
+    pub page_token: Option<String>,
+    /// Write the results of runs on that page into folders below this one
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+}
+
+/// The live page alone, for a shop that is already running or for shops that are started here.
+#[derive(Args)]
+pub struct LiveOptions {
+    #[command(flatten)]
+    pub page: PageOptions,
+    #[command(flatten)]
+    pub remote: RemoteOptions,
     #[command(flatten)]
     pub stack: StackOptions,
 }

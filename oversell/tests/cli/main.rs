@@ -15,6 +15,7 @@ mod faults;
 mod harness;
 mod interrupted;
 mod lesson;
+mod live_page;
 mod missing;
 mod reachable;
 mod readme;

@@ -22,7 +22,7 @@
 enum { CHANGE, SYNC, CREATE, RENAME, UNLINK, MAKE_FOLDER, REMOVE_FOLDER, UNSEEN };
 
 // `inode`, `at`, `size` and `written` are those of a change: the bytes from `at` as they were are the payload, and `size` is the
-// size as it was. A sync has `inode`, and in `at` the end of the journal when it began. The payload of the others are paths that
+// size as it was. A sync has `inode`, and in `at` the end of the journal when it ended. The payload of the others are paths that
 // end with a zero.
 struct record {
     uint64_t kind, length, inode, at, size, written;

@@ -50,7 +50,7 @@ pub(super) enum RenamingKind {
 pub(super) struct Journal<'a> {
     pub(super) changes: Vec<Change<'a>>,
     pub(super) renamings: Vec<Renaming>,
-    /// By inode: the end of the journal when the last sync of the file began. It covers every change of the file before.
+    /// By inode: the end of the journal when the last sync of the file ended. It covers every change of the file before.
     synced: HashMap<u64, u64>,
 }
 

@@ -7,8 +7,9 @@
 //!
 //! # What is assumed
 //!
-//! - A file has on disk what it had when `fsync` or `fdatasync` of it began, and no byte that was written later; a real loss
-//!   may spare any part of that. So it tears no page.
+//! - A file has on disk what it had when `fsync` or `fdatasync` of it ended, and no byte that was written later; a real loss
+//!   may spare any part of that. So it tears no page. A sync promises nothing of a write that came while it was going on, but
+//!   InnoDB relies on it: `fil_space_t::flush_low` takes the whole file for synced when its sync is over.
 //! - What is written past the page cache (`O_DIRECT`) is in the memory of the drive until it is synced; with `O_DSYNC` and
 //!   `O_SYNC` it is on the disk. `sync_file_range` promises nothing.
 //! - A sync of any file or folder carries all names that were made, changed and removed before it, as in ext4. Later names are gone.

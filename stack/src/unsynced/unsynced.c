@@ -68,17 +68,16 @@ int truncate64(const char *path, off64_t size) {
 }
 int truncate(const char *path, off_t size) { return truncate64(path, size); }
 
+// Others may write meanwhile. What they wrote before the end counts as synced: a loss may spare it.
 static int sync_file(int fd, long call) {
-    if (journal < 0) return syscall(call, fd);
-    enter();
-    off_t upto = end_of_journal();
-    leave();
-    // Others write meanwhile: what they write now may not be synced.
     int failed = syscall(call, fd);
     struct stat file;
     char path[PATH_MAX];
-    if (failed || fstat(fd, &file) || !read_link(fd, path)) return failed;
-    if (is_inside(path) || !strcmp(path, data)) note_sync(file.st_ino, upto);
+    if (journal < 0 || failed || fstat(fd, &file) || !read_link(fd, path)) return failed;
+    if (!is_inside(path) && strcmp(path, data)) return 0;
+    enter();
+    note_sync(file.st_ino, end_of_journal());
+    leave();
     return 0;
 }
 int fsync(int fd) { return sync_file(fd, SYS_fsync); }

@@ -8,7 +8,7 @@ use super::SERVICE;
 use super::gateway::{Gateway, Watch};
 use super::json::{Deletion, LeaseAnswer, Message, Range, Transaction, encoded, end_of_range};
 use crate::domain::Error;
-use crate::probe::{Command, Data, Probe, Role, Step};
+use crate::probe::{Command, Data, Probe, Role, Step, StepResult, StepValue};
 
 pub(in crate::guards) const GRANT: Step = Step::command("grant", &["etcd/LeaseGrant"]).writes(Data::LOCK);
 pub(in crate::guards) const PUT: Step = Step::command("put", &["etcd/Txn"]).writes(Data::LOCK).plays(Role::Lock);
@@ -80,9 +80,9 @@ impl Protocol {
             Ok(answer.map(put_or_found))
         });
         let words = |put: &Option<Put>| match put {
-            Some(put) if put.is_first => "taken",
-            Some(_) => "in the queue",
-            None => "session gone",
+            Some(put) if put.is_first => StepValue::Taken(true).into(),
+            Some(_) => StepValue::Taken(false).with("in the queue"),
+            None => StepResult::from("session gone"),
         };
         probe.step(&PUT, &key, put, words).await
     }
@@ -124,14 +124,17 @@ impl Protocol {
         probe.step(&WATCH, &before.key, watch, |_| "watched").await
     }
 
-    /// Whether the key still exists.
+    /// Whether the own key still exists, when no older one does: then it has the lock.
     pub(super) async fn is_there(&self, key: &str, probe: &Probe) -> Result<bool, Error> {
         let body = json!({ "key": encoded(key) });
         let check = Command::new(async move {
             let answer: Range = self.0.ask("/v3/kv/range", &body).await?;
             Ok(!answer.kvs.is_empty())
         });
-        let words = |there: &bool| if *there { "still there" } else { "gone" };
+        let words = |there: &bool| match there {
+            true => StepValue::Taken(true).with("still there"),
+            false => StepResult::from("gone"),
+        };
         probe.step(&CHECK, &key, check, words).await
     }
 

@@ -29,7 +29,7 @@ use super::redis_lock::wakeups::{self, PING, RECEIVE, SUBSCRIBE, Wakeups};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
-use crate::probe::{Data, Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step, StepValue};
 use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 use crate::world::World;
@@ -148,7 +148,7 @@ impl HeldLock {
         let mut call = self.scripts.lock.prepare_invoke();
         call.key(&keys(&self.item)).key(channels(&self.item));
         call.arg(&self.owner).arg(lease.as_millis() as u64);
-        let words = |again_ms: &Option<u64>| if again_ms.is_none() { "taken" } else { "queued" };
+        let words = |again_ms: &Option<u64>| StepValue::Taken(again_ms.is_none());
         let again_ms = probe.step(&LOCK, &self.item, self.scripts.redis.run(&call), words);
         Ok(again_ms.await?.map(Duration::from_millis))
     }

@@ -8,7 +8,7 @@ use zookeeper_client::{Client, OneshotWatcher};
 
 use super::session::{self, CHILDREN, CREATE, CREATE_QUEUE, DELETE, WATCH};
 use crate::domain::Error;
-use crate::probe::{Command, Probe};
+use crate::probe::{Command, Probe, StepResult, StepValue};
 
 /// The predecessor of a node.
 pub(super) enum Ahead {
@@ -65,7 +65,12 @@ impl QueueNode {
 
     /// Returns the predecessor of this node.
     pub(super) async fn ahead(&self, probe: &Probe) -> Result<Ahead, Error> {
-        let mut nodes = self.queue.nodes(probe).await?;
+        let first = |nodes: &Vec<String>| {
+            let first = nodes.iter().min_by_key(|node| number(node));
+            let is_own = first.is_some_and(|node| node.starts_with(&self.owner));
+            StepValue::Taken(is_own).with(in_words(nodes))
+        };
+        let mut nodes = self.queue.nodes(probe, first).await?;
         nodes.sort_by_key(|node| number(node));
         let own = nodes.iter().position(|node| node.starts_with(&self.owner));
         Ok(match own {
@@ -108,9 +113,12 @@ impl Drop for QueueNode {
 }
 
 impl Queue {
-    async fn nodes(&self, probe: &Probe) -> Result<Vec<String>, Error> {
+    async fn nodes<W: Into<StepResult>>(
+        &self,
+        probe: &Probe,
+        words: impl FnOnce(&Vec<String>) -> W,
+    ) -> Result<Vec<String>, Error> {
         let children = Command::new(session::children(&self.session, &self.path));
-        let words = |nodes: &Vec<String>| format!("{} in the queue", nodes.len());
         probe.step(&CHILDREN, &self.path, children, words).await
     }
 
@@ -125,7 +133,7 @@ impl Queue {
         let found = match node {
             Some(node) => Some(node),
             None => {
-                let mut nodes = self.nodes(probe).await?.into_iter();
+                let mut nodes = self.nodes(probe, |nodes| in_words(nodes)).await?.into_iter();
                 nodes.find(|node| node.starts_with(owner))
             }
         };
@@ -142,6 +150,10 @@ impl Queue {
         }
         Ok(())
     }
+}
+
+fn in_words(nodes: &[String]) -> String {
+    format!("{} in the queue", nodes.len())
 }
 
 /// Returns the number that ZooKeeper gave the node. A node without one was not made by this lock, and sorts last.

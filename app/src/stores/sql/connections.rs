@@ -1,5 +1,7 @@
 //! The connections to MariaDB. They create commands and do not send them, so that every command goes through the seam.
 
+use std::sync::atomic::Ordering;
+
 use deadpool::managed::PoolError;
 use sqlx::Row;
 use sqlx::mysql::MySqlRow;
@@ -27,6 +29,16 @@ impl Sql {
             Err(PoolError::Backend(refused @ Error::Refused { .. })) => Err(refused),
             Err(other) => Err(Error::no_connection("sql", &other)),
         }
+    }
+
+    /// Returns the connections to MariaDB that were opened and closed so far, those of every store made from this one with
+    /// them. MariaDB notices a closed one somewhat later.
+    pub fn opened_and_closed(&self) -> (u64, u64) {
+        let tally = &self.connections.manager().tally;
+        (
+            tally.opened.load(Ordering::Relaxed),
+            tally.closed.load(Ordering::Relaxed),
+        )
     }
 
     /// Creates tables. It may be called more than once.

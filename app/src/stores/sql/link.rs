@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::super::Origin;
 use super::Sql;
+use super::pool::{Manager, Tally};
 use crate::domain::Error;
 use crate::stores::Store;
 
@@ -29,19 +30,28 @@ pub(super) struct Link {
     /// The count of lost connections of the pool: now, and when this one last answered.
     lost: Arc<AtomicU64>,
     lost_when_it_answered: u64,
+    tally: Arc<Tally>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.tally.closed.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Link {
-    /// Wraps a new connection of a pool that has `lost` so many.
-    pub(super) fn new(connection: MySqlConnection, answer_within: Duration, lost: Arc<AtomicU64>) -> Self {
+    /// Wraps a new connection of the pool of `manager`.
+    pub(super) fn new(connection: MySqlConnection, answer_within: Duration, manager: &Manager) -> Self {
+        manager.tally.opened.fetch_add(1, Ordering::Relaxed);
         Self {
             connection,
             answer_within,
             usable: true,
             origin: Origin::New,
             in_transaction: false,
-            lost_when_it_answered: lost.load(Ordering::Relaxed),
-            lost,
+            lost_when_it_answered: manager.lost.load(Ordering::Relaxed),
+            lost: manager.lost.clone(),
+            tally: manager.tally.clone(),
         }
     }
 

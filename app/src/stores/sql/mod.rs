@@ -281,3 +281,8 @@ pub fn wrote(found: u64, left: i64) -> StepResult {
 pub fn rows(found: &u64) -> String {
     format!("{found} rows")
 }
+
+/// Describes a statement that takes a lock by writing its row.
+pub fn taken(written: &u64) -> StepResult {
+    StepValue::Taken(*written > 0).with(rows(written))
+}

@@ -7,7 +7,7 @@ use sqlx::{Row, query};
 
 use super::{Connection, Sql};
 use crate::domain::{Error, Name};
-use crate::probe::{Data, Probe, Role, Step};
+use crate::probe::{Data, Probe, Role, Step, StepValue};
 
 /// Waits for the lock in the server.
 pub const GET_LOCK: Step = Step::command("get-lock", &["select"])
@@ -27,7 +27,7 @@ impl Sql {
         let get_lock = query("select get_lock(?, ?)")
             .bind(name.as_str())
             .bind(wait.as_secs_f64());
-        let row = probe.step(&GET_LOCK, name, sql.fetch(get_lock), result).await?;
+        let row = probe.step(&GET_LOCK, name, sql.fetch(get_lock), taken).await?;
         Ok(answer(row.as_ref()))
     }
 
@@ -45,6 +45,10 @@ impl Sql {
 /// Returns whether the function answered 1. Both functions answer 1, 0, or null.
 fn answer(row: Option<&MySqlRow>) -> bool {
     row.is_some_and(|row| matches!(row.try_get::<Option<i64>, _>(0), Ok(Some(1))))
+}
+
+fn taken(row: &Option<MySqlRow>) -> StepValue {
+    StepValue::Taken(answer(row.as_ref()))
 }
 
 fn result(row: &Option<MySqlRow>) -> &'static str {

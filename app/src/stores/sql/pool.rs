@@ -62,11 +62,12 @@ pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
         connect_within: (wait / 8).clamp(CONNECT_WITHIN, ANSWER_WITHIN),
         snapshot_isolation: false,
         lost: Arc::default(),
+        tally: Arc::default(),
     };
     pool(manager, wait)
 }
 
-/// Opens a pool like `other`, with `innodb_snapshot_isolation` on or off.
+/// Opens a pool like `other`, with `innodb_snapshot_isolation` on or off. Both count their connections together.
 pub(super) fn like(other: &Connections, snapshot_isolation: bool) -> Result<Connections, Error> {
     let wait = other.timeouts().wait.unwrap_or_default();
     let manager = Manager {
@@ -92,7 +93,15 @@ pub(super) struct Manager {
     row_wait: Duration,
     connect_within: Duration,
     snapshot_isolation: bool,
-    lost: Arc<AtomicU64>,
+    pub(super) lost: Arc<AtomicU64>,
+    pub(super) tally: Arc<Tally>,
+}
+
+/// The connections that were opened and closed so far.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) opened: AtomicU64,
+    pub(super) closed: AtomicU64,
 }
 
 impl Manager {
@@ -132,7 +141,7 @@ impl managed::Manager for Manager {
         let connected: sqlx::Result<_> = timeout(self.connect_within, connecting)
             .await
             .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
-        Ok(Link::new(connected?, statement + CONNECT_WITHIN, self.lost.clone()))
+        Ok(Link::new(connected?, statement + CONNECT_WITHIN, self))
     }
 
     async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<Error> {

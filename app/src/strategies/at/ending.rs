@@ -70,7 +70,7 @@ impl Coordinator {
             }
         };
         if is_over {
-            self.reconciled.count(&transaction.item, end, *hung_ms);
+            self.reconciled.count(&transaction.item, end, *hung_ms, probe.counts());
         }
         Ok(())
     }

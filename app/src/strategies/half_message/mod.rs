@@ -214,7 +214,9 @@ impl Producer {
         let hung_ms = self.broker.end(half, ending, stream, probe).await?;
         // A committed one is counted when its order is entered.
         if let Some(hung_ms) = hung_ms.filter(|_| ending == Ending::RollBack) {
-            self.messages.reconciled().count(&half.item, End::Undone, hung_ms);
+            self.messages
+                .reconciled()
+                .count(&half.item, End::Undone, hung_ms, probe.counts());
         }
         Ok(())
     }

@@ -80,7 +80,8 @@ impl Consumer {
         let is_waited_for = self.waiters.recorded(purchase.order);
         let took_ms = self.stream.ack(message, probe).await?;
         if let Some(took_ms) = took_ms.filter(|_| was_left && !is_waited_for) {
-            self.reconciled.count(&purchase.item, End::Finished, took_ms);
+            self.reconciled
+                .count(&purchase.item, End::Finished, took_ms, probe.counts());
         }
         Ok(())
     }

@@ -169,7 +169,7 @@ impl Coordinator {
             }
         };
         if let Some(end) = end {
-            self.reconciled.count(&saga.item, end, hung_ms);
+            self.reconciled.count(&saga.item, end, hung_ms, probe.counts());
         }
         Ok(())
     }

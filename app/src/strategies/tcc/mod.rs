@@ -135,7 +135,7 @@ impl Coordinator {
             }
         };
         if let Some(hung_ms) = hung_ms {
-            self.reconciled.count(item, end, hung_ms);
+            self.reconciled.count(item, end, hung_ms, probe.counts());
         }
         Ok(())
     }

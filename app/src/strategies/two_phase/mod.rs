@@ -182,7 +182,8 @@ impl Coordinator {
         let decision = concluded(&self.reconcilers_log, &left.xid, probe).await?;
         let is_over = self.in_doubt.end(left, decision, probe).await?;
         if is_over {
-            self.reconciled.count(item, End::from(decision), left.hung_ms);
+            self.reconciled
+                .count(item, End::from(decision), left.hung_ms, probe.counts());
         }
         Ok(is_over)
     }

@@ -244,6 +244,10 @@ impl Running {
         if response.kind != ResponseKind::Unknown {
             self.is_answered.store(true, Ordering::Relaxed);
         }
+        let is_sold = |response: &Response| response.kind == ResponseKind::Sold;
+        if is_sold(&response) || copy.as_ref().is_some_and(is_sold) {
+            self.attack.sale.note_sold();
+        }
         let mut responses = locked(&self.responses);
         responses.repeats.extend(copy);
         responses.attack.push(response);

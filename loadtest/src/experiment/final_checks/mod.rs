@@ -105,7 +105,8 @@ impl OpenSales {
         follow_up: SaleSetFollowUp,
         record: &Record<'_>,
     ) -> Result<bool> {
-        let (play, result, read) = Play::follow_up(round, follow_up).await?;
+        let (mut play, result, read) = Play::follow_up(round, follow_up).await?;
+        record.keep_traces(place, &play.take_traces());
         let is_chance = read.is_ok() && result.inconclusive.is_some() && play.is_no_test_by_chance();
         self.kept += round.load.requests;
         self.open.push_back(OpenRound {
@@ -128,10 +129,11 @@ impl OpenSales {
         follow_up: SaleSetFollowUp,
         record: &Record<'_>,
     ) -> Result<()> {
-        let (play, result, read) = Play::follow_up(round, follow_up).await?;
+        let (mut play, result, read) = Play::follow_up(round, follow_up).await?;
         let Some(open) = self.open.back_mut() else {
             return read;
         };
+        record.keep_traces(open.place, &play.take_traces());
         self.kept += round.load.requests;
         open.plays.push(play);
         open.before.extend(open.inconclusive.take());
@@ -166,6 +168,11 @@ impl OpenSales {
 async fn check(mut rounds: Vec<OpenRound>, opened: &[Sale], record: &Record<'_>) -> Result<()> {
     let rechecks: Vec<_> = rounds.iter_mut().map(OpenRound::recheck).collect();
     stream::iter(rechecks).buffer_unordered(AT_ONCE).collect::<()>().await;
+    for OpenRound { place, plays, .. } in &mut rounds {
+        for play in plays {
+            record.keep_traces(*place, &play.take_traces());
+        }
+    }
     look_elsewhere(&mut rounds, opened).await;
     let mut last = stream::iter(rounds.into_iter().map(OpenRound::observe_last)).buffer_unordered(AT_ONCE);
     while let Some((place, result, read)) = last.next().await {

@@ -11,6 +11,7 @@ use crate::follow_up::{FollowUp, SaleSetFollowUp};
 use crate::plan::Round;
 use crate::result::RoundResult;
 use crate::sale::Sale;
+use crate::trace::RawTrace;
 
 pub(super) struct Play {
     pub(super) sales: Vec<Sale>,
@@ -69,6 +70,12 @@ impl Play {
         if let State::Over(follow_up) = &mut self.state {
             follow_up.recheck().await;
         }
+    }
+
+    /// Takes out the traces of a violation that were not kept yet.
+    pub(super) fn take_traces(&mut self) -> Vec<RawTrace> {
+        let items = self.items().iter_mut();
+        items.flat_map(|item| std::mem::take(&mut item.raw_traces)).collect()
     }
 
     /// Returns the items whose follow-up is over.

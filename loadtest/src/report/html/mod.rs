@@ -1,8 +1,10 @@
 //! Pages that need no network. `result.html` is the whole result: its script shows the rounds of a cell, and chooses among the
-//! strategies. [`schedules`] is the page of the explorer, and [`compare`] shows two results side by side.
+//! strategies. [`schedules`] is the page of the explorer, [`compare`] shows two results side by side, and [`live`] is the page on
+//! which a run is started and watched.
 
 pub(super) mod compare;
 mod data;
+pub(super) mod live;
 mod matrix;
 pub(super) mod schedules;
 mod timeline;
@@ -96,15 +98,20 @@ impl Report for Html {
     }
 }
 
-/// Returns a whole page. Its scripts read `data`.
+/// Returns a whole page that needs no network. Its scripts read `data`.
 fn document(title: &str, content: &Markup, data: &impl Serialize, scripts: &[&str]) -> String {
+    document_that(POLICY, title, content, data, scripts)
+}
+
+/// Returns a whole page that may do what this policy allows.
+fn document_that(policy: &str, title: &str, content: &Markup, data: &impl Serialize, scripts: &[&str]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy);
                 title { "Oversell: " (title) }
                 style { (PreEscaped(STYLE)) }
             }

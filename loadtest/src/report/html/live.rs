@@ -1,0 +1,84 @@
+//! The live page: a form that starts a run of two strategies, and the state of that run.
+
+use maud::html;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::data::{Round, answers};
+use super::{ROUNDS, document_that};
+use crate::result::RunResult;
+use crate::result::summary::{rows, sentence};
+use crate::threats;
+
+const SCRIPT: &str = include_str!("live.js");
+
+/// The page asks only the server that it came from.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
+
+/// A setting that is worth a look: one click chooses it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Lesson {
+    /// What it is about, in a few words.
+    pub title: &'static str,
+    /// The strategies of both sides.
+    pub strategies: [&'static str; 2],
+    /// The threat.
+    pub threat: &'static str,
+    /// The number of instances.
+    pub instances: u8,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    answers: Vec<&'static str>,
+    lessons: &'a [Lesson],
+}
+
+/// Returns the page. It offers these strategies and lessons, and begins with the first lesson.
+pub fn live(strategies: &[&str], lessons: &[Lesson]) -> String {
+    let first = lessons.first();
+    let options = |chosen: Option<&str>, all: &[&str]| {
+        html! { @for name in all { option selected[Some(*name) == chosen] { (name) } } }
+    };
+    let of_side = |side: usize| first.and_then(|lesson| lesson.strategies.get(side)).copied();
+    let content = html! {
+        header {
+            h1 { "A flash sale, twice" }
+            nav aria-label="Lessons" {
+                @for (place, lesson) in lessons.iter().enumerate() {
+                    button type="button" data-lesson=(place) { (place + 1) ". " (lesson.title) }
+                }
+            }
+            form #request {
+                label { "Left " select #left { (options(of_side(0), strategies)) } }
+                label { "Right " select #right { (options(of_side(1), strategies)) } }
+                label { "Threat " select #threat { (options(first.map(|lesson| lesson.threat), &threats::names())) } }
+                label { "Instances " input #instances type="number" min="1" max="16" value="2"; }
+                label { "Buyers at once " input #buyers type="number" min="2" max="200" value="32"; }
+                label { "Units for sale " input #stock type="number" min="1" max="10000" value="48"; }
+                button #start type="submit" { "Start" }
+                button #stop type="button" { "Stop" }
+                button #next type="button" { "Next lesson" }
+            }
+            p #says role="status" aria-live="polite" {}
+        }
+        main.sides #sides {}
+    };
+    let data = Data {
+        answers: answers(),
+        lessons,
+    };
+    document_that(POLICY, "live", &content, &data, &[ROUNDS, SCRIPT])
+}
+
+/// Returns the result of a run for the live page: the verdict in one sentence, and each round.
+pub fn live_result(run: &RunResult) -> Value {
+    let rounds: Vec<Round> = run.rounds.iter().map(Round::of).collect();
+    let skipped = run.rounds.iter().filter_map(|round| round.skipped.as_deref());
+    serde_json::json!({
+        "sentence": sentence(run, &rows(run)),
+        "verdicts": run.rounds.iter().map(|round| round.verdict).collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
+        "rounds": rounds,
+    })
+}
