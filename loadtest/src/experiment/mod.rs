@@ -152,6 +152,7 @@ impl Experiment<'_> {
             rounds,
             names,
             coordinator,
+            more,
             sales: AtomicUsize::new(0),
             record: Record::new(run.clone(), all, observer),
         };
@@ -165,7 +166,7 @@ impl Experiment<'_> {
             }
         };
         let played = tokio::select! {
-            played = plan.play(&mut sessions, more) => played,
+            played = plan.play(&mut sessions) => played,
             over = is_over() => Err(over),
         };
         let checked = if stop.initialized() || Instant::now() >= until {
@@ -198,17 +199,18 @@ struct Plan<'a> {
     rounds: &'a [Round],
     names: Names,
     coordinator: Option<&'a Coordinator>,
+    more: Option<&'a MakeTestbed>,
     sales: AtomicUsize,
     record: Record<'a>,
 }
 
 impl<'a> Plan<'a> {
-    async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>, more: Option<&MakeTestbed>) -> Result<()> {
+    async fn play<'b>(&'b self, sessions: &mut Vec<Session<'b>>) -> Result<()> {
         let measured = self.queue(Round::is_measured);
         for session in sessions.iter_mut() {
             session.play(|_| measured.next()).await?;
         }
-        if let Some(another) = more {
+        if let Some(another) = self.more {
             let testbeds = try_join_all(self.further(sessions.len()).into_iter().map(another)).await;
             let testbeds = testbeds.context("another testbed, to play rounds side by side, could not be started")?;
             sessions.extend(testbeds.into_iter().map(|testbed| Session::of(testbed, self)));

@@ -10,6 +10,7 @@ use super::final_checks::OpenSales;
 use super::{LockServices, OpenRound, Plan, Testbed};
 use crate::attack::{Attack, Crowd};
 use crate::audit::Expectation;
+use crate::facts::Damaged;
 use crate::follow_up::{FollowUp, SaleSetFollowUp};
 use crate::plan::Round;
 use crate::result::RoundResult;
@@ -41,7 +42,8 @@ impl<'a> Session<'a> {
         self.open.len()
     }
 
-    /// Plays the next round for its lock services, again and again until there is none.
+    /// Plays the next round for its lock services, again and again until there is none. A round that leaves a damaged store behind
+    /// is played once more in another testbed, where one can be made.
     ///
     /// # Errors
     /// When a round cannot be played, or its result cannot be kept.
@@ -58,7 +60,17 @@ impl<'a> Session<'a> {
                 let (strategy, threat) = (&round.strategy.name, round.threat.name);
                 format!("round {} ({strategy}, {threat}) could not be played", place + 1)
             };
-            self.round(place, round).await.with_context(failed)?;
+            let mut played = self.round(place, round).await;
+            if let Err(error) = &played
+                && error.is::<Damaged>()
+                && let Some(another) = self.plan.more
+            {
+                // The sales of this round alone are left behind: it was played in stores that had no others.
+                let testbed = another(self.testbed.lock_services).await;
+                *self = Self::of(testbed.with_context(failed)?, self.plan);
+                played = self.round(place, round).await;
+            }
+            played.with_context(failed)?;
         }
         Ok(())
     }

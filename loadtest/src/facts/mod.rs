@@ -3,6 +3,7 @@
 //! The content of a store was written by the shop on trial, so reading is bounded in bytes and in time. Unreadable
 //! content is a fact, not an error.
 
+mod damaged;
 mod idle;
 mod metered;
 mod redis;
@@ -16,6 +17,7 @@ use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 
+pub use self::damaged::Damaged;
 pub use self::store_pair::StorePair;
 use crate::http::BACK_WITHIN;
 use crate::text::{MAX_NAME, one_line};
@@ -223,7 +225,7 @@ impl LedgerReader {
     /// Lets each store check its own data. Data that a store itself has damaged is no fault of a shop.
     ///
     /// # Errors
-    /// When a check fails, or a store does not answer.
+    /// [`Damaged`] when a check fails; others when a store does not answer.
     pub async fn check(&self) -> Result<()> {
         for (store, ledger) in &self.0 {
             let check = timeout(READ_WITHIN, ledger.check()).await;

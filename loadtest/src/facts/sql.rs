@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlRow};
 use sqlx::{ConnectOptions, Row};
 
+use super::damaged::Damaged;
 use super::idle::Idle;
 use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
@@ -112,7 +113,9 @@ impl Ledger for Sql {
             .await?;
         for row in rows {
             let (table, kind, message): (String, String, String) = (row.try_get(0)?, row.try_get(2)?, row.try_get(3)?);
-            ensure!(kind == "note" || message == "OK", "{table} is damaged: {message}");
+            if kind != "note" && message != "OK" {
+                return Err(Damaged { table, message }.into());
+            }
         }
         Ok(())
     }

@@ -84,7 +84,7 @@ pub(crate) async fn strike(control: &AttackControl<'_>, kind: ServiceKind, syncs
 ///
 /// # Errors
 ///
-/// When a table is damaged.
+/// `Damaged` when a table is damaged: the round is then played in another testbed.
 pub(crate) async fn check_tables(control: &AttackControl<'_>) -> Result<()> {
     match control.attack.sale.sales.first() {
         Some(sale) => sale.reader.check().await,

@@ -8,6 +8,7 @@ use loadtest::experiment::{OpenRound, RunObserver};
 use loadtest::plan::Round;
 use loadtest::report::live_result;
 use loadtest::result::{RoundResult, RunResult};
+use loadtest::shop::response::ResponseKind;
 use loadtest::trace::RawTrace;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -73,7 +74,10 @@ impl RunObserver for SideObserver {
     fn begins(&self, round: &Round, done: usize, all: usize) {
         let phase = round.phase.map(|phase| format!(", {phase}")).unwrap_or_default();
         let trial = round.threat.title_on(round.instances);
-        self.change(|side| side.says = format!("round {} of {all}: {trial}{phase}", done + 1));
+        self.change(|side| {
+            side.says = format!("round {} of {all}: {trial}{phase}", done + 1);
+            side.stock = round.load.stock;
+        });
     }
 
     fn opens(&self, open: OpenRound) {
@@ -95,6 +99,7 @@ impl RunObserver for SideObserver {
         self.change(|side| {
             side.left = round.facts.stock_left;
             side.recorded = round.facts.recorded;
+            side.told = round.units(ResponseKind::Sold);
         });
         self.writer.keeps_round(run, place, round)
     }

@@ -59,7 +59,7 @@ function side(of) {
   const parts = [make("h2", {}, of.strategy), make("p", { class: "phase" }, of.says), bars(of)];
   if (of.overlaps != null) parts.push(make("p", { class: of.overlaps ? "warning" : "" }, `Two purchases held the lock at once: ${of.overlaps} times`));
   if (of.result) {
-    parts.push(make("p", { class: "verdict" }, of.result.sentence), ...of.result.skipped.map((why) => make("p", {}, why)));
+    parts.push(make("p", { class: "verdict" }, of.result.verdict), ...of.result.skipped.map((why) => make("p", {}, why)));
     parts.push(...of.result.rounds.map(round));
   }
   return make("div", {}, ...parts);
@@ -91,6 +91,7 @@ find("stop").addEventListener("click", () => ask("DELETE"));
 find("next").addEventListener("click", () => choose((lesson + 1) % data.lessons.length));
 for (const button of document.querySelectorAll("[data-lesson]")) button.addEventListener("click", () => choose(Number(button.dataset.lesson)));
 choose(0);
+show({ is_running: false, threat: "", sides: [] });
 
 const events = new EventSource("events");
 events.addEventListener("message", (event) => show(JSON.parse(event.data)));

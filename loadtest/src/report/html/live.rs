@@ -1,13 +1,15 @@
 //! The live page: a form that starts a run of two strategies, and the state of that run.
 
+use std::collections::BTreeMap;
+
 use maud::html;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::data::{Round, answers};
 use super::{ROUNDS, document_that};
+use crate::audit::Verdict;
 use crate::result::RunResult;
-use crate::result::summary::{rows, sentence};
 use crate::threats;
 
 const SCRIPT: &str = include_str!("live.js");
@@ -71,14 +73,35 @@ pub fn live(strategies: &[&str], lessons: &[Lesson]) -> String {
     document_that(POLICY, "live", &content, &data, &[ROUNDS, SCRIPT])
 }
 
-/// Returns the result of a run for the live page: the verdict in one sentence, and each round.
+/// Returns the result of a run for the live page: the verdict in a few words, and each round.
 pub fn live_result(run: &RunResult) -> Value {
     let rounds: Vec<Round> = run.rounds.iter().map(Round::of).collect();
     let skipped = run.rounds.iter().filter_map(|round| round.skipped.as_deref());
     serde_json::json!({
-        "sentence": sentence(run, &rows(run)),
+        "verdict": verdict(run),
         "verdicts": run.rounds.iter().map(|round| round.verdict).collect::<Vec<_>>(),
         "skipped": skipped.collect::<Vec<_>>(),
         "rounds": rounds,
     })
+}
+
+/// Returns whether the strategy of a run holds, and the largest of each finding where it fails.
+fn verdict(run: &RunResult) -> String {
+    let of = |verdict| run.rounds.iter().filter(move |round| round.verdict == verdict);
+    let mut found: BTreeMap<&str, i64> = BTreeMap::new();
+    for (finding, size) in of(Verdict::Violated).flat_map(|round| round.findings.found()) {
+        let largest = found.entry(finding.name()).or_insert(size);
+        *largest = size.max(*largest);
+    }
+    if !found.is_empty() {
+        let found = found
+            .into_iter()
+            .map(|(name, size)| format!("{} {size}", name.replace('_', " ")));
+        return format!("fails: {}", found.collect::<Vec<_>>().join(", "));
+    }
+    match of(Verdict::Inconclusive).next() {
+        Some(_) => "no test".to_owned(),
+        None if of(Verdict::Holds).next().is_some() => "holds".to_owned(),
+        None => "not played".to_owned(),
+    }
 }
