@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use app::domain::{Name, Purchase};
 use app::guards::Released;
-use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult};
+use app::probe::{Actor, Observer, Observers, Probe, StepContext, StepResult, StepValue};
 use app::timeouts::Timeouts;
 use async_trait::async_trait;
 use redis::AsyncCommands;
@@ -33,7 +33,7 @@ impl Observer for Queued {
     async fn before(&self, _passing: &StepContext<'_>) {}
 
     async fn after(&self, passing: &StepContext<'_>, said: &StepResult) {
-        if passing.step.name == "lock-or-queue" && said.words == "queued" {
+        if passing.step.name == "lock-or-queue" && said.value == Some(StepValue::Taken(false)) {
             self.0.send(()).unwrap();
         }
     }
