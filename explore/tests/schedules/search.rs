@@ -168,6 +168,19 @@ async fn a_lock_without_a_lease_is_stuck_when_its_holder_is_killed_and_one_with_
 }
 
 #[tokio::test]
+async fn a_purchase_that_waits_for_a_killed_one_goes_on_in_every_schedule() {
+    let stores = stores();
+    let crashes = Bounds {
+        kinds: vec![EventKind::Crash],
+        ..at_most(1, 2)
+    };
+    // A search is an error when the same choices lead to another end.
+    let (_, found) = explored("conditional@sql", &stores, &crashes).await;
+    assert!(found.is_exhausted);
+    assert_eq!(found.shortest, None);
+}
+
+#[tokio::test]
 async fn background_workers_end_what_a_killed_process_has_left() {
     let stores = stores();
     let (mut player, found) = explored("tcc@redis+sql", &stores, &one_crash()).await;
