@@ -42,7 +42,7 @@ const WORKERS_TOKEN: &str = "known to the workers alone";
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The trials that [`try_each`] plays at the same time: most of a trial is waiting.
-const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 2;
 
 /// Real stores, over which any number of shops can be tried.
 pub struct TrialRunner {

@@ -37,7 +37,7 @@ enum Mark {
     Event,
     Read,
     Write,
-    /// The first write that takes away what another purchase has written, or that comes without the lock.
+    /// The first write that takes away the units of another purchase, leaves less than nothing, or comes without the lock.
     WrongWrite,
 }
 
@@ -205,8 +205,8 @@ impl Hold {
     }
 }
 
-/// Returns the place of the first write that is wrong: its own purchase had read more than another one has left, or the lock
-/// was lost when it began.
+/// Returns the place of the first write that is wrong: its own purchase had read more than another one has left, it leaves less
+/// than nothing, or the lock was lost when it began.
 fn wrong_write(story: &Story, holds: &[Hold]) -> Option<usize> {
     if !matches!(story.shows, Finding::Oversold | Finding::Drift) {
         return None;
@@ -229,7 +229,8 @@ fn wrong_write(story: &Story, holds: &[Hold]) -> Option<usize> {
             others.any(|(_, other)| ended(other) <= ended(write) && wrote(other).is_some_and(|wrote| wrote < read))
         });
         let is_lost = |hold: &Hold| hold.is_of(write.purchase, began_us) && !hold.is_true(began_us);
-        overwrites || holds.iter().any(is_lost)
+        let is_too_much = wrote(write).is_some_and(|left| left < 0);
+        overwrites || is_too_much || holds.iter().any(is_lost)
     };
     let wrong = of_role(Role::Write).filter(|(_, write)| is_wrong(write));
     wrong.min_by_key(|(_, write)| ended(write)).map(|(place, _)| place)
