@@ -7,12 +7,12 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::domain::{Error, Outcome};
 use crate::instance::Shop;
-use crate::probe::Counts;
+use crate::probe::{Counts, seconds};
 use crate::strategies::Listed;
 
 type Labels = [(&'static str, String); 2];
@@ -41,9 +41,7 @@ impl Metrics {
     pub(super) fn of(strategies: usize, counts: &Counts) -> Self {
         let mut registry = Registry::with_prefix("oversell");
         let purchases = Family::<Labels, Counter>::default();
-        // 0.2 ms to 6.5 s
-        let seconds =
-            Family::<Labels, Histogram>::new_with_constructor(|| Histogram::new(exponential_buckets(0.0002, 2.0, 16)));
+        let seconds = Family::<Labels, Histogram>::new_with_constructor(seconds);
         let in_progress = Gauge::default();
         registry.register("purchases", "Answered purchases, by outcome", purchases.clone());
         registry.register_with_unit(

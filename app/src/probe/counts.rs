@@ -7,6 +7,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+/// Creates a histogram of times from 0.2 ms to 6.5 s.
+pub(crate) fn seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.0002, 2.0, 16))
+}
+
 /// The counts of one instance since its start.
 pub struct Counts {
     lock_wait: Histogram,
@@ -17,8 +22,7 @@ pub struct Counts {
 impl Default for Counts {
     fn default() -> Self {
         Self {
-            // 0.2 ms to 6.5 s
-            lock_wait: Histogram::new(exponential_buckets(0.0002, 2.0, 16)),
+            lock_wait: seconds(),
             lost_leases: Counter::default(),
             reconciled: Family::default(),
         }

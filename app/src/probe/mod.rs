@@ -24,6 +24,7 @@ use std::time::Duration;
 pub use actor::{Actor, Attempt, Worker};
 pub use armed::ArmedFaults;
 pub use counts::Counts;
+pub(crate) use counts::seconds;
 pub use effect::{Data, Effect};
 pub use fault::{BadFault, Fault, FaultAction};
 pub use log::Log;

@@ -10,7 +10,7 @@ mod session;
 mod watch;
 
 pub use self::longest::{in_words, longest};
-pub use self::watch::{Ledgers, OpenRound};
+pub use self::watch::{Ledgers, WatchedRound};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -47,7 +47,7 @@ pub trait RunObserver: Send + Sync {
     fn begins(&self, round: &Round, done: usize, all: usize);
 
     /// Reports that the sales of a round are open, before its buyers come. It may be watched from now on.
-    fn opens(&self, _open: OpenRound) {}
+    fn opens(&self, _open: WatchedRound) {}
 
     /// Reports that all rounds were played, and that `sales` ledgers are read once more.
     fn begins_final_checks(&self, sales: usize);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Error, Result};
 
-use super::{OpenRound, RunObserver};
+use super::{RunObserver, WatchedRound};
 use crate::audit::Verdict;
 use crate::plan::{Earlier, Round};
 use crate::result::cell::FAILED_FOR_SURE;
@@ -56,7 +56,7 @@ impl<'a> Record<'a> {
     }
 
     /// Reports that the sales of a round are open.
-    pub(super) fn opens(&self, open: OpenRound) {
+    pub(super) fn opens(&self, open: WatchedRound) {
         self.observer.opens(open);
     }
 

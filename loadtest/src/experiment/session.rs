@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use futures_util::future::join_all;
 
 use super::final_checks::OpenSales;
-use super::{LockServices, OpenRound, Plan, Testbed};
+use super::{LockServices, Plan, Testbed, WatchedRound};
 use crate::attack::{Attack, Crowd};
 use crate::audit::Expectation;
 use crate::facts::Damaged;
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
             let traced = sale_set.sales.iter().take(if are_alike { 1 } else { MOST_TRACED });
             traces = join_all(traced.map(|sale| shop.trace(&sale.item))).await;
         }
-        self.plan.record.opens(OpenRound {
+        self.plan.record.opens(WatchedRound {
             sale_set: sale_set.clone(),
             traces: traces.iter().flatten().cloned().collect(),
         });

@@ -9,7 +9,7 @@ use crate::trace::SaleTrace;
 
 /// The sales of a round that goes on.
 #[derive(Clone)]
-pub struct OpenRound {
+pub struct WatchedRound {
     pub(super) sale_set: SaleSet,
     pub(super) traces: Vec<SaleTrace>,
 }
@@ -23,7 +23,7 @@ pub struct Ledgers {
     pub recorded: i64,
 }
 
-impl OpenRound {
+impl WatchedRound {
     /// Returns the units that buyers were told sold so far, each purchase once.
     pub fn told(&self) -> i64 {
         self.sale_set.told()

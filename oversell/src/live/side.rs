@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Error, Result, anyhow};
 use chrono::{SecondsFormat, Utc};
-use loadtest::experiment::{OpenRound, RunObserver};
+use loadtest::experiment::{RunObserver, WatchedRound};
 use loadtest::plan::Round;
 use loadtest::report::live_result;
 use loadtest::result::{RoundResult, RunResult};
@@ -80,7 +80,7 @@ impl RunObserver for SideObserver {
         });
     }
 
-    fn opens(&self, open: OpenRound) {
+    fn opens(&self, open: WatchedRound) {
         let watched = watch(self.shared.clone(), self.place, open);
         self.watch(Some(AbortOnDropHandle::new(tokio::spawn(watched))));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loadtest::experiment::OpenRound;
+use loadtest::experiment::WatchedRound;
 use tokio::time::sleep;
 
 use super::Shared;
@@ -16,7 +16,7 @@ const TRACES_EVERY: Duration = Duration::from_millis(500);
 
 /// Watches a round until it is dropped. A store that does not answer, or an instance that stands still, holds up only what
 /// is read from it.
-pub async fn watch(shared: Arc<Shared>, place: usize, open: OpenRound) {
+pub async fn watch(shared: Arc<Shared>, place: usize, open: WatchedRound) {
     let told = async {
         loop {
             shared.state.change(place, |side| side.told = open.told());

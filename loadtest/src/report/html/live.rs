@@ -55,9 +55,9 @@ pub fn live(strategies: &[&str], lessons: &[Lesson]) -> String {
                 label { "Left " select #left { (options(of_side(0), strategies)) } }
                 label { "Right " select #right { (options(of_side(1), strategies)) } }
                 label { "Threat " select #threat { (options(first.map(|lesson| lesson.threat), &threats::names())) } }
-                label { "Instances " input #instances type="number" min="1" max="16" value="2"; }
-                label { "Buyers at once " input #buyers type="number" min="2" max="200" value="32"; }
-                label { "Units for sale " input #stock type="number" min="1" max="10000" value="48"; }
+                label { "Instances " input #instances type="number" min="1" value="2"; }
+                label { "Buyers at once " input #buyers type="number" min="2" value="32"; }
+                label { "Units for sale " input #stock type="number" min="1" value="48"; }
                 button #start type="submit" { "Start" }
                 button #stop type="button" { "Stop" }
                 button #next type="button" { "Next lesson" }
