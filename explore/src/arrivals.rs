@@ -2,7 +2,8 @@
 
 use app::domain::{BadName, Name};
 
-use crate::play::INSTANCES;
+/// The most instances.
+pub const INSTANCES: usize = 2;
 
 /// The arrivals of a schedule of so many purchases. First come the purchases, numbered from 0, then the second arrival of
 /// each, and then a later buyer.
@@ -10,6 +11,8 @@ use crate::play::INSTANCES;
 pub struct Arrivals {
     /// The number of purchases.
     pub purchases: usize,
+    /// The number of instances: one or two. Purchases are spread over them in turn.
+    pub instances: usize,
 }
 
 impl Arrivals {
@@ -47,9 +50,10 @@ impl Arrivals {
         }
     }
 
-    /// Returns the instance, from 0. A second arrival is at the other instance.
+    /// Returns the instance, from 0. A second arrival is at the other instance, so that there is none where only one instance
+    /// is.
     pub fn instance(self, number: usize) -> usize {
-        (self.purchase(number) + usize::from(self.is_second(number))) % INSTANCES
+        (self.purchase(number) + usize::from(self.is_second(number))) % self.instances
     }
 
     /// Returns the buyer.
@@ -77,7 +81,10 @@ mod tests {
     #[test]
     fn buyer_and_instance_tell_all_arrivals_apart() {
         for purchases in [2, 3] {
-            let arrivals = Arrivals { purchases };
+            let arrivals = Arrivals {
+                purchases,
+                instances: INSTANCES,
+            };
             let numbers = 0..arrivals.count();
             let known = numbers.map(|number| (arrivals.purchase(number), arrivals.instance(number)));
             assert_eq!(known.collect::<BTreeSet<_>>().len(), arrivals.count());

@@ -1,7 +1,9 @@
 //! What happens beside the purchases: background workers go on, and time passes.
 
 use anyhow::{Result, bail};
+use tokio::task::yield_now;
 
+use crate::leases::{RENEWALS, RENEWED_AFTER};
 use crate::play::Player;
 use crate::workers::Work;
 
@@ -45,6 +47,22 @@ impl Player {
         self.leases.end()?;
         pass.extend(self.let_workers_go().await?);
         Ok(pass)
+    }
+
+    /// Lets more time pass than a lease lasts, so slowly that each renewal comes in time.
+    ///
+    /// # Errors
+    /// When a store fails.
+    pub(super) async fn let_renewals_come(&mut self) -> Result<()> {
+        for _ in 0..RENEWALS {
+            self.leases.let_pass(RENEWED_AFTER)?;
+            // Renewals that are due come to stand before their step.
+            yield_now().await;
+            while self.turns.allow_renewal() {
+                self.waits.settle(&self.turns).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Lets the workers end what the purchases of a schedule have left: until they do what they do without work, or the

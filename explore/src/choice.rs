@@ -10,8 +10,10 @@ pub enum Choice {
     /// The purchase of this number takes its next step. After the purchases, numbered from 0, comes the second arrival of
     /// each.
     Step(usize),
-    /// Every lease that a store keeps ends, as if its time were over.
+    /// Every lease that a store keeps ends, as if its time were over: no renewal came.
     LeaseEnds,
+    /// The work of a purchase lasts longer than a lease, and each renewal comes in time.
+    SlowHolder,
     /// The process of this purchase stops for ever.
     Crash(usize),
     /// Redis comes back without its data.
@@ -28,8 +30,10 @@ pub enum Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// Every lease that a store keeps ends.
+    /// Every lease that a store keeps ends: no renewal came.
     LeaseEnds,
+    /// The work of a purchase lasts longer than a lease, and each renewal comes in time.
+    SlowHolder,
     /// The process of a purchase stops for ever.
     Crash,
     /// Redis comes back without its data, where stock and orders are elsewhere.
@@ -44,8 +48,9 @@ pub enum EventKind {
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::LeaseEnds,
+        Self::SlowHolder,
         Self::Crash,
         Self::RedisEmpties,
         Self::RedisFailsOver,
@@ -57,6 +62,7 @@ impl EventKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::LeaseEnds => "lease-ends",
+            Self::SlowHolder => "slow-holder",
             Self::Crash => "crash",
             Self::RedisEmpties => "redis-empties",
             Self::RedisFailsOver => "redis-fails-over",
@@ -72,6 +78,7 @@ impl Choice {
         match self {
             Self::Step(_) => None,
             Self::LeaseEnds => Some(EventKind::LeaseEnds),
+            Self::SlowHolder => Some(EventKind::SlowHolder),
             Self::Crash(_) => Some(EventKind::Crash),
             Self::RedisEmpties => Some(EventKind::RedisEmpties),
             Self::RedisFailsOver => Some(EventKind::RedisFailsOver),
@@ -84,7 +91,12 @@ impl Choice {
     pub fn step(self) -> Option<usize> {
         match self {
             Self::Step(purchase) | Self::LostReply(purchase) => Some(purchase),
-            Self::LeaseEnds | Self::Crash(_) | Self::RedisEmpties | Self::RedisFailsOver | Self::Repeat(_) => None,
+            Self::LeaseEnds
+            | Self::SlowHolder
+            | Self::Crash(_)
+            | Self::RedisEmpties
+            | Self::RedisFailsOver
+            | Self::Repeat(_) => None,
         }
     }
 }

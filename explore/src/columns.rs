@@ -27,6 +27,7 @@ pub fn columns(schedule: &Schedule) -> String {
         let (at, words) = match line.choice {
             Choice::Step(purchase) | Choice::LostReply(purchase) => (column(purchase), begin(line)),
             Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
+            Choice::SlowHolder => (0, "-- the work lasts longer than a lease --".to_owned()),
             Choice::RedisEmpties => (0, "-- Redis comes back without its data --".to_owned()),
             Choice::RedisFailsOver => (
                 0,

@@ -2,9 +2,10 @@
 
 use anyhow::{Context, Result};
 use app::domain::Name;
-use app::probe::{Effect, Step};
+use app::probe::{Effect, Step, WORK};
 use stack::Relay;
 
+use crate::arrivals::Arrivals;
 use crate::choice::{Choice, EventKind, Possible};
 use crate::play::Player;
 use crate::purchases::Purchases;
@@ -19,8 +20,18 @@ impl Player {
         before: &[Choice],
     ) -> Result<Vec<Possible>> {
         let mut events = Vec::new();
-        if kinds.contains(&EventKind::LeaseEnds) && (self.kind.has_workers || self.leases.are_there().await?) {
+        let (ends, is_slow) = (
+            kinds.contains(&EventKind::LeaseEnds),
+            kinds.contains(&EventKind::SlowHolder),
+        );
+        let has_leases = (ends || is_slow) && self.leases.are_there().await?;
+        if ends && (self.kind.has_workers || has_leases) {
             events.push(Choice::LeaseEnds);
+        }
+        // Strategies with workers have no lease that is renewed.
+        let is_at_work = useful.iter().any(|(_, step)| step.name == WORK.name);
+        if is_slow && is_at_work && has_leases && !self.kind.has_workers {
+            events.push(Choice::SlowHolder);
         }
         let holds_no_sale = !self.kind.store.contains("redis");
         if kinds.contains(&EventKind::RedisEmpties) && holds_no_sale && self.leases.has_redis_data().await? {
@@ -40,9 +51,11 @@ impl Player {
             events.extend(sent.map(|(number, _)| Choice::LostReply(*number)));
         }
         // The second arrival takes its first step at any later moment: here it only has to be there.
+        let Arrivals { purchases, instances } = self.turns.arrivals();
         if kinds.contains(&EventKind::Repeat)
+            && instances > 1
             && let Some((Choice::Step(purchase), earlier)) = before.split_last()
-            && *purchase < self.turns.arrivals().purchases
+            && *purchase < purchases
             && !earlier.contains(&Choice::Step(*purchase))
         {
             events.push(Choice::Repeat(*purchase));
@@ -62,6 +75,7 @@ impl Player {
             Choice::LeaseEnds => {
                 self.let_time_pass().await?;
             }
+            Choice::SlowHolder => self.let_renewals_come().await?,
             Choice::RedisEmpties => self.leases.empty_redis().await?,
             Choice::RedisFailsOver => self.replica.take_over(self.leases.lock_store()?).await?,
             Choice::Crash(purchase) => purchases.kill(purchase, &self.turns).await?,

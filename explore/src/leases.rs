@@ -11,8 +11,14 @@ use stack::{Clock, ServiceKind, Stores};
 
 use crate::instances::NEVER;
 
-/// The time that passes at once: longer than a lease.
+/// The time that passes at once where leases end: longer than a lease.
 const PASSES: Duration = NEVER.lease.saturating_add(Duration::from_secs(1));
+
+/// The time after which a renewal is due: a little longer than a third of a lease.
+pub const RENEWED_AFTER: Duration = Duration::from_secs(NEVER.lease.as_secs() / 3 + 1);
+
+/// How often it passes in one event, which is longer than a lease.
+pub const RENEWALS: usize = 4;
 
 /// Counts the keys that end by themselves.
 const LEASES: &str = "local ends = 0 \
@@ -118,10 +124,18 @@ impl Leases {
     /// # Errors
     /// When a clock cannot be moved on.
     pub fn end(&self) -> Result<()> {
+        self.let_pass(PASSES)
+    }
+
+    /// Lets so much time pass for the stores and the instances.
+    ///
+    /// # Errors
+    /// When a clock cannot be moved on.
+    pub fn let_pass(&self, length: Duration) -> Result<()> {
         for clock in &self.clocks {
-            clock.run_ahead(PASSES)?;
+            clock.run_ahead(length)?;
         }
-        self.time.move_on(PASSES);
+        self.time.move_on(length);
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
-//! The explorer: plays the interleavings of two or three purchases at two instances on real stores, one step at a time, and finds
-//! those that oversell.
+//! The explorer: plays the interleavings of two or three purchases at one or two instances on real stores, one step at a time, and
+//! finds those that oversell.
 //!
 //! It is a stateless model checker: depth first, each schedule from a fresh sale, with a bound on preemptions and events. It
-//! uses the mechanisms of `app` unchanged, through an observer at the seam, and judges by the audit of `loadtest`. Purchases
-//! and workers that look for work are held; renewals and listeners run when they want.
+//! uses the mechanisms of `app` unchanged, through an observer at the seam, and judges by the audit of `loadtest`. Purchases,
+//! workers that look for work, and renewals are held; listeners run when they want.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
@@ -23,6 +23,7 @@ mod news;
 mod play;
 mod purchases;
 mod random;
+mod renewals;
 mod replica;
 mod schedule;
 mod search;

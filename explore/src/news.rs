@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn two_that_retry_in_turn_are_no_news_to_each_other() {
-        let mut news = News::new(Arrivals { purchases: 3 });
+        let mut news = News::new(Arrivals {
+            purchases: 3,
+            instances: 2,
+        });
         for purchase in [1, 2] {
             news.take(purchase, &TRY);
             news.take(purchase, &PAUSE);

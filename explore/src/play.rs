@@ -12,7 +12,7 @@ use loadtest::shop::response::ResponseKind;
 use stack::Stores;
 
 use crate::afterwards::Judged;
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, INSTANCES};
 use crate::background::Pass;
 use crate::choice::{Choice, Choose, EventKind, Moment, Possible};
 use crate::instances::{Instance, Kind, Reached};
@@ -25,9 +25,6 @@ use crate::taken::Taken;
 use crate::turns::{AtInstance, Turns};
 use crate::workers::Work;
 
-/// The number of instances. Purchases are spread over them in turn.
-pub const INSTANCES: usize = 2;
-
 /// The number of the next item or player. No two players of a process use one item: an error may leave something of it behind.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -37,6 +34,8 @@ const MOST_PASSED: usize = 4;
 /// A schedule that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Play {
+    /// The number of instances.
+    pub instances: usize,
     /// The choices.
     pub choices: Vec<Choice>,
     /// The steps of the purchases, in their order.
@@ -73,15 +72,15 @@ pub struct Player {
 }
 
 impl Player {
-    /// Opens the instances of a strategy over these stores, which nobody else may use, for so many purchases and events of
-    /// these kinds. There is one unit less than there are purchases.
+    /// Opens the instances of a strategy over these stores, which nobody else may use, for these arrivals and events of these
+    /// kinds. There is one unit less than there are purchases.
     ///
     /// # Errors
     /// When there is no such strategy, or a store cannot be reached.
-    pub async fn open(strategy: &str, purchases: usize, kinds: &[EventKind], stores: &Stores) -> Result<Self> {
+    pub async fn open(strategy: &str, arrivals: Arrivals, kinds: &[EventKind], stores: &Stores) -> Result<Self> {
         let kind = Kind::of(strategy)?;
         let time = Time::stopped();
-        let turns = Turns::new(Arrivals { purchases }, kind.has_workers, time.clone());
+        let turns = Turns::new(arrivals, kind.has_workers, time.clone());
         let turns = Arc::new(turns?);
         let user = format!("explorer-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let (mut instances, mut clients) = (Vec::new(), Vec::new());
@@ -171,6 +170,7 @@ impl Player {
         let work = self.work();
         self.close_sale(&item).await?;
         Ok(choices.map(|choices| Play {
+            instances: arrivals.instances,
             choices,
             taken,
             work,

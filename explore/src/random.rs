@@ -34,15 +34,15 @@ pub struct Random {
 }
 
 impl Random {
-    /// Creates the schedules of `purchases` for this bug depth, with at most so many events of these kinds.
-    pub fn new(seed: u64, purchases: usize, depth: usize, events: usize, kinds: Vec<EventKind>) -> Self {
+    /// Creates the schedules of these arrivals for this bug depth, with at most so many events of these kinds.
+    pub fn new(seed: u64, arrivals: Arrivals, depth: usize, events: usize, kinds: Vec<EventKind>) -> Self {
         let mut random = Self {
             rng: Pcg32::seed_from_u64(seed),
             depth,
             kinds,
             events,
             longest: 0,
-            priorities: vec![0; Arrivals { purchases }.count()],
+            priorities: vec![0; arrivals.count()],
             changes: Vec::new(),
             events_at: Vec::new(),
             made: 0,
@@ -145,7 +145,11 @@ mod tests {
     }
 
     fn schedules(seed: u64, depth: usize) -> Vec<Vec<usize>> {
-        let mut random = Random::new(seed, 2, depth, 0, Vec::new());
+        let arrivals = Arrivals {
+            purchases: 2,
+            instances: 2,
+        };
+        let mut random = Random::new(seed, arrivals, depth, 0, Vec::new());
         let mut schedules = Vec::new();
         for _ in 0..200 {
             schedules.push(played(&mut random));

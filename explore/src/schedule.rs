@@ -5,7 +5,7 @@ use loadtest::shop::response::ResponseKind;
 use loadtest::trace::{Role, StepValue};
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, INSTANCES};
 use crate::choice::{Choice, EventKind};
 use crate::play::Play;
 use crate::workers::Work;
@@ -17,6 +17,9 @@ pub struct Schedule {
     pub strategy: String,
     /// The choices, which suffice to play it again.
     pub choices: Vec<Choice>,
+    /// The number of instances.
+    #[serde(skip_serializing_if = "is_usual", default = "usual")]
+    pub instances: usize,
     /// What happened at each choice.
     pub lines: Vec<Line>,
     /// The steps of background workers.
@@ -88,6 +91,7 @@ impl Schedule {
         Self {
             strategy: strategy.to_owned(),
             choices: play.choices.clone(),
+            instances: play.instances,
             lines: lines.collect(),
             work: play.work.iter().map(WorkLine::of).collect(),
             told: play.told.clone(),
@@ -107,10 +111,14 @@ impl Schedule {
     /// When it is no schedule.
     pub fn parse(json: &[u8]) -> Result<Self> {
         let schedule: Self = serde_json::from_slice(json).context("this is not a schedule of oversell")?;
-        let purchases = schedule.told.len();
+        let Arrivals { purchases, instances } = schedule.arrivals();
         ensure!(
             (2..=3).contains(&purchases),
             "a schedule has two or three purchases, not {purchases}"
+        );
+        ensure!(
+            (1..=INSTANCES).contains(&instances),
+            "a schedule has one or two instances, not {instances}"
         );
         Ok(schedule)
     }
@@ -138,6 +146,7 @@ impl Schedule {
     pub fn arrivals(&self) -> Arrivals {
         Arrivals {
             purchases: self.told.len(),
+            instances: self.instances,
         }
     }
 
@@ -148,6 +157,15 @@ impl Schedule {
     pub fn to_json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
+}
+
+/// The number of instances in a file that does not say it.
+fn usual() -> usize {
+    INSTANCES
+}
+
+fn is_usual(instances: &usize) -> bool {
+    *instances == INSTANCES
 }
 
 impl WorkLine {

@@ -5,6 +5,7 @@ use loadtest::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPur
 
 use crate::choice::Choice;
 use crate::schedule::{Line, Schedule};
+use crate::workers::RENEWAL;
 
 /// The time between two choices of a story.
 const STEP: u64 = 1_000;
@@ -42,7 +43,8 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
             .collect(),
         events: lines()
             .flat_map(|(line, number)| {
-                let holders = (0..shown.len()).filter(|place| is_holder(schedule, number, shown[*place].0));
+                let loses = |arrival| is_holder(schedule, number, arrival) && !is_renewed(schedule, number, arrival);
+                let holders = (0..shown.len()).filter(|place| loses(shown[*place].0));
                 events(schedule, line.choice, number, holders.collect())
             })
             .collect(),
@@ -90,7 +92,14 @@ fn is_holder(schedule: &Schedule, number: u64, arrival: usize) -> bool {
     changes.last().unwrap_or_default()
 }
 
-/// Returns the events of a choice that is no step. The lease of each holder ends apart.
+/// Returns whether the lease of that arrival was renewed during this choice.
+fn is_renewed(schedule: &Schedule, number: u64, arrival: usize) -> bool {
+    let instance = schedule.arrivals().instance(arrival);
+    let mut work = schedule.work.iter();
+    work.any(|work| work.worker == RENEWAL && work.after as u64 == number && work.instance == instance)
+}
+
+/// Returns the events of a choice that is no step. The lease of each of these holders ends apart.
 fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>) -> Vec<StoryEvent> {
     let at_us = i64::try_from(number * STEP).unwrap_or(i64::MAX);
     let event = |what, subject: String, purchase, lasts: bool| StoryEvent {
@@ -103,7 +112,7 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
     match choice {
         Choice::Step(_) | Choice::LostReply(_) | Choice::Repeat(_) => Vec::new(),
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
-        Choice::LeaseEnds => {
+        Choice::LeaseEnds | Choice::SlowHolder => {
             let ended = holders
                 .into_iter()
                 .map(|place| event(IncidentKind::LeaseEnded, String::new(), Some(place), false));

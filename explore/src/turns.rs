@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::{Notify, oneshot};
 
 use crate::arrivals::Arrivals;
+use crate::renewals::Renewals;
 use crate::taken::Taken;
 use crate::workers::{Work, Workers};
 
@@ -25,7 +26,7 @@ enum Place {
 }
 
 /// The purchases of one schedule, and the background workers where they are held. Each is known by its buyer and
-/// its instance, and is held before each step. Renewals and listeners are not held.
+/// its instance, and is held before each step, as are renewals. Listeners are not held.
 pub struct Turns {
     arrivals: Arrivals,
     buyers: Vec<Name>,
@@ -43,6 +44,7 @@ pub struct AtInstance {
 
 struct State {
     workers: Workers,
+    renewals: Renewals,
     places: Vec<Place>,
     taken: Vec<Taken>,
     /// The number of choices that were made so far, events among them.
@@ -62,6 +64,7 @@ impl Turns {
         let places = numbers.map(|_| Place::Ended).collect();
         let state = State {
             workers: Workers::new(time),
+            renewals: Renewals::default(),
             places,
             taken: Vec::new(),
             choices: 0,
@@ -139,7 +142,20 @@ impl Turns {
         allowed
     }
 
-    /// Returns the steps that workers took.
+    /// Lets one renewal take the step before which it stands. Returns whether one stood there.
+    pub fn allow_renewal(&self) -> bool {
+        let mut is_allowed = false;
+        self.change(|state| {
+            if let Some((purchase, step)) = state.renewals.allow() {
+                let instance = self.arrivals.instance(purchase);
+                state.workers.note_renewal(state.choices, instance, step);
+                is_allowed = true;
+            }
+        });
+        is_allowed
+    }
+
+    /// Returns the steps that workers and renewals took.
     pub fn work(&self) -> Vec<Work> {
         self.state().workers.work()
     }
@@ -162,7 +178,7 @@ impl Turns {
         places.any(|place| matches!(place, Place::Between | Place::At(..)))
     }
 
-    /// Returns the steps of the purchases and workers that stand before none and are not over; `None` for one between two
+    /// Returns the steps of the purchases, renewals and workers that stand before none and are not over; `None` for one between two
     /// steps.
     pub fn under_way(&self) -> Vec<Option<Step>> {
         let state = self.state();
@@ -172,7 +188,7 @@ impl Turns {
             Place::At(step, _) => Some(Some(*step)),
             Place::Before(..) | Place::Ended => None,
         });
-        let mut under_way: Vec<_> = under_way.collect();
+        let mut under_way: Vec<_> = under_way.chain(state.renewals.under_way().map(Some)).collect();
         if self.holds_workers {
             under_way.extend(state.workers.under_way());
         }
@@ -222,9 +238,11 @@ impl Turns {
         self.changed.notify_waiters();
     }
 
-    /// Returns the number of the purchase that is at work at this instance.
+    /// Returns the number of the purchase that is at work at this instance, or whose lock is renewed there.
     fn number(&self, actor: &Actor, instance: usize) -> Option<usize> {
-        let Actor::Purchase(attempt) = actor else { return None };
+        let (Actor::Purchase(attempt) | Actor::Renewal(attempt)) = actor else {
+            return None;
+        };
         let mut buyers = self.buyers.iter().enumerate();
         let is_this =
             |(number, buyer): &(usize, &Name)| **buyer == attempt.buyer && self.arrivals.instance(*number) == instance;
@@ -246,6 +264,7 @@ impl Observer for AtInstance {
         self.turns.change(|state| {
             gone = match (context.actor, self.turns.number(context.actor, self.instance)) {
                 (Actor::Worker(worker), _) => Some(state.workers.stand(self.instance, worker, context)),
+                (Actor::Renewal(_), Some(purchase)) => Some(state.renewals.stand(purchase, *context.step)),
                 (_, Some(purchase)) => {
                     let (go, gone) = oneshot::channel();
                     state.places[purchase] = Place::Before(*context.step, go);
@@ -264,6 +283,7 @@ impl Observer for AtInstance {
         let purchase = self.turns.number(context.actor, self.instance);
         self.turns.change(|state| match (context.actor, purchase) {
             (Actor::Worker(worker), _) => state.workers.leave(self.instance, worker, context),
+            (Actor::Renewal(_), Some(purchase)) => state.renewals.leave(purchase),
             (_, Some(purchase)) => {
                 if let Place::At(_, nth) = state.places[purchase]
                     && let Some(taken) = state.taken.get_mut(nth)

@@ -3,7 +3,10 @@
 use app::probe::{Step, StepContext, Time, Worker};
 use tokio::sync::oneshot;
 
-/// A step of a worker.
+/// The name under which the steps of renewals stand.
+pub const RENEWAL: &str = "renewal";
+
+/// A step of a worker or of a renewal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
     /// The number of choices that had been made before.
@@ -46,6 +49,16 @@ impl Workers {
     /// Forgets the steps that were taken.
     pub fn begin(&mut self) {
         self.work.clear();
+    }
+
+    /// Notes that a renewal takes this step.
+    pub fn note_renewal(&mut self, after: usize, instance: usize, step: Step) {
+        self.work.push(Work {
+            after,
+            instance,
+            worker: RENEWAL,
+            step,
+        });
     }
 
     /// Returns the steps that were taken.

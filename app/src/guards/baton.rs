@@ -40,8 +40,9 @@ const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]).reads(Data::N
 const RECEIVE: Step = Step::wait("receive");
 const PING: Step = Step::command("ping", &["PING"]).reads(Data::NONE);
 
-/// How long a lock lives before its first renewal. A handoff to a dead waiter delays the others by this long.
-const GRACE: Duration = Duration::from_millis(300);
+/// How long a lock lives before its first renewal, in parts of its lease: 300 ms of a second. A handoff to a dead waiter
+/// delays the others by this long.
+const GRACE: f64 = 0.3;
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {
@@ -79,7 +80,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
 async fn open(world: &World) -> Result<Arc<dyn Guard>, Error> {
     let settings = Settings {
         lease: world.timeouts.lease,
-        grace: GRACE,
+        grace: world.timeouts.lease.mul_f64(GRACE),
         hook: Some(Arc::new(Seam(Probe::of_worker("baton", world.observers.clone())))),
         ..Settings::default()
     };

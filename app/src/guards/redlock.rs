@@ -144,9 +144,9 @@ impl Guard for Redlock {
         let (key, token) = (lock_key(item), Uuid::new_v4().to_string());
         let mut backoff = self.timeouts.backoff();
         while backoff.again(item, probe).await {
-            let valid_until = self.valid_until(Instant::now());
+            let valid_until = self.valid_until(probe.time().now());
             let taken = self.nodes.set(&key, &token, self.timeouts.lease, probe).await;
-            if self.nodes.is_majority(taken) && Instant::now() < valid_until {
+            if self.nodes.is_majority(taken) && probe.time().now() < valid_until {
                 let nodes = self.nodes.clone();
                 return Ok(Some(Box::new(HeldLock {
                     nodes,
@@ -183,8 +183,8 @@ struct HeldLock {
 
 #[async_trait]
 impl Held for HeldLock {
-    async fn before_write(&mut self, _probe: &Probe) -> Result<bool, Error> {
-        Ok(Instant::now() < self.valid_until)
+    async fn before_write(&mut self, probe: &Probe) -> Result<bool, Error> {
+        Ok(probe.time().now() < self.valid_until)
     }
 
     async fn release(self: Box<Self>, probe: &Probe) -> Result<Released, Error> {

@@ -15,7 +15,6 @@
 //! round trips, one more for each wake-up, one per third of a lease.
 
 use async_trait::async_trait;
-use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::redis_lock::reentrant::{Entered, LOCK, RELEASE, RENEW, ReentrantLock, WAIT};
@@ -91,7 +90,7 @@ impl Lease {
 
 async fn renew(entered: Entered, probe: Probe) {
     loop {
-        sleep(entered.lease() / 3).await;
+        probe.time().sleep(entered.lease() / 3).await;
         match entered.renew(&probe).await {
             Ok(true) => {}
             Ok(false) => return tracing::warn!("the lock is gone, and its renewal stops"),

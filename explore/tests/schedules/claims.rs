@@ -2,14 +2,15 @@
 //! and then, either may be.
 
 use app::strategies::Entry;
-use explore::{Bounds, EventKind, Player, Schedule, columns, search_until};
+use explore::{Arrivals, Bounds, EventKind, Player, Schedule, columns, search_until};
 use stack::Stores;
 
-use crate::{all_stores, strategies};
+use crate::{TWO, all_stores, strategies};
 
 /// A threat, and the schedules that stand for it.
 struct Question {
     threat: &'static str,
+    instances: usize,
     preemptions: usize,
     event: Option<EventKind>,
     /// The stores of the strategies that are asked; all where there is none. A guard is the same on each.
@@ -18,28 +19,39 @@ struct Question {
     except: &'static [(&'static str, &'static str)],
 }
 
-const TWO_INSTANCES: Question = Question {
-    threat: "second-instance",
+const ONE_INSTANCE: Question = Question {
+    threat: "crowd",
+    instances: 1,
     preemptions: 1,
     event: None,
     stores: &[],
-    except: &[
-        OWN_CLOCK,
-        (
-            "expiry-value-mixed-units",
-            "its lease is too short by a factor of 1,000, and no time passes",
-        ),
-    ],
+    except: &[OWN_CLOCK, MIXED_UNITS],
+};
+
+const TWO_INSTANCES: Question = Question {
+    threat: "second-instance",
+    instances: 2,
+    preemptions: 1,
+    event: None,
+    stores: &[],
+    except: &[OWN_CLOCK, MIXED_UNITS],
 };
 
 /// Its buyers wait for a time by the clock of the machine, which the explorer does not move.
 const OWN_CLOCK: (&str, &str) = ("interval", "an interval has to pass by the machine's clock");
+
+/// Without an event no time passes.
+const MIXED_UNITS: (&str, &str) = (
+    "expiry-value-mixed-units",
+    "its lease is too short by a factor of 1,000",
+);
 
 /// After a fault it may go into a sale with a count that another sale left.
 const OWN_COUNT: (&str, &str) = ("token-count", "the count in its process outlives a schedule");
 
 const CRASH: Question = Question {
     threat: "crashed-holder",
+    instances: 2,
     preemptions: 0,
     event: Some(EventKind::Crash),
     stores: &[],
@@ -48,6 +60,7 @@ const CRASH: Question = Question {
 
 const PAUSE: Question = Question {
     threat: "paused-holder",
+    instances: 2,
     preemptions: 1,
     event: Some(EventKind::LeaseEnds),
     stores: &["redis", "redis+sql"],
@@ -58,8 +71,22 @@ const PAUSE: Question = Question {
     ],
 };
 
+const SLOW_HOLDER: Question = Question {
+    threat: "slow-holder",
+    instances: 2,
+    preemptions: 1,
+    event: Some(EventKind::SlowHolder),
+    stores: &["redis"],
+    except: &[
+        OWN_CLOCK,
+        ("expiry-value", "its lease ends by the machine's clock"),
+        OWN_COUNT,
+    ],
+};
+
 const SECOND_CLICK: Question = Question {
     threat: "second-click",
+    instances: 2,
     preemptions: 1,
     event: Some(EventKind::Repeat),
     stores: &["redis", "redis+sql"],
@@ -68,6 +95,7 @@ const SECOND_CLICK: Question = Question {
 
 const LOST_REPLY: Question = Question {
     threat: "lost-reply",
+    instances: 2,
     preemptions: 0,
     event: Some(EventKind::LostReply),
     stores: &[],
@@ -79,6 +107,7 @@ const LOST_REPLY: Question = Question {
 
 const FAILOVER: Question = Question {
     threat: "redis-failover",
+    instances: 2,
     preemptions: 1,
     event: Some(EventKind::RedisFailsOver),
     stores: &["sql"],
@@ -105,7 +134,11 @@ impl Question {
 
     /// Returns what is wrong: a violation of what a strategy survives, or none of what breaks it alone.
     async fn ask(&self, entry: &Entry, stores: &Stores) -> Option<String> {
-        let mut player = Player::open(&entry.name, 2, self.event.as_slice(), stores)
+        let arrivals = Arrivals {
+            instances: self.instances,
+            ..TWO
+        };
+        let mut player = Player::open(&entry.name, arrivals, self.event.as_slice(), stores)
             .await
             .unwrap();
         let found = search_until(&mut player, &self.bounds(), |found| found.violated > 0).await;
@@ -149,6 +182,16 @@ async fn compare(question: Question) {
 async fn a_strategy_is_violated_by_two_purchases_where_it_says_that_two_instances_break_it_and_not_where_it_survives_them()
  {
     compare(TWO_INSTANCES).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_two_purchases_at_one_instance_where_it_says_so_and_not_where_it_survives_them() {
+    compare(ONE_INSTANCE).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_work_that_is_longer_than_a_lease_where_it_says_so_and_not_where_it_survives_it() {
+    compare(SLOW_HOLDER).await;
 }
 
 #[tokio::test]

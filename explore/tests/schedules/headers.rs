@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use app::probe::{Role, Step};
 use app::strategies::Entry;
-use explore::{Choice, Choose, EventKind, Moment, Player, Schedule, Turns, columns};
+use explore::{Arrivals, Choice, Choose, EventKind, Moment, Player, Schedule, Turns, columns};
 use stack::Stores;
 
-use crate::{all_stores, strategies};
+use crate::{TWO, all_stores, strategies};
 
 /// Mechanisms whose interleaving this test cannot play, each with the reason.
 const EXCEPT: [(&str, &str); 10] = [
@@ -239,7 +239,7 @@ async fn follow(entry: &Entry, text: &str, stores: &Stores) -> Result<()> {
         Move::Event(_) | Move::Work(_) => None,
     });
     let purchases = purchases.max().unwrap_or_default().max(2);
-    let mut player = Player::open(&entry.name, purchases, &[], stores).await?;
+    let mut player = Player::open(&entry.name, Arrivals { purchases, ..TWO }, &[], stores).await?;
     let mut follow = Follow {
         turns: player.turns(),
         steps: entry.steps.clone(),

@@ -6,10 +6,17 @@ mod headers;
 mod search;
 
 use app::strategies::Entry;
+use explore::Arrivals;
 use stack::{Parts, Stores};
 
 /// The services that a test of many strategies starts.
 const STARTED: [&str; 4] = ["redis", "sql", "sql-2", "redis-nodes"];
+
+/// Two purchases at two instances.
+const TWO: Arrivals = Arrivals {
+    purchases: 2,
+    instances: 2,
+};
 
 /// Starts stores that no other test uses.
 fn stores() -> Stores {

@@ -1,10 +1,12 @@
 //! Strategies whose schedules are known are explored on real stores.
 
-use explore::{Bounds, Choice, EventKind, Found, Given, Player, Random, Schedule, Violation, columns, sample, search};
+use explore::{
+    Arrivals, Bounds, Choice, EventKind, Found, Given, Player, Random, Schedule, Violation, columns, sample, search,
+};
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
 
-use crate::stores;
+use crate::{TWO, stores};
 
 /// Returns the bounds of a search without reduction.
 fn at_most(preemptions: usize, events: usize) -> Bounds {
@@ -26,7 +28,7 @@ fn one_crash() -> Bounds {
 }
 
 async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
-    let mut player = Player::open(strategy, 2, bounds.possible_kinds(), stores)
+    let mut player = Player::open(strategy, TWO, bounds.possible_kinds(), stores)
         .await
         .unwrap();
     let found = search(&mut player, bounds).await.unwrap();
@@ -126,7 +128,7 @@ async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_wit
             is_reduced: true,
             ..full.clone()
         };
-        let mut player = Player::open(strategy, 2, &[], &stores).await.unwrap();
+        let mut player = Player::open(strategy, TWO, &[], &stores).await.unwrap();
         let all = search(&mut player, &full).await.unwrap();
         let fewer = search(&mut player, &reduced).await.unwrap();
         println!(
@@ -148,8 +150,9 @@ async fn a_reduced_search_finds_every_kind_of_end_that_the_full_search_finds_wit
 #[tokio::test]
 async fn a_lock_that_is_deleted_for_its_next_holder_oversells_to_a_third_purchase() {
     let stores = stores();
-    let mut player = Player::open("token-get-del@redis", 3, &[], &stores).await.unwrap();
-    let mut random = Random::new(1, 3, 3, 1, vec![EventKind::LeaseEnds]);
+    let three = Arrivals { purchases: 3, ..TWO };
+    let mut player = Player::open("token-get-del@redis", three, &[], &stores).await.unwrap();
+    let mut random = Random::new(1, three, 3, 1, vec![EventKind::LeaseEnds]);
     let found = sample(&mut player, &mut random, 1_000).await.unwrap();
     let Violation { play, .. } = found.shortest.unwrap();
     assert_eq!(play.told, [ResponseKind::Sold; 3], "{play:?}");
@@ -210,7 +213,7 @@ async fn a_schedule_is_replayed_in_another_world() {
     let stores = stores();
     let (_, found) = explored("lost-update@sql", &stores, &at_most(1, 0)).await;
     let Violation { play, .. } = found.shortest.unwrap();
-    let mut other = Player::open("lost-update@sql", 2, &[], &stores).await.unwrap();
+    let mut other = Player::open("lost-update@sql", TWO, &[], &stores).await.unwrap();
     let again = other.play(&mut Given::new(&play.choices)).await.unwrap();
     assert_eq!(again, Some(play));
 }
@@ -256,4 +259,39 @@ async fn a_reply_that_is_lost_leaves_a_lock_behind_where_it_has_no_lease() {
     assert_eq!(again, Some(play));
     let (_, found) = explored("token@redis", &stores, &bounds).await;
     assert_eq!(found.shortest, None);
+}
+
+#[tokio::test]
+async fn renewals_keep_the_lock_of_a_slow_holder_and_not_that_of_a_paused_one() {
+    let stores = stores();
+    for (strategy, kind, is_violated) in [
+        ("watchdog@redis", EventKind::SlowHolder, false),
+        ("watchdog@redis", EventKind::LeaseEnds, true),
+        ("token@redis", EventKind::SlowHolder, true),
+    ] {
+        let bounds = Bounds {
+            kinds: vec![kind],
+            ..at_most(1, 1)
+        };
+        let (_, found) = explored(strategy, &stores, &bounds).await;
+        assert!(found.is_exhausted && found.has_event, "{strategy}");
+        assert_eq!(
+            found.shortest.is_some(),
+            is_violated,
+            "{strategy}: {:?}",
+            found.shortest
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_lock_of_one_process_holds_at_one_instance_and_not_at_two() {
+    let stores = stores();
+    for (instances, violated) in [(1, false), (2, true)] {
+        let arrivals = Arrivals { instances, ..TWO };
+        let mut player = Player::open("mutex@redis", arrivals, &[], &stores).await.unwrap();
+        let found = search(&mut player, &at_most(1, 0)).await.unwrap();
+        assert!(found.is_exhausted);
+        assert_eq!(found.violated > 0, violated, "{:?}", found.shortest);
+    }
 }

@@ -65,6 +65,7 @@ impl Asker {
                     )
                 }
                 Choice::LeaseEnds => "every lease ends".to_owned(),
+                Choice::SlowHolder => "the work lasts longer than a lease, and renewals come".to_owned(),
                 Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
                 Choice::RedisFailsOver => "a replica of Redis takes over, without the last write".to_owned(),
                 Choice::Crash(purchase) => format!("the process of {} is killed", arrivals.called(purchase)),

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use app::strategies::Entry;
-use explore::{Bounds, Cost, EventKind, Found, Given, Kind, Player, Random, Schedule, columns, sample, search};
+use explore::{
+    Arrivals, Bounds, Cost, EventKind, Found, Given, Kind, Player, Random, Schedule, columns, sample, search,
+};
 use stack::{Parts, Stores};
 use tokio::runtime::Builder;
 
@@ -48,13 +50,17 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
         is_reduced: preemptions.is_none() && !options.unreduced,
         schedules: options.schedules,
     };
+    let arrivals = Arrivals {
+        purchases: options.purchases.into(),
+        instances: options.instances.into(),
+    };
     until_interrupted(async move {
         let mut verdict = Verdict::default();
         let mut rows = Vec::new();
         for strategy in strategies {
             let stores = stores(&strategy, !options.no_fetch).await?;
             if let Some(folder) = &options.results {
-                for row in table::rows(&strategy, options.purchases.into(), &bounds, &stores).await? {
+                for row in table::rows(&strategy, arrivals, &bounds, &stores).await? {
                     verdict.take(row.violated, row.is_exhausted);
                     console::print(&row.in_words())?;
                     rows.push(row);
@@ -63,7 +69,7 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
                 continue;
             }
             let kinds = bounds.possible_kinds();
-            let mut player = Player::open(&strategy, options.purchases.into(), kinds, &stores).await?;
+            let mut player = Player::open(&strategy, arrivals, kinds, &stores).await?;
             if options.step {
                 let mut asker = Asker::new(player.turns(), bounds.events, bounds.kinds.clone());
                 if let Some(play) = player.play(&mut asker).await? {
@@ -77,14 +83,14 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
             let found = match options.random {
                 Some(schedules) => {
                     let (events, kinds) = (bounds.events, bounds.kinds.clone());
-                    let mut random = Random::new(options.seed, options.purchases.into(), depth, events, kinds);
+                    let mut random = Random::new(options.seed, arrivals, depth, events, kinds);
                     sample(&mut player, &mut random, schedules).await?
                 }
                 None => search(&mut player, &bounds).await?,
             };
             verdict.take(found.violated, found.is_exhausted);
             if is_one {
-                show(&strategy, options.purchases, &bounds, &found, options.save.as_deref())?;
+                show(&strategy, arrivals, &bounds, &found, options.save.as_deref())?;
             } else {
                 console::print(&line(&strategy, &found))?;
             }
@@ -148,7 +154,7 @@ fn line(strategy: &str, found: &Found) -> String {
     )
 }
 
-fn show(strategy: &str, purchases: u8, bounds: &Bounds, found: &Found, file: Option<&Path>) -> Result<()> {
+fn show(strategy: &str, arrivals: Arrivals, bounds: &Bounds, found: &Found, file: Option<&Path>) -> Result<()> {
     let preemptions = match bounds.preemptions {
         Some(most) => format!("at most {most} preemptions"),
         None => "any number of preemptions".to_owned(),
@@ -158,8 +164,14 @@ fn show(strategy: &str, purchases: u8, bounds: &Bounds, found: &Found, file: Opt
     } else {
         ", and there are more"
     };
+    let Arrivals { purchases, instances } = arrivals;
+    let instances = if instances == 1 {
+        "one instance"
+    } else {
+        "two instances"
+    };
     console::print(&format!(
-        "{strategy}: {purchases} purchases at two instances and one unit less, {preemptions} and at most {} events\n\
+        "{strategy}: {purchases} purchases at {instances} and one unit less, {preemptions} and at most {} events\n\
          {} schedules were played{all}; {} of them break a promise\n",
         bounds.events, found.schedules, found.violated
     ))?;
@@ -194,8 +206,7 @@ pub fn replay(options: ReplayOptions) -> Result<u8> {
     strategy_called(&schedule.strategy, &names)?;
     until_interrupted(async move {
         let stores = stores(&schedule.strategy, !options.no_fetch).await?;
-        let purchases = schedule.arrivals().purchases;
-        let mut player = Player::open(&schedule.strategy, purchases, &schedule.kinds(), &stores).await?;
+        let mut player = Player::open(&schedule.strategy, schedule.arrivals(), &schedule.kinds(), &stores).await?;
         let again = player.play(&mut Given::new(&schedule.choices)).await?;
         let again = again.context("the schedule did not come to its end")?;
         let again = Schedule::of(&schedule.strategy, &again);

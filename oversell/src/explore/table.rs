@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use explore::{Bounds, EventKind, Found, Player, Schedule, search, story};
+use explore::{Arrivals, Bounds, EventKind, Found, Player, Schedule, search, story};
 use loadtest::report::{self, Searched};
 use serde::{Deserialize, Serialize};
 use stack::Stores;
@@ -46,7 +46,7 @@ pub(super) struct Row {
 ///
 /// # Errors
 /// When a store fails.
-pub(super) async fn rows(strategy: &str, purchases: usize, bounds: &Bounds, stores: &Stores) -> Result<Vec<Row>> {
+pub(super) async fn rows(strategy: &str, arrivals: Arrivals, bounds: &Bounds, stores: &Stores) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let kinds = bounds.kinds.iter().map(|kind| Some(*kind));
     for event in [None].into_iter().chain(kinds) {
@@ -56,7 +56,7 @@ pub(super) async fn rows(strategy: &str, purchases: usize, bounds: &Bounds, stor
             ..bounds.clone()
         };
         // Only the search with lost replies has relays, which make every message late.
-        let mut player = Player::open(strategy, purchases, bounds.possible_kinds(), stores).await?;
+        let mut player = Player::open(strategy, arrivals, bounds.possible_kinds(), stores).await?;
         let begun = Instant::now();
         let found = search(&mut player, &bounds).await?;
         if event.is_none() || found.has_event {
@@ -172,6 +172,7 @@ impl Row {
         match self.event {
             None => "none",
             Some(EventKind::LeaseEnds) => "the lease ends",
+            Some(EventKind::SlowHolder) => "the work lasts longer than a lease",
             Some(EventKind::Crash) => "a process is killed",
             Some(EventKind::RedisEmpties) => "Redis loses its data",
             Some(EventKind::RedisFailsOver) => "Redis loses its last write",

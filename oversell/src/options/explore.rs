@@ -13,9 +13,12 @@ pub struct ExploreOptions {
     /// several each is a line
     #[arg(required = true)]
     pub strategies: Vec<String>,
-    /// The purchases, at two instances in turn. There is one unit less
+    /// The purchases, at the instances in turn. There is one unit less
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=3))]
     pub purchases: u8,
+    /// The instances
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub instances: u8,
     /// The most times that a schedule interrupts a purchase that could go on, or `all`: no bound, but schedules that differ
     /// only in the order of steps that commute are played once
     #[arg(long, value_name = "N", default_value = "2", value_parser = preemptions)]
@@ -26,8 +29,8 @@ pub struct ExploreOptions {
     /// The most events of a schedule
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub events: usize,
-    /// The kinds of events that may happen: `lease-ends` (more time passes than a lease lasts), `crash` (the process of a
-    /// purchase is killed), `redis-empties` (Redis comes back without its data, where it has neither stock nor orders),
+    /// The kinds of events that may happen: `lease-ends` (more time passes than a lease lasts, and no renewal comes),
+    /// `slow-holder` (the work does, and renewals come), `crash` (the process of a purchase is killed), `redis-empties` (Redis comes back without its data, where it has neither stock nor orders),
     /// `redis-fails-over` (its replica takes over, without the last write, there as well), `repeat`
     /// (a purchase arrives a second time, at the other instance, as its retry may), `lost-reply` (a step is carried out, and the
     /// reply to it is lost); all without this option
