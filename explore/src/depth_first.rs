@@ -31,7 +31,12 @@ impl Bounds {
         if self.events > 0 { &self.kinds } else { &[] }
     }
 
-    fn cost(&self) -> Cost {
+    /// Returns whether an event of that kind may come after so many events.
+    pub(crate) fn may(&self, event: EventKind, events: usize) -> bool {
+        events < self.events && self.kinds.contains(&event)
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
         Cost {
             preemptions: self.preemptions.unwrap_or(usize::MAX),
             events: self.events,
@@ -148,7 +153,7 @@ impl DepthFirst {
 
 impl Choose for DepthFirst {
     fn may(&self, event: EventKind, events: usize) -> bool {
-        events < self.bounds.events && self.bounds.kinds.contains(&event)
+        self.bounds.may(event, events)
     }
 
     fn choose(&mut self, moment: &Moment) -> Result<Option<Choice>> {

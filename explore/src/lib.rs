@@ -13,6 +13,7 @@ mod background;
 mod choice;
 mod columns;
 mod depth_first;
+mod estimate;
 mod events;
 mod given;
 mod instances;

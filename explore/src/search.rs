@@ -5,6 +5,7 @@ use loadtest::shop::response::ResponseKind;
 
 use crate::choice::Cost;
 use crate::depth_first::{Bounds, DepthFirst};
+use crate::estimate::estimate;
 use crate::play::{Play, Player};
 use crate::random::Random;
 
@@ -24,6 +25,8 @@ pub struct Found {
     pub ended_early: u64,
     /// Whether no schedule within the bounds is left.
     pub is_exhausted: bool,
+    /// About how many schedules are within the bounds, where some are left and all count.
+    pub about: Option<u64>,
     /// The different ends of the schedules that were played to their end.
     pub ends: Vec<End>,
     /// Whether a schedule that was played to its end had an event.
@@ -41,12 +44,16 @@ pub struct Violation {
     pub cost: Cost,
 }
 
-/// Plays every schedule within the bounds.
+/// Plays every schedule within the bounds. If there are too many, it estimates how many there are, unless the search is reduced.
 ///
 /// # Errors
 /// When a store fails, or the bounds exclude each other.
 pub async fn search(player: &mut Player, bounds: &Bounds) -> Result<Found> {
-    search_until(player, bounds, |_| false).await
+    let mut found = search_until(player, bounds, |_| false).await?;
+    if !found.is_exhausted && !bounds.is_reduced {
+        found.about = Some(estimate(player, bounds).await?);
+    }
+    Ok(found)
 }
 
 /// Does the same, and ends when `is_enough` was found.

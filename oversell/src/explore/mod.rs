@@ -160,9 +160,9 @@ fn show(strategy: &str, arrivals: Arrivals, bounds: &Bounds, found: &Found, file
         None => "any number of preemptions".to_owned(),
     };
     let all = if found.is_exhausted {
-        ", which are all"
+        ", which are all".to_owned()
     } else {
-        ", and there are more"
+        more(false, found.about)
     };
     let Arrivals { purchases, instances } = arrivals;
     let instances = if instances == 1 {
@@ -194,6 +194,15 @@ fn save(schedule: &Schedule, file: Option<&Path>) -> Result<()> {
     std::fs::write(file, schedule.to_json()?).with_context(|| format!("cannot write {}", file.display()))?;
     let program = console::program();
     console::print(&format!("\nPlay it again: {program} replay {}\n", file.display()))
+}
+
+/// Returns how many schedules there are more than those that were played.
+fn more(is_exhausted: bool, about: Option<u64>) -> String {
+    match (is_exhausted, about) {
+        (true, _) => String::new(),
+        (false, Some(all)) => format!(" of about {all}"),
+        (false, None) => ", and there are more".to_owned(),
+    }
 }
 
 /// Plays a schedule again, and compares each step and each finding.

@@ -11,7 +11,7 @@ use loadtest::report::{self, Searched};
 use serde::{Deserialize, Serialize};
 use stack::Stores;
 
-use super::listed;
+use super::{listed, more};
 
 /// The file that keeps the findings.
 const FILE: &str = "schedules.json";
@@ -36,6 +36,9 @@ pub(super) struct Row {
     in_vain: u64,
     /// Whether no schedule within the bounds is left.
     pub(super) is_exhausted: bool,
+    /// About how many schedules are within the bounds, where some are left and all count.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    about: Option<u64>,
     /// The time of the search, in milliseconds.
     took_ms: u64,
     /// The shortest schedule that breaks a promise.
@@ -137,6 +140,7 @@ impl Row {
             violated: found.violated,
             in_vain: found.in_vain,
             is_exhausted: found.is_exhausted,
+            about: found.about,
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             shortest: shortest.map(|violation| Schedule::of(strategy, &violation.play)),
         }
@@ -182,8 +186,7 @@ impl Row {
     }
 
     fn schedules_in_words(&self) -> String {
-        let more = if self.is_exhausted { "" } else { ", and there are more" };
-        format!("{}{more}", self.schedules)
+        format!("{}{}", self.schedules, more(self.is_exhausted, self.about))
     }
 
     fn shortest_in_words(&self) -> String {
