@@ -1,0 +1,23 @@
+//! Puts any shop on trial: a shop file describes the shop as it is, its buyers are released at one moment, and what they were told
+//! is compared with the stock and the orders by the audit of the load test.
+//!
+//! The shop is not changed and has no part of ours. What the shop file does not describe is not judged, and the verdict says so.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
+
+pub mod description;
+mod gate;
+mod judged;
+mod ledger;
+mod own;
+mod round;
+mod session;
+mod trial;
+mod volley;
+mod walk;
+
+pub use description::Description;
+pub use own::is_private;
+pub use round::{Load, Round};
+pub use trial::Trial;
+pub use walk::walk;

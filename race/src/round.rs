@@ -1,0 +1,74 @@
+//! The load of a round, and what came of it.
+
+use std::collections::BTreeMap;
+
+use loadtest::audit::{Findings, Judgement, Verdict};
+use loadtest::shop::response::ResponseKind;
+use serde::Serialize;
+
+use crate::judged::Sold;
+
+/// The load of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// The control: buyers come one at a time, and every number has to be exact.
+    OneByOne,
+    /// So many buyers are released at one moment.
+    Race(usize),
+}
+
+/// A round that was played.
+#[derive(Clone, Debug, Serialize)]
+pub struct Round {
+    /// The load.
+    pub load: Load,
+    /// The units that were for sale.
+    pub stock: i64,
+    /// The number of buyers by what they were told.
+    pub told: BTreeMap<ResponseKind, usize>,
+    /// The units in the orders; `None` where they are not read.
+    pub recorded: Option<i64>,
+    /// The units that are left.
+    pub stock_left: Option<i64>,
+    /// The time from the first to the last of the last bytes of the raced requests, as they left, in microseconds.
+    pub window_us: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The findings.
+    pub findings: Findings,
+    /// Why the round proves nothing, if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inconclusive: Option<String>,
+    /// The first answer that says nothing, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unclear: Option<String>,
+}
+
+impl Round {
+    pub(crate) fn of(load: Load, sold: &Sold, window_us: u64, unclear: Option<String>, has_orders: bool) -> Self {
+        let Judgement {
+            verdict,
+            findings,
+            inconclusive,
+            recorded,
+            ..
+        } = sold.judged();
+        let mut told = BTreeMap::new();
+        for buyer in sold.raced.iter().chain(&sold.later) {
+            *told.entry(buyer.kind).or_default() += 1;
+        }
+        Self {
+            load,
+            stock: sold.stock,
+            told,
+            recorded: has_orders.then_some(recorded),
+            stock_left: sold.left,
+            window_us,
+            verdict,
+            findings,
+            inconclusive,
+            unclear,
+        }
+    }
+}

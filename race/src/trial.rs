@@ -1,0 +1,426 @@
+//! A trial of a shop: rounds, each with a sale of its own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use loadtest::shop::response::ResponseKind;
+use serde_json::Value;
+use tokio::time::sleep;
+use url::Url;
+use uuid::Uuid;
+
+use crate::description::{Answer, Change, Description, Pointer, RequestLine, Step, Template, Values};
+use crate::judged::{Orders, Sold, Told};
+use crate::ledger;
+use crate::round::{Load, Round};
+use crate::session::Session;
+use crate::volley::volley;
+
+/// The buyers that are made ready at a time.
+const AT_ONCE: usize = 8;
+
+/// The most buyers that come one at a time.
+const MOST_LATER: usize = 50;
+
+/// The pause between two readings. Two equal ones mean that the shop is at rest.
+const READ_EVERY: Duration = Duration::from_millis(100);
+
+/// The longest time for which stock and orders may change after the last answer.
+const SETTLE_WITHIN: Duration = Duration::from_secs(5);
+
+/// The most characters of an unclear answer that are shown.
+const MAX_SHOWN: usize = 200;
+
+/// A trial of one shop.
+pub struct Trial {
+    pub(crate) description: Description,
+    pub(crate) base: Url,
+    run: String,
+    rounds: AtomicU64,
+}
+
+/// What is read of a shop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub left: i64,
+    pub orders: Orders,
+}
+
+/// A sale that is open.
+pub(crate) struct Sale {
+    /// The values that every buyer has.
+    values: Values,
+    run: String,
+    buyers: AtomicU64,
+    /// What was read when it was opened.
+    pub before: Reading,
+}
+
+impl Sale {
+    /// Returns the values of another buyer.
+    fn next_buyer(&self) -> Values {
+        let number = self.buyers.fetch_add(1, Ordering::Relaxed);
+        let mut values = self.values.clone();
+        values.insert("buyer".to_owned(), format!("{}-{number}", self.run));
+        values.insert("number".to_owned(), number.to_string());
+        values
+    }
+}
+
+impl Trial {
+    /// Begins the trial of a described shop.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn new(description: Description) -> Result<Self> {
+        let base = description.base()?;
+        let run = Uuid::new_v4().simple().to_string();
+        Ok(Self {
+            description,
+            base,
+            run: run.chars().take(8).collect(),
+            rounds: AtomicU64::new(1),
+        })
+    }
+
+    /// Returns the base URL of the shop.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Returns what the shop file does not let a verdict say.
+    pub fn not_judged(&self) -> Option<&'static str> {
+        match &self.description.orders {
+            None => Some("no orders are read: lost, ghost and duplicate orders are not judged"),
+            Some(orders) if orders.count.is_some() => Some(
+                "no order is tied to a buyer: an order of another buyer than the one that was told sold is not seen",
+            ),
+            Some(_) => None,
+        }
+    }
+
+    /// Plays one round. `progress` is called with the buyers that are ready, and with their number.
+    ///
+    /// # Errors
+    /// When the sale cannot be opened, or a buyer cannot be made ready, or stock or orders cannot be read.
+    pub async fn play(&self, load: Load, progress: impl Fn(usize, usize)) -> Result<Round> {
+        let sale = self.open().await?;
+        let played = self.sell(load, &sale, progress).await;
+        let closed = self.change(&self.description.sale.close, &sale.values).await;
+        let round = played?;
+        closed.context("the sale could not be closed")?;
+        Ok(round)
+    }
+
+    async fn sell(&self, load: Load, sale: &Sale, progress: impl Fn(usize, usize)) -> Result<Round> {
+        let mut unclear = None;
+        let (mut raced, mut window) = (Vec::new(), Duration::ZERO);
+        if let Load::Race(buyers) = load {
+            let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
+            let count = |(at, session)| {
+                progress(at + 1, buyers);
+                session
+            };
+            let sessions: Vec<Session> = ready
+                .enumerate()
+                .map(|(at, session)| (at, session))
+                .map(count)
+                .try_collect()
+                .await?;
+            let requests = sessions.iter().map(|session| session.fill(&self.description.race));
+            let volley = volley(requests.collect::<Result<_>>()?).await?;
+            window = volley.window;
+            for (session, answer) in sessions.iter().zip(volley.raced) {
+                raced.push(self.told(
+                    session,
+                    answer.answer.as_ref(),
+                    (answer.sent, answer.ended),
+                    &mut unclear,
+                ));
+            }
+        }
+        let later = self.come_later(load, sale, &raced, &mut unclear).await?;
+        let Reading { left, orders } = self.settled(sale).await?;
+        let sold = Sold {
+            stock: sale.before.left,
+            raced,
+            later,
+            left: Some(left),
+            orders: new_orders(&sale.before.orders, orders),
+        };
+        let window_us = u64::try_from(window.as_micros()).unwrap_or(u64::MAX);
+        let has_orders = self.description.orders.is_some();
+        Ok(Round::of(load, &sold, window_us, unclear, has_orders))
+    }
+
+    /// Lets buyers come one at a time until one is told sold out, if that is still to be seen.
+    async fn come_later(
+        &self,
+        load: Load,
+        sale: &Sale,
+        raced: &[Told],
+        unclear: &mut Option<String>,
+    ) -> Result<Vec<Told>> {
+        let is_over = raced.iter().any(|told| told.kind == ResponseKind::SoldOut);
+        if load != Load::OneByOne && is_over && self.settled(sale).await?.left <= 0 {
+            return Ok(Vec::new());
+        }
+        let most = usize::try_from(sale.before.left)
+            .unwrap_or(MOST_LATER)
+            .saturating_add(1);
+        let mut later = Vec::new();
+        for _ in 0..most.min(MOST_LATER) {
+            let session = self.ready(sale).await?;
+            let sent = Instant::now();
+            let answer = session.send(&self.description.race).await.ok();
+            let answer = answer.map(|(answer, _)| answer);
+            let told = self.told(&session, answer.as_ref(), (sent, Instant::now()), unclear);
+            let is_over = told.kind == ResponseKind::SoldOut;
+            later.push(told);
+            if is_over {
+                break;
+            }
+        }
+        Ok(later)
+    }
+
+    /// Opens a sale.
+    pub(crate) async fn open(&self) -> Result<Sale> {
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed);
+        let run = format!("{}-{round}", self.run);
+        let stock = self.description.sale.stock;
+        let values = [("item", format!("item-{run}")), ("stock", stock.to_string())];
+        let values: Values = values.map(|(name, value)| (name.to_owned(), value)).into();
+        self.change(&self.description.sale.open, &values)
+            .await
+            .context("the sale could not be opened")?;
+        let before = self.read(&values).await?;
+        ensure!(
+            before.left == stock,
+            "[stock] says {} after the sale was opened, and sale.stock is {stock}",
+            before.left
+        );
+        Ok(Sale {
+            values,
+            run: format!("buyer-{run}"),
+            buyers: AtomicU64::new(1),
+            before,
+        })
+    }
+
+    pub(crate) async fn close(&self, sale: &Sale) -> Result<()> {
+        self.change(&self.description.sale.close, &sale.values).await
+    }
+
+    /// Makes a buyer ready: everything but the raced request.
+    pub(crate) async fn ready(&self, sale: &Sale) -> Result<Session> {
+        let mut session = self.arrive(sale)?;
+        for step in &self.description.buyer {
+            session.take(step).await.context("a buyer could not be made ready")?;
+        }
+        Ok(session)
+    }
+
+    /// Returns the session of another buyer, who has sent nothing yet.
+    pub(crate) fn arrive(&self, sale: &Sale) -> Result<Session> {
+        Session::new(&self.base, sale.next_buyer())
+    }
+
+    fn told(
+        &self,
+        session: &Session,
+        answer: Option<&Answer>,
+        (sent, ended): (Instant, Instant),
+        unclear: &mut Option<String>,
+    ) -> Told {
+        let kind = answer.map_or(ResponseKind::Unknown, |answer| self.description.answers.kind(answer));
+        if kind == ResponseKind::Unknown && unclear.is_none() {
+            *unclear = Some(answer.map_or("no answer".to_owned(), |answer| self.shown(answer)));
+        }
+        Told {
+            buyer: self.tie(&session.values),
+            kind,
+            sent,
+            ended,
+        }
+    }
+
+    /// Returns what stands in an order for the buyer with these values.
+    pub(crate) fn tie(&self, values: &Values) -> String {
+        let named = self
+            .description
+            .orders
+            .as_ref()
+            .and_then(|orders| orders.buyer.as_ref());
+        named.map_or_else(|| values["buyer"].clone(), |named| named.filled(values))
+    }
+
+    /// Returns an answer in one line, without secrets.
+    pub(crate) fn shown(&self, answer: &Answer) -> String {
+        let body: String = answer.body.split_whitespace().collect::<Vec<_>>().join(" ");
+        let location = answer
+            .location
+            .as_ref()
+            .map_or_else(String::new, |to| format!(", to {to}"));
+        let shown = self.hidden(&format!("status {}{location}: {body}", answer.status));
+        let plain = shown.chars().filter(|letter| !letter.is_control());
+        plain.take(MAX_SHOWN).collect()
+    }
+
+    /// Returns a text without the values that came from the environment.
+    pub(crate) fn hidden(&self, text: &str) -> String {
+        let secrets = self.description.secrets();
+        let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+
+    async fn change(&self, changes: &[Change], values: &Values) -> Result<()> {
+        for change in changes {
+            match change {
+                Change::Request(step) => {
+                    let mut session = Session::new(&self.base, values.clone())?;
+                    session.take(step).await?;
+                }
+                Change::Statement(statement) => {
+                    let text = statement.write.filled(values);
+                    let written = ledger::write(&self.store(statement.store.as_ref()), &text).await;
+                    written.with_context(|| statement.write.hidden(values))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&self, own: Option<&Template>) -> String {
+        let store = own.or(self.description.store.as_ref());
+        store.map_or_else(String::new, |store| store.filled(&Values::new()))
+    }
+
+    /// Reads until two readings agree: the shop may still be at work.
+    pub(crate) async fn settled(&self, sale: &Sale) -> Result<Reading> {
+        let deadline = Instant::now() + SETTLE_WITHIN;
+        let mut last = self.read(&sale.values).await?;
+        loop {
+            sleep(READ_EVERY).await;
+            let now = self.read(&sale.values).await?;
+            if now == last || Instant::now() >= deadline {
+                return Ok(now);
+            }
+            last = now;
+        }
+    }
+
+    async fn read(&self, values: &Values) -> Result<Reading> {
+        Ok(Reading {
+            left: self.read_stock(values).await?,
+            orders: self.read_orders(values).await?,
+        })
+    }
+
+    async fn read_stock(&self, values: &Values) -> Result<i64> {
+        let stock = &self.description.stock;
+        let text = match (&stock.read, &stock.request) {
+            (Some(read), _) => {
+                let rows = ledger::read(&self.store(stock.store.as_ref()), &read.filled(values)).await;
+                let rows = rows.with_context(|| format!("[stock] {}", read.hidden(values)))?;
+                rows.into_iter().next().and_then(|row| row.into_iter().next().flatten())
+            }
+            (None, Some(line)) => {
+                let body = self.ask(line, &stock.headers, values).await.context("[stock]")?;
+                stock.json.text(&body)
+            }
+            (None, None) => None,
+        };
+        let text = text.context("[stock] finds nothing")?;
+        units(&text).with_context(|| format!("[stock] finds {text:?}, which is no number of units"))
+    }
+
+    async fn read_orders(&self, values: &Values) -> Result<Orders> {
+        let Some(orders) = &self.description.orders else {
+            return Ok(Orders::NotRead);
+        };
+        if let Some(line) = &orders.request {
+            let body = self.ask(line, &orders.headers, values).await.context("[orders]")?;
+            let list = orders.each.list(&body).context("[orders] finds no list")?;
+            ensure!(list.len() <= ledger::MOST_ROWS, "[orders] finds too many orders");
+            let units_of = |order: &Value| {
+                orders
+                    .units
+                    .as_ref()
+                    .map_or(Some(1), |at: &Pointer| units(&at.text(order)?))
+            };
+            let tied = list.iter().map(|order| orders.json.text(order).zip(units_of(order)));
+            let tied: Option<Vec<_>> = tied.collect();
+            return Ok(Orders::Tied(
+                tied.context("[orders] finds an order without a buyer or units")?,
+            ));
+        }
+        let statement = orders
+            .read
+            .as_ref()
+            .or(orders.count.as_ref())
+            .context("[orders] reads nothing")?;
+        let rows = ledger::read(&self.store(orders.store.as_ref()), &statement.filled(values)).await;
+        let rows = rows.with_context(|| format!("[orders] {}", statement.hidden(values)))?;
+        if orders.count.is_some() {
+            let first = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+            let counted = first.as_deref().and_then(units);
+            return Ok(Orders::Counted(counted.context("[orders] count finds no number")?));
+        }
+        let tied = rows.into_iter().map(|row| {
+            let mut row = row.into_iter();
+            let buyer = row.next().flatten().unwrap_or_default();
+            let units = match row.next() {
+                Some(text) => units(text.as_deref()?)?,
+                None => 1,
+            };
+            Some((buyer, units))
+        });
+        let tied: Option<Vec<_>> = tied.collect();
+        Ok(Orders::Tied(tied.context("[orders] finds an order without units")?))
+    }
+
+    /// Asks the shop for a JSON document.
+    async fn ask(&self, line: &RequestLine, headers: &BTreeMap<String, Template>, values: &Values) -> Result<Value> {
+        let session = Session::new(&self.base, values.clone())?;
+        let step = Step::reading(line.clone(), headers.clone());
+        let (answer, _) = session.send(&step).await.with_context(|| step.request.hidden(values))?;
+        ensure!(
+            answer.status == 200,
+            "{}: status {}",
+            step.request.hidden(values),
+            answer.status
+        );
+        serde_json::from_str(&answer.body).map_err(|error| anyhow!("{}: {error}", step.request.hidden(values)))
+    }
+}
+
+/// Returns the whole number in a text, such as `3` or `3.000`.
+fn units(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let whole = match text.split_once('.') {
+        Some((whole, rest)) if rest.chars().all(|digit| digit == '0') => whole,
+        Some(_) => return None,
+        None => text,
+    };
+    whole.parse().ok()
+}
+
+/// Returns the orders that were not there before.
+fn new_orders(before: &Orders, after: Orders) -> Orders {
+    match (before, after) {
+        (Orders::Tied(before), Orders::Tied(mut after)) => {
+            for order in before {
+                if let Some(at) = after.iter().position(|known| known == order) {
+                    after.swap_remove(at);
+                }
+            }
+            Orders::Tied(after)
+        }
+        (Orders::Counted(before), Orders::Counted(after)) => Orders::Counted(after - before),
+        (_, after) => after,
+    }
+}

@@ -1,0 +1,102 @@
+//! A walk through a shop file with one buyer, which shows each request, each answer and each value that is taken.
+
+use anyhow::{Context, Result};
+use loadtest::shop::response::ResponseKind;
+
+use crate::description::Step;
+use crate::judged::Orders;
+use crate::session::Session;
+use crate::trial::{Reading, Sale, Trial};
+
+/// Walks through the shop file: opens a sale, lets one buyer buy, and looks at stock and orders. Each line is said as soon as it
+/// is known. Returns what is wrong, if something is.
+///
+/// # Errors
+/// When a step fails: what was seen, and the part of the shop file.
+pub async fn walk(trial: &Trial, mut say: impl FnMut(&str)) -> Result<Option<String>> {
+    let sale = trial.open().await?;
+    say(&format!("the sale is open: {}", in_words(&sale.before)));
+    let walked = buy(trial, &sale, &mut say).await;
+    let closed = trial.close(&sale).await;
+    let wrong = walked?;
+    closed.context("the sale could not be closed")?;
+    Ok(wrong)
+}
+
+async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
+    let mut session = trial.arrive(sale)?;
+    for step in &trial.description.buyer {
+        let answer = session.take(step).await.context("[[buyer]]")?;
+        say(&format!(
+            "{}\n    {}",
+            line(trial, step, &session),
+            trial.shown(&answer)
+        ));
+        for name in step.take.keys() {
+            // A value may be the key to a session: its length says enough.
+            let length = session.values.get(name).map_or(0, String::len);
+            say(&format!("    {name}: {length} bytes"));
+        }
+    }
+    let race = &trial.description.race;
+    let (answer, _) = session.send(race).await.context("[race]")?;
+    let kind = trial.description.answers.kind(&answer);
+    say(&format!(
+        "{}\n    {}\n    {}",
+        line(trial, race, &session),
+        trial.shown(&answer),
+        kind.in_words()
+    ));
+    let after = trial.settled(sale).await?;
+    say(&format!("afterwards: {}", in_words(&after)));
+    Ok(wrong(trial, sale, kind, &after, &trial.tie(&session.values)))
+}
+
+/// Returns what is wrong after one buyer bought one unit.
+fn wrong(trial: &Trial, sale: &Sale, kind: ResponseKind, after: &Reading, buyer: &str) -> Option<String> {
+    if kind != ResponseKind::Sold {
+        return Some("the only buyer was not told sold: look at [race] and at `sold` in [answers]".to_owned());
+    }
+    let fell = sale.before.left - after.left;
+    if fell != 1 {
+        return Some(format!(
+            "one unit was sold, and the stock fell by {fell}: look at `read` in [stock]"
+        ));
+    }
+    match (&sale.before.orders, &after.orders) {
+        (Orders::Counted(before), Orders::Counted(after)) if after - before != 1 => Some(format!(
+            "one unit was sold, and {} more are counted: look at `count` in [orders]",
+            after - before
+        )),
+        (_, Orders::Tied(orders)) if !orders.iter().any(|(of, units)| of == buyer && *units == 1) => {
+            let seen: Vec<_> = orders
+                .iter()
+                .rev()
+                .take(3)
+                .map(|(of, units)| format!("{of:?} with {units}"))
+                .collect();
+            Some(trial.hidden(&format!(
+                "no order of {buyer:?} with one unit is found, but of {}: look at [orders]",
+                if seen.is_empty() {
+                    "nobody".to_owned()
+                } else {
+                    seen.join(", ")
+                }
+            )))
+        }
+        _ => None,
+    }
+}
+
+fn line(trial: &Trial, step: &Step, session: &Session) -> String {
+    trial.hidden(&step.request.hidden(&session.values))
+}
+
+fn in_words(reading: &Reading) -> String {
+    let orders = match &reading.orders {
+        Orders::Tied(orders) => format!(", {} orders", orders.len()),
+        Orders::Counted(units) => format!(", {units} units ordered"),
+        Orders::NotRead => String::new(),
+    };
+    format!("{} left{orders}", reading.left)
+}

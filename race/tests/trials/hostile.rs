@@ -1,0 +1,143 @@
+//! Shops and shop files that are broken or hostile.
+
+use std::time::{Duration, Instant};
+
+use race::{Description, Load, Trial};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::shop::{Sells, start};
+
+/// Returns what is said of the shop's file with this change.
+async fn refused(right: &str, wrong: &str) -> String {
+    let shop = start(Sells::ByOneUpdate).await;
+    let file = shop.file();
+    assert!(file.contains(right), "{right}");
+    let error = Description::parse(&file.replacen(right, wrong, 1)).unwrap_err();
+    format!("{error:#}")
+}
+
+#[tokio::test]
+async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
+    for (right, wrong, says) in [
+        ("url = \"http", "url = \"ftp", "line 2: only http://"),
+        ("url = \"http", "ur = \"http", "line 2: unknown field `ur`"),
+        (
+            "store = \"sqlite:",
+            "store = \"mongodb:",
+            "line 3: the URL of a store begins with",
+        ),
+        ("stock = 3", "stock = \"three\"", "line 5: invalid type: string"),
+        ("\"POST /buy\"", "\"/buy\"", "line 11: a method and a path are expected"),
+        (
+            "\"{token}\"",
+            "\"{tokn}\"",
+            "line 12: {tokn} is not known here; known are buyer, item",
+        ),
+        (
+            "'name=",
+            "'(name=",
+            "line 9: this is no regular expression: error: unclosed group",
+        ),
+        ("regex =", "css =", "line 9: unknown variant `css`"),
+        (
+            "status = 303",
+            "status = 3030",
+            "line 14: a status is a number from 100 to 599",
+        ),
+        (
+            "{ status = 200, text = \"sold out\" }",
+            "{}",
+            "line 15: an answer is known by its status",
+        ),
+        ("sold_out", "soldout", "line 15: unknown field `soldout`"),
+        (
+            "read = \"select stock",
+            "reads = \"select stock",
+            "line 17: unknown field `reads`",
+        ),
+        ("[race]", "[race", "line 10: "),
+        (
+            "{buyer}\", token",
+            "$OVERSELL_NOT_THERE\", token",
+            "the environment has no variable OVERSELL_NOT_THERE",
+        ),
+    ] {
+        let said = refused(right, wrong).await;
+        assert!(
+            said.starts_with(says) || says.starts_with("the env") && said.contains(says),
+            "{wrong}: {said}"
+        );
+    }
+}
+
+async fn played(file: &str) -> anyhow::Result<race::Round> {
+    Trial::new(Description::parse(file)?)?
+        .play(Load::Race(3), |_, _| {})
+        .await
+}
+
+#[tokio::test]
+async fn a_statement_that_would_write_is_refused() {
+    let shop = start(Sells::ByOneUpdate).await;
+    for statement in [
+        "update items set stock = 7 returning stock",
+        "select 3; delete from items",
+        "delete from items returning 3",
+    ] {
+        let file = shop.file().replace("select stock from items where id = 1", statement);
+        let error = format!("{:#}", played(&file).await.unwrap_err());
+        assert!(error.contains("[stock]"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_statement_that_does_not_end_is_given_up() {
+    let shop = start(Sells::ByOneUpdate).await;
+    let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n";
+    let file = shop.file().replace("select stock from items where id = 1", endless);
+    let error = format!("{:#}", played(&file).await.unwrap_err());
+    assert!(error.contains("did not end within"), "{error}");
+}
+
+/// Starts a server that answers every request with these bytes, over and over where it is to be endless.
+async fn server(bytes: &'static [u8], is_endless: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request).await;
+                while stream.write_all(bytes).await.is_ok() && is_endless {}
+            });
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn an_endless_answer_and_redirects_in_a_circle_end() {
+    let shop = start(Sells::ByOneUpdate).await;
+    let endless = server(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\nsold out", true).await;
+    let circle = server(
+        b"HTTP/1.1 302 Found\r\nlocation: /login\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        false,
+    )
+    .await;
+    let began = Instant::now();
+    for (url, says) in [(endless, "longer than"), (circle, "the answer has no token")] {
+        let file = shop.file().replace(&shop.url, &url);
+        let error = format!("{:#}", played(&file).await.unwrap_err());
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn a_shop_that_cannot_be_reached_is_an_error() {
+    let shop = start(Sells::ByOneUpdate).await;
+    let file = shop.file().replace(&shop.url, "http://127.0.0.1:1");
+    let error = format!("{:#}", played(&file).await.unwrap_err());
+    assert!(error.contains("GET /login"), "{error}");
+}
