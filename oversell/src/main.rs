@@ -26,6 +26,7 @@ mod page;
 mod plan;
 mod progress;
 mod purchases;
+mod race;
 mod reachable;
 mod report;
 mod result_writer;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Buy(options) => purchases::buy(&options),
         Command::Crowd(options) => purchases::crowd(&options),
         Command::Check(options) => check::check(&options),
+        Command::Race(options) => race::race(options),
         Command::Redis(options) => client::redis(&options),
         Command::Sql(options) => client::sql(&options),
         Command::Serve(options) => serve::serve(options),

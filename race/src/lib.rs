@@ -5,18 +5,19 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
-pub mod description;
+mod description;
 mod gate;
 mod judged;
 mod ledger;
 mod own;
+mod reading;
 mod round;
 mod session;
 mod trial;
 mod volley;
 mod walk;
 
-pub use description::Description;
+pub use description::{Description, EXAMPLE, SCHEMA};
 pub use own::is_private;
 pub use round::{Load, Round};
 pub use trial::Trial;

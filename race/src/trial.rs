@@ -1,20 +1,19 @@
 //! A trial of a shop: rounds, each with a sale of its own.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use loadtest::shop::response::ResponseKind;
-use serde_json::Value;
 use tokio::time::sleep;
 use url::Url;
 use uuid::Uuid;
 
-use crate::description::{Answer, Change, Description, Pointer, RequestLine, Step, Template, Values};
+use crate::description::{Answer, Change, Description, Values};
 use crate::judged::{Orders, Sold, Told};
 use crate::ledger;
+use crate::reading::Reading;
 use crate::round::{Load, Round};
 use crate::session::Session;
 use crate::volley::volley;
@@ -40,13 +39,6 @@ pub struct Trial {
     pub(crate) base: Url,
     run: String,
     rounds: AtomicU64,
-}
-
-/// What is read of a shop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    pub left: i64,
-    pub orders: Orders,
 }
 
 /// A sale that is open.
@@ -294,11 +286,6 @@ impl Trial {
         Ok(())
     }
 
-    fn store(&self, own: Option<&Template>) -> String {
-        let store = own.or(self.description.store.as_ref());
-        store.map_or_else(String::new, |store| store.filled(&Values::new()))
-    }
-
     /// Reads until two readings agree: the shop may still be at work.
     pub(crate) async fn settled(&self, sale: &Sale) -> Result<Reading> {
         let deadline = Instant::now() + SETTLE_WITHIN;
@@ -312,101 +299,6 @@ impl Trial {
             last = now;
         }
     }
-
-    async fn read(&self, values: &Values) -> Result<Reading> {
-        Ok(Reading {
-            left: self.read_stock(values).await?,
-            orders: self.read_orders(values).await?,
-        })
-    }
-
-    async fn read_stock(&self, values: &Values) -> Result<i64> {
-        let stock = &self.description.stock;
-        let text = match (&stock.read, &stock.request) {
-            (Some(read), _) => {
-                let rows = ledger::read(&self.store(stock.store.as_ref()), &read.filled(values)).await;
-                let rows = rows.with_context(|| format!("[stock] {}", read.hidden(values)))?;
-                rows.into_iter().next().and_then(|row| row.into_iter().next().flatten())
-            }
-            (None, Some(line)) => {
-                let body = self.ask(line, &stock.headers, values).await.context("[stock]")?;
-                stock.json.text(&body)
-            }
-            (None, None) => None,
-        };
-        let text = text.context("[stock] finds nothing")?;
-        units(&text).with_context(|| format!("[stock] finds {text:?}, which is no number of units"))
-    }
-
-    async fn read_orders(&self, values: &Values) -> Result<Orders> {
-        let Some(orders) = &self.description.orders else {
-            return Ok(Orders::NotRead);
-        };
-        if let Some(line) = &orders.request {
-            let body = self.ask(line, &orders.headers, values).await.context("[orders]")?;
-            let list = orders.each.list(&body).context("[orders] finds no list")?;
-            ensure!(list.len() <= ledger::MOST_ROWS, "[orders] finds too many orders");
-            let units_of = |order: &Value| {
-                orders
-                    .units
-                    .as_ref()
-                    .map_or(Some(1), |at: &Pointer| units(&at.text(order)?))
-            };
-            let tied = list.iter().map(|order| orders.json.text(order).zip(units_of(order)));
-            let tied: Option<Vec<_>> = tied.collect();
-            return Ok(Orders::Tied(
-                tied.context("[orders] finds an order without a buyer or units")?,
-            ));
-        }
-        let statement = orders
-            .read
-            .as_ref()
-            .or(orders.count.as_ref())
-            .context("[orders] reads nothing")?;
-        let rows = ledger::read(&self.store(orders.store.as_ref()), &statement.filled(values)).await;
-        let rows = rows.with_context(|| format!("[orders] {}", statement.hidden(values)))?;
-        if orders.count.is_some() {
-            let first = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
-            let counted = first.as_deref().and_then(units);
-            return Ok(Orders::Counted(counted.context("[orders] count finds no number")?));
-        }
-        let tied = rows.into_iter().map(|row| {
-            let mut row = row.into_iter();
-            let buyer = row.next().flatten().unwrap_or_default();
-            let units = match row.next() {
-                Some(text) => units(text.as_deref()?)?,
-                None => 1,
-            };
-            Some((buyer, units))
-        });
-        let tied: Option<Vec<_>> = tied.collect();
-        Ok(Orders::Tied(tied.context("[orders] finds an order without units")?))
-    }
-
-    /// Asks the shop for a JSON document.
-    async fn ask(&self, line: &RequestLine, headers: &BTreeMap<String, Template>, values: &Values) -> Result<Value> {
-        let session = Session::new(&self.base, values.clone())?;
-        let step = Step::reading(line.clone(), headers.clone());
-        let (answer, _) = session.send(&step).await.with_context(|| step.request.hidden(values))?;
-        ensure!(
-            answer.status == 200,
-            "{}: status {}",
-            step.request.hidden(values),
-            answer.status
-        );
-        serde_json::from_str(&answer.body).map_err(|error| anyhow!("{}: {error}", step.request.hidden(values)))
-    }
-}
-
-/// Returns the whole number in a text, such as `3` or `3.000`.
-fn units(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let whole = match text.split_once('.') {
-        Some((whole, rest)) if rest.chars().all(|digit| digit == '0') => whole,
-        Some(_) => return None,
-        None => text,
-    };
-    whole.parse().ok()
 }
 
 /// Returns the orders that were not there before.

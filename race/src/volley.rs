@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1;
@@ -12,6 +12,7 @@ use reqwest::header::HOST;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use crate::description::Answer;
@@ -90,21 +91,13 @@ async fn connect(url: &Url) -> Result<TcpStream> {
 /// Sends one request over its connection, and reads the answer.
 async fn exchange(gated: Gated, request: Filled) -> Result<Answer> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(gated)).await?;
-    let exchange = async {
-        let response = sender.send_request(http(request)?).await?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = Limited::new(response.into_body(), MAX_BODY).collect().await;
-        let body = body.map_err(|error| anyhow::anyhow!("{error}"))?.to_bytes();
-        ensure!(body.len() <= MAX_BODY);
-        anyhow::Ok(answer(status, &headers, &body))
-    };
-    tokio::select! {
-        answer = exchange => answer,
-        ended = connection => {
-            ended?;
-            anyhow::bail!("the connection ended before the answer")
-        }
-    }
+    // It ends with the answer, or with an error that the answer then is.
+    let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
+    let response = sender.send_request(http(request)?).await?;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = Limited::new(response.into_body(), MAX_BODY).collect().await;
+    let body = body.map_err(|error| anyhow!("{error}"))?.to_bytes();
+    Ok(answer(status, &headers, &body))
 }
 
 fn http(request: Filled) -> Result<hyper::Request<Full<Bytes>>> {

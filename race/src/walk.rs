@@ -5,8 +5,9 @@ use loadtest::shop::response::ResponseKind;
 
 use crate::description::Step;
 use crate::judged::Orders;
+use crate::reading::Reading;
 use crate::session::Session;
-use crate::trial::{Reading, Sale, Trial};
+use crate::trial::{Sale, Trial};
 
 /// Walks through the shop file: opens a sale, lets one buyer buy, and looks at stock and orders. Each line is said as soon as it
 /// is known. Returns what is wrong, if something is.

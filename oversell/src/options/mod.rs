@@ -6,6 +6,7 @@ mod choose;
 mod explore;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
+mod race;
 mod results;
 mod run;
 mod serve;
@@ -19,6 +20,7 @@ pub use choose::ChooseOptions;
 pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
+pub use race::RaceOptions;
 pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesOptions, ThreatsOptions};
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
@@ -67,6 +69,8 @@ pub enum Command {
     /// Compare a running shop with the contract, point by point, and name the first one that it does not meet
     #[command(after_help = exit::HELP)]
     Check(CheckOptions),
+    /// Put any shop on trial as it is: a file describes it, and its buyers are released at one moment
+    Race(RaceOptions),
     /// Send a command to the Redis of the shop that is up, or read commands from stdin
     Redis(ClientOptions),
     /// Send a statement to the MariaDB of the shop that is up, or read statements from stdin

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod absent_service;
+mod any_shop;
 mod bench_path;
 mod check;
 mod closed_pipe;

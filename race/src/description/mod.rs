@@ -16,7 +16,6 @@ use url::Url;
 
 pub use self::answers::{Answer, Answers};
 pub use self::change::Change;
-pub use self::json::Pointer;
 pub use self::read::{OrderReading, StockReading};
 pub use self::step::{RequestLine, Source, Step};
 pub use self::template::{Template, Values};
@@ -27,6 +26,9 @@ const GIVEN: [&str; 4] = ["buyer", "number", "item", "stock"];
 
 /// An example, with every part explained.
 pub const EXAMPLE: &str = include_str!("example.toml");
+
+/// The JSON Schema of a shop file.
+pub const SCHEMA: &str = include_str!("schema.json");
 
 /// A shop, as its file describes it.
 #[derive(Debug, Deserialize)]

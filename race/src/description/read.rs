@@ -47,9 +47,8 @@ pub struct OrderReading {
     /// The list of orders in the answer.
     #[serde(default)]
     pub each: Pointer,
-    /// The buyer in an order of that list.
-    #[serde(default)]
-    pub json: Pointer,
-    /// The units in an order of that list; 1 where nothing is named.
+    /// The buyer in an order of that list, or in the first value of a row that is JSON.
+    pub json: Option<Pointer>,
+    /// The units in the same order; 1 where nothing is named.
     pub units: Option<Pointer>,
 }

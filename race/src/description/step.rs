@@ -18,7 +18,7 @@ const MAX_PATTERN: usize = 1024 * 1024;
 #[derive(Debug, Derived)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Method and path, such as `POST /buy`.
+    /// Method and path, such as `POST /buy`; or method and URL, where it goes to another port.
     pub request: RequestLine,
     /// Headers.
     #[serde(default)]
@@ -70,10 +70,10 @@ pub struct RequestLine {
 impl<'de> Deserialize<'de> for RequestLine {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = serde_spanned::Spanned::<String>::deserialize(deserializer)?;
-        let wrong = || D::Error::custom("a method and a path are expected, such as \"POST /buy\"");
+        let wrong = || D::Error::custom("a method and a path or a URL are expected, such as \"POST /buy\"");
         let (method, path) = text.get_ref().split_once(' ').ok_or_else(wrong)?;
         let is_method = method.chars().all(|letter| letter.is_ascii_uppercase());
-        if !is_method || !path.starts_with('/') {
+        if !is_method || !(path.starts_with('/') || path.starts_with("http://") || path.starts_with('$')) {
             return Err(wrong());
         }
         Ok(Self {

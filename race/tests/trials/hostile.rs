@@ -28,7 +28,11 @@ async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
             "line 3: the URL of a store begins with",
         ),
         ("stock = 3", "stock = \"three\"", "line 5: invalid type: string"),
-        ("\"POST /buy\"", "\"/buy\"", "line 11: a method and a path are expected"),
+        (
+            "\"POST /buy\"",
+            "\"/buy\"",
+            "line 11: a method and a path or a URL are expected",
+        ),
         (
             "\"{token}\"",
             "\"{tokn}\"",

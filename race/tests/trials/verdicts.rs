@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loadtest::audit::{Finding, Verdict};
-use race::{Description, Load, Round, Trial, walk};
+use race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, walk};
 
 use crate::shop::{Sells, Shop, start};
 
@@ -111,4 +111,16 @@ async fn raced_requests_reach_the_shop_at_one_moment() {
     );
     // The measurement is no test: this only sees that the gate holds requests back at all.
     assert!(spread < Duration::from_secs(1), "{spread:?}");
+}
+
+#[tokio::test]
+async fn the_example_and_a_shop_file_of_a_test_agree_with_the_schema() {
+    let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
+    let shop = start(Sells::ByOneUpdate).await;
+    for file in [EXAMPLE, &shop.file()] {
+        Description::parse(file).unwrap();
+        let read: serde_json::Value = toml::from_str(file).unwrap();
+        let wrong: Vec<_> = schema.iter_errors(&read).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
 }

@@ -1,0 +1,247 @@
+//! `oversell race`: any shop on trial, as its shop file describes it.
+
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use ::race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, is_private, walk};
+use anyhow::{Context, Result, bail, ensure};
+use chrono::Utc;
+use loadtest::audit::Verdict;
+use loadtest::shop::response::ResponseKind;
+use loadtest::text::printable;
+use serde::Serialize;
+use tokio::runtime::Builder;
+use tokio::time::sleep;
+
+use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
+use crate::interrupt::{self, Stop};
+use crate::options::RaceOptions;
+use crate::progress::Progress;
+use crate::{command_line, console};
+
+/// The longest shop file, in bytes.
+const MAX_FILE: u64 = 256 * 1024;
+
+/// The most buyers, and the pause between rounds, at a shop elsewhere.
+const MOST_ELSEWHERE: u16 = 50;
+const PAUSE_ELSEWHERE: Duration = Duration::from_secs(5);
+
+/// What is kept of a trial.
+#[derive(Serialize)]
+struct Kept<'a> {
+    command: String,
+    started_at: String,
+    /// The base URL of the shop.
+    shop: String,
+    /// What the shop file does not let the verdicts say.
+    not_judged: Option<&'static str>,
+    rounds: &'a [Round],
+}
+
+/// Races the shop of a shop file, or walks through the file.
+pub fn race(options: RaceOptions) -> Result<u8> {
+    if options.example || options.schema {
+        console::print(if options.example { EXAMPLE } else { SCHEMA })?;
+        return Ok(AS_DESIGNED);
+    }
+    let file = options.shop.as_deref().context("no shop file is named")?;
+    let name = console::path(file);
+    let described = read(file).and_then(|text| Description::parse(&text));
+    let described = described.map_err(|error| Usage(format!("{name}: {error:#}")))?;
+    let trial = Trial::new(described)?;
+    let work = |stop: Stop| async move {
+        tokio::select! {
+            done = put_on_trial(trial, options, name) => done,
+            _ = stop.wait() => bail!("interrupted"),
+        }
+    };
+    interrupt::unless_interrupted_on(Builder::new_multi_thread(), work).unwrap_or(Ok(INTERRUPTED))
+}
+
+fn read(file: &Path) -> Result<String> {
+    let mut text = String::new();
+    let file = File::open(file).context("it cannot be opened")?;
+    let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
+    read.context("it cannot be read as text")?;
+    ensure!(text.len() as u64 <= MAX_FILE, "it is over {MAX_FILE} bytes");
+    Ok(text)
+}
+
+async fn put_on_trial(trial: Trial, options: RaceOptions, name: String) -> Result<u8> {
+    let shop = trial.base().origin().ascii_serialization();
+    let is_elsewhere = !is_private(trial.base()).await;
+    if is_elsewhere {
+        if !options.i_own_this_shop {
+            let why = format!(
+                "{shop} is neither on this machine nor in a private network: --i-own-this-shop says that it is yours"
+            );
+            return Err(Usage(why).into());
+        }
+        if options.buyers > MOST_ELSEWHERE {
+            return Err(Usage(format!("at a shop elsewhere --buyers is at most {MOST_ELSEWHERE}")).into());
+        }
+        console::note(format_args!(
+            "{shop} is raced, which is not on this machine: it is yours, as you said"
+        ));
+    }
+    if options.check {
+        return check(&trial, &name).await;
+    }
+    let started_at = Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let progress = Progress::new(false);
+    let mut rounds = Vec::new();
+    let loads = [Load::OneByOne]
+        .into_iter()
+        .chain((0..options.rounds).map(|_| Load::Race(options.buyers.into())));
+    let all = usize::from(options.rounds) + 1;
+    for (number, load) in loads.enumerate() {
+        if is_elsewhere && number > 0 {
+            sleep(PAUSE_ELSEWHERE).await;
+        }
+        progress.begins(number, all, in_words(load), in_words(load).to_owned());
+        let ready = |done: usize, of: usize| {
+            if done == of {
+                progress.says(format!("{done} buyers are ready"));
+            }
+        };
+        let round = trial.play(load, ready).await?;
+        let is_wrong = load == Load::OneByOne && (round.verdict == Verdict::Violated || sold(&round) == 0);
+        rounds.push(round);
+        if is_wrong {
+            console::print(&table(&rounds))?;
+            console::note(format_args!(
+                "Buyers that come one at a time are not sold to as they should be: before a race, see whether {name} fits the shop:\n  \
+                 {} race {name} --check",
+                console::program()
+            ));
+            return Ok(NOT_AS_DESIGNED);
+        }
+    }
+    progress.clear();
+    let kept = Kept {
+        command: command_line::shown(),
+        started_at,
+        shop,
+        not_judged: trial.not_judged(),
+        rounds: &rounds,
+    };
+    console::print(&summary(&kept))?;
+    if let Some(folder) = &options.results {
+        keep(folder, &kept).with_context(|| format!("cannot write into {}", console::path(folder)))?;
+    }
+    let is = |verdict| {
+        rounds
+            .iter()
+            .any(|round| round.load != Load::OneByOne && round.verdict == verdict)
+    };
+    Ok(match (is(Verdict::Violated), is(Verdict::Inconclusive)) {
+        (true, _) => NOT_AS_DESIGNED,
+        (false, true) => INCONCLUSIVE,
+        (false, false) => AS_DESIGNED,
+    })
+}
+
+async fn check(trial: &Trial, name: &str) -> Result<u8> {
+    let mut printed = Ok(());
+    let wrong = walk(trial, |line| {
+        if printed.is_ok() {
+            let lines: Vec<_> = line.split('\n').map(printable).collect();
+            printed = console::print(&format!("{}\n", lines.join("\n")));
+        }
+    })
+    .await?;
+    printed?;
+    if let Some(wrong) = wrong {
+        console::print(&format!("\nThe shop file does not fit: {}\n", printable(&wrong)))?;
+        return Ok(NOT_AS_DESIGNED);
+    }
+    console::print(&format!(
+        "\nThe shop file fits:\n\n  {} race {name}\n",
+        console::program()
+    ))?;
+    Ok(AS_DESIGNED)
+}
+
+fn keep(folder: &Path, kept: &Kept<'_>) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("race.json"), serde_json::to_string_pretty(kept)? + "\n")?;
+    Ok(fs::write(folder.join("race.md"), summary(kept))?)
+}
+
+fn sold(round: &Round) -> usize {
+    round.told.get(&ResponseKind::Sold).copied().unwrap_or_default()
+}
+
+fn in_words(load: Load) -> &'static str {
+    match load {
+        Load::OneByOne => "one at a time",
+        Load::Race(_) => "race",
+    }
+}
+
+/// Returns the table of the rounds, and what it means.
+fn summary(kept: &Kept<'_>) -> String {
+    let mut text = table(kept.rounds);
+    let races = kept.rounds.iter().filter(|round| round.load != Load::OneByOne);
+    let count = |verdict| races.clone().filter(|round| round.verdict == verdict).count();
+    let _ = write!(
+        text,
+        "\n{}: {} of {} races violated, {} hold, {} decide nothing.\n",
+        kept.shop,
+        count(Verdict::Violated),
+        races.clone().count(),
+        count(Verdict::Holds),
+        count(Verdict::Inconclusive)
+    );
+    if let Some(not_judged) = kept.not_judged {
+        let _ = writeln!(text, "Not judged: {not_judged}.");
+    }
+    if let Some(unclear) = kept.rounds.iter().find_map(|round| round.unclear.as_ref()) {
+        let _ = writeln!(text, "An answer that [answers] does not know: {}", printable(unclear));
+    }
+    text
+}
+
+fn table(rounds: &[Round]) -> String {
+    let mut text =
+        "| round | buyers | sold | sold out | busy | unclear | orders | left of stock | window in µs | verdict |\n\
+                    |---|---|---|---|---|---|---|---|---|---|\n"
+            .to_owned();
+    for round in rounds {
+        let told = |kind| round.told.get(&kind).copied().unwrap_or_default();
+        let findings: Vec<_> = round
+            .findings
+            .named()
+            .iter()
+            .map(|(name, size)| format!("{name} {size}"))
+            .collect();
+        let verdict = match round.verdict {
+            Verdict::Holds => "holds".to_owned(),
+            Verdict::Violated => format!("**{}**", findings.join(", ")),
+            Verdict::Inconclusive => format!("decides nothing: {}", round.inconclusive.as_deref().unwrap_or_default()),
+        };
+        let or_dash = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let window = if round.load == Load::OneByOne {
+            "-".to_owned()
+        } else {
+            round.window_us.to_string()
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} of {} | {window} | {verdict} |",
+            in_words(round.load),
+            round.told.values().sum::<usize>(),
+            told(ResponseKind::Sold),
+            told(ResponseKind::SoldOut),
+            told(ResponseKind::Busy),
+            told(ResponseKind::Unknown),
+            or_dash(round.recorded),
+            or_dash(round.stock_left),
+            round.stock,
+        );
+    }
+    text
+}

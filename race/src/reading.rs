@@ -1,0 +1,132 @@
+//! The stock and the orders of a shop, as its file says how to read them.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::Value;
+
+use crate::description::{OrderReading, RequestLine, Step, Template, Values};
+use crate::judged::Orders;
+use crate::ledger::{self, Rows};
+use crate::session::Session;
+use crate::trial::Trial;
+
+/// What is read of a shop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The units that are left.
+    pub left: i64,
+    /// The orders.
+    pub orders: Orders,
+}
+
+impl Trial {
+    /// Reads stock and orders of a sale with these values.
+    ///
+    /// # Errors
+    /// When a store or the shop does not answer, or the answer has no such number.
+    pub(crate) async fn read(&self, values: &Values) -> Result<Reading> {
+        Ok(Reading {
+            left: self.read_stock(values).await?,
+            orders: match &self.description.orders {
+                Some(orders) => self.read_orders(orders, values).await.context("[orders]")?,
+                None => Orders::NotRead,
+            },
+        })
+    }
+
+    /// Returns the URL of a store: its own, or that of the whole file.
+    pub(crate) fn store(&self, own: Option<&Template>) -> String {
+        let store = own.or(self.description.store.as_ref());
+        store.map_or_else(String::new, |store| store.filled(&Values::new()))
+    }
+
+    async fn read_stock(&self, values: &Values) -> Result<i64> {
+        let stock = &self.description.stock;
+        let text = match (&stock.read, &stock.request) {
+            (Some(read), _) => first(self.rows(read, stock.store.as_ref(), values).await.context("[stock]")?),
+            (None, Some(line)) => {
+                let body = self.ask(line, &stock.headers, values).await.context("[stock]")?;
+                stock.json.text(&body)
+            }
+            (None, None) => None,
+        };
+        let text = text.context("[stock] finds nothing")?;
+        units(&text).with_context(|| format!("[stock] finds {text:?}, which is no number of units"))
+    }
+
+    async fn read_orders(&self, orders: &OrderReading, values: &Values) -> Result<Orders> {
+        if let Some(count) = &orders.count {
+            let counted = first(self.rows(count, orders.store.as_ref(), values).await?);
+            let counted = counted.as_deref().and_then(units);
+            return Ok(Orders::Counted(counted.context("`count` finds no number")?));
+        }
+        let tied: Option<Vec<_>> = if let Some(read) = &orders.read {
+            let rows = self.rows(read, orders.store.as_ref(), values).await?;
+            rows.into_iter().map(|row| of_row(orders, row)).collect()
+        } else {
+            let line = orders.request.as_ref().context("nothing is read")?;
+            let body = self.ask(line, &orders.headers, values).await?;
+            let list = orders.each.list(&body).context("`each` finds no list")?;
+            ensure!(list.len() <= ledger::MOST_ROWS, "there are too many orders");
+            list.iter().map(|order| of_json(orders, order)).collect()
+        };
+        Ok(Orders::Tied(
+            tied.context("an order has no buyer, or no number of units")?,
+        ))
+    }
+
+    async fn rows(&self, read: &Template, store: Option<&Template>, values: &Values) -> Result<Rows> {
+        let rows = ledger::read(&self.store(store), &read.filled(values)).await;
+        rows.with_context(|| read.hidden(values))
+    }
+
+    /// Asks the shop for a JSON document.
+    async fn ask(&self, line: &RequestLine, headers: &BTreeMap<String, Template>, values: &Values) -> Result<Value> {
+        let session = Session::new(self.base(), values.clone())?;
+        let step = Step::reading(line.clone(), headers.clone());
+        let shown = line.hidden(values);
+        let (answer, _) = session.send(&step).await.with_context(|| shown.clone())?;
+        ensure!(answer.status == 200, "{shown}: status {}", answer.status);
+        serde_json::from_str(&answer.body).map_err(|error| anyhow!("{shown}: {error}"))
+    }
+}
+
+fn first(rows: Rows) -> Option<String> {
+    rows.into_iter().next()?.into_iter().next()?
+}
+
+/// Returns buyer and units of an order that is a row.
+fn of_row(orders: &OrderReading, row: Vec<Option<String>>) -> Option<(String, i64)> {
+    let mut row = row.into_iter();
+    let buyer = row.next().flatten().unwrap_or_default();
+    if orders.json.is_some() {
+        return of_json(orders, &serde_json::from_str(&buyer).ok()?);
+    }
+    let units = match row.next() {
+        Some(text) => units(text.as_deref()?)?,
+        None => 1,
+    };
+    Some((buyer, units))
+}
+
+/// Returns buyer and units of an order that is JSON.
+fn of_json(orders: &OrderReading, order: &Value) -> Option<(String, i64)> {
+    let buyer = orders.json.clone().unwrap_or_default().text(order)?;
+    let units = match &orders.units {
+        Some(at) => units(&at.text(order)?)?,
+        None => 1,
+    };
+    Some((buyer, units))
+}
+
+/// Returns the whole number in a text, such as `3` or `3.000`.
+fn units(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let whole = match text.split_once('.') {
+        Some((whole, rest)) if rest.chars().all(|digit| digit == '0') => whole,
+        Some(_) => return None,
+        None => text,
+    };
+    whole.parse().ok()
+}
