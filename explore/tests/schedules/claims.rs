@@ -2,10 +2,11 @@
 //! and then, either may be.
 
 use app::strategies::Entry;
-use explore::{Arrivals, Bounds, EventKind, Player, Schedule, columns, search_until};
+use explore::{Arrivals, Bounds, End, EventKind, Player, Schedule, columns, search_until};
+use loadtest::shop::response::ResponseKind;
 use stack::Stores;
 
-use crate::{TWO, all_stores, strategies};
+use crate::{STARTED, TWO, WITH_SESSIONS, started, strategies};
 
 /// A threat, and the schedules that stand for it.
 struct Question {
@@ -34,7 +35,11 @@ const TWO_INSTANCES: Question = Question {
     preemptions: 1,
     event: None,
     stores: &[],
-    except: &[OWN_CLOCK, MIXED_UNITS],
+    except: &[
+        OWN_CLOCK,
+        MIXED_UNITS,
+        ("etcd-same-session", "two purchases have to meet in one process"),
+    ],
 };
 
 /// Its buyers wait for a time by the clock of the machine, which the explorer does not move.
@@ -114,10 +119,15 @@ const FAILOVER: Question = Question {
     except: &[OWN_CLOCK, OWN_COUNT],
 };
 
+/// Returns whether `.ci/mutations` asks, of one mechanism with an edit: then schedules may have one preemption more.
+fn is_one_edit() -> bool {
+    std::env::var_os("OVERSELL_TEST_MECHANISM").is_some()
+}
+
 impl Question {
     fn bounds(&self) -> Bounds {
         Bounds {
-            preemptions: Some(self.preemptions),
+            preemptions: Some(self.preemptions + usize::from(is_one_edit())),
             events: usize::from(self.event.is_some()),
             kinds: self.event.into_iter().collect(),
             is_reduced: false,
@@ -148,10 +158,14 @@ impl Question {
         };
         let (violated, schedules) = (found.violated, found.schedules);
         println!("{}: {violated} of {schedules} schedules are violated", entry.name);
-        assert!(found.is_exhausted || violated > 0, "{}", entry.name);
+        assert!(found.is_exhausted || violated > 0 || is_one_edit(), "{}", entry.name);
         let gives_up = entry.mechanism.claims.gives_up;
         if found.in_vain > 0 && !gives_up {
             return Some(format!("{} tries in vain in {} schedules", entry.name, found.in_vain));
+        }
+        let is_unclear = |(told, _): &End| told.contains(&ResponseKind::Unknown);
+        if self.event.is_none() && found.ends.iter().any(is_unclear) {
+            return Some(format!("{} fails although nothing is broken", entry.name));
         }
         // Where two instances alone break it, an event breaks nothing more.
         let is_alone = self.event.is_none() || entry.claims().contains(&TWO_INSTANCES.threat);
@@ -170,9 +184,14 @@ impl Question {
 }
 
 async fn compare(question: Question) {
-    let stores = all_stores();
+    let services = if question.event.is_none() {
+        WITH_SESSIONS
+    } else {
+        STARTED
+    };
+    let stores = started(services);
     let mut wrong = Vec::new();
-    for entry in strategies().iter().filter(|entry| question.is_for(entry)) {
+    for entry in strategies(services).iter().filter(|entry| question.is_for(entry)) {
         wrong.extend(question.ask(entry, &stores).await);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -9,7 +9,7 @@ use app::strategies::Entry;
 use explore::{Arrivals, Choice, Choose, EventKind, Moment, Player, Schedule, Turns, columns};
 use stack::Stores;
 
-use crate::{TWO, all_stores, strategies};
+use crate::{STARTED, TWO, started, strategies};
 
 /// Mechanisms whose interleaving this test cannot play, each with the reason.
 const EXCEPT: [(&str, &str); 10] = [
@@ -211,10 +211,10 @@ impl Follow {
 
 #[tokio::test]
 async fn the_interleaving_at_the_head_of_a_mechanism_is_played_and_ends_as_it_says() {
-    let stores = all_stores();
+    let stores = started(STARTED);
     let mut played = Vec::new();
     let mut wrong = Vec::new();
-    for entry in strategies() {
+    for entry in strategies(STARTED) {
         let mechanism = entry.mechanism.name;
         let header = entry.mechanism.header();
         let Some(text) = interleaving(&header) else { continue };
