@@ -124,3 +124,13 @@ async fn the_example_and_a_shop_file_of_a_test_agree_with_the_schema() {
         assert!(wrong.is_empty(), "{wrong:?}");
     }
 }
+
+#[test]
+fn the_smallest_file_of_the_page_is_a_shop_file_of_at_most_20_lines() {
+    let page = include_str!("../../../docs/any-shop.md");
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (file, _) = rest.split_once("\n```").unwrap();
+    Description::parse(file).unwrap();
+    let lines = file.lines().filter(|line| !line.is_empty()).count();
+    assert!(lines <= 20, "{lines} lines");
+}
