@@ -40,7 +40,7 @@ impl Trust {
     ///
     /// # Errors
     /// When a certificate cannot be read, or the client cannot be built.
-    pub(crate) fn build(&self, client: ClientBuilder) -> Result<Client> {
+    pub fn build(&self, client: ClientBuilder) -> Result<Client> {
         let client = match self {
             Self::System => client,
             Self::Further(pem) => client.tls_certs_merge(certificates(pem)?),

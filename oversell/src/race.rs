@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use ::race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, is_private, walk};
+use ::race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, Window, is_private, walk};
 use anyhow::{Context, Result, bail, ensure};
 use chrono::Utc;
 use loadtest::audit::Verdict;
@@ -18,9 +18,9 @@ use tokio::time::sleep;
 
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
 use crate::interrupt::{self, Stop};
-use crate::options::RaceOptions;
+use crate::options::{RaceOptions, TlsOptions};
 use crate::progress::Progress;
-use crate::{command_line, console};
+use crate::{command_line, console, trust};
 
 /// The longest shop file, in bytes.
 const MAX_FILE: u64 = 256 * 1024;
@@ -36,6 +36,8 @@ struct Kept<'a> {
     started_at: String,
     /// The base URL of the shop.
     shop: String,
+    /// Whether its certificate was checked.
+    is_certificate_checked: bool,
     /// What the shop file does not let the verdicts say.
     not_judged: Option<&'static str>,
     rounds: &'a [Round],
@@ -51,7 +53,11 @@ pub fn race(options: RaceOptions) -> Result<u8> {
     let name = console::path(file);
     let described = read(file).and_then(|text| Description::parse(&text));
     let described = described.map_err(|error| Usage(format!("{name}: {error:#}")))?;
-    let trial = Trial::new(described)?;
+    let trust = trust::of(&TlsOptions {
+        ca_file: options.ca_file.clone(),
+        insecure: options.insecure,
+    })?;
+    let trial = Trial::new(described, trust)?;
     let work = |stop: Stop| async move {
         tokio::select! {
             done = put_on_trial(trial, options, name) => done,
@@ -125,6 +131,7 @@ async fn put_on_trial(trial: Trial, options: RaceOptions, name: String) -> Resul
         command: command_line::shown(),
         started_at,
         shop,
+        is_certificate_checked: !options.insecure,
         not_judged: trial.not_judged(),
         rounds: &rounds,
     };
@@ -224,10 +231,10 @@ fn table(rounds: &[Round]) -> String {
             Verdict::Inconclusive => format!("decides nothing: {}", round.inconclusive.as_deref().unwrap_or_default()),
         };
         let or_dash = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-        let window = if round.load == Load::OneByOne {
-            "-".to_owned()
-        } else {
-            round.window_us.to_string()
+        let window = match round.window {
+            None => "-".to_owned(),
+            Some(Window { is_http2: true, .. }) => "one piece".to_owned(),
+            Some(window) => window.us.to_string(),
         };
         let _ = writeln!(
             text,

@@ -1,16 +1,19 @@
-//! A connection that holds back the last byte that was written to it, until a gate opens for all connections at one moment.
+//! Connections that hold back what makes their requests whole, until a gate opens for all of them at one moment.
 //!
-//! A server cannot begin with a request before its last byte has come, and everything else has come before.
+//! With HTTP/1.1 that is the last byte: a server cannot begin with a request before it, and everything else has come before. With
+//! HTTP/2 all requests share one connection, which holds back all of them and sends them in one piece.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
+
+use crate::wire::Stream;
 
 /// The gate of one race.
 #[derive(Default)]
@@ -60,10 +63,20 @@ impl Gate {
     }
 }
 
+/// What a connection holds back.
+#[derive(Clone)]
+pub enum Keep {
+    /// The last byte that was written.
+    LastByte,
+    /// Everything from the moment at which this is true.
+    AllFrom(Arc<AtomicBool>),
+}
+
 /// A connection behind the gate.
 pub struct Gated {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     gate: Arc<Gate>,
+    keep: Keep,
     /// What was written and not sent yet.
     held: Vec<u8>,
     is_counted: bool,
@@ -72,10 +85,11 @@ pub struct Gated {
 
 impl Gated {
     /// Puts a connection behind a gate.
-    pub fn new(stream: TcpStream, gate: Arc<Gate>) -> Self {
+    pub fn new(stream: Box<dyn Stream>, gate: Arc<Gate>, keep: Keep) -> Self {
         Self {
             stream,
             gate,
+            keep,
             held: Vec::new(),
             is_counted: false,
             is_sent: false,
@@ -96,7 +110,17 @@ impl Gated {
         Poll::Ready(Ok(()))
     }
 
-    /// Notes that all but the last byte is sent. Returns whether the gate is open.
+    /// Sends everything that was held back.
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send(0, cx))?;
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        if !std::mem::replace(&mut self.is_sent, true) {
+            self.gate.state().sent.push(Instant::now());
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Notes that all is here but what is held back. Returns whether the gate is open.
     fn wait(&mut self, cx: &mut Context<'_>) -> bool {
         let mut state = self.gate.state();
         if state.is_open {
@@ -118,26 +142,27 @@ impl AsyncWrite for Gated {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.held.is_empty() {
-            let is_open = self.gate.state().is_open;
-            if !is_open {
-                let all_but_last = self.poll_send(1, cx);
-                if !all_but_last.is_ready() || matches!(all_but_last, Poll::Ready(Err(_))) {
-                    return all_but_last;
-                }
+        if self.held.is_empty() {
+            return Pin::new(&mut self.stream).poll_flush(cx);
+        }
+        match self.keep.clone() {
+            Keep::AllFrom(now) if !now.load(Ordering::SeqCst) => {
+                ready!(self.poll_send(0, cx))?;
+                return Pin::new(&mut self.stream).poll_flush(cx);
+            }
+            // Further requests are still to be written.
+            Keep::AllFrom(_) if !self.wait(cx) => return Poll::Ready(Ok(())),
+            Keep::AllFrom(_) => {}
+            Keep::LastByte if self.gate.state().is_open => {}
+            Keep::LastByte => {
+                ready!(self.poll_send(1, cx))?;
+                ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
                 if !self.wait(cx) {
                     return Poll::Pending;
                 }
             }
-            match self.poll_send(0, cx) {
-                Poll::Ready(Ok(())) => {}
-                other => return other,
-            }
-            if !std::mem::replace(&mut self.is_sent, true) {
-                self.gate.state().sent.push(Instant::now());
-            }
         }
-        Pin::new(&mut self.stream).poll_flush(cx)
+        self.poll_finish(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -147,6 +172,10 @@ impl AsyncWrite for Gated {
 
 impl AsyncRead for Gated {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        // A connection that shares many requests may only read by now.
+        if !self.held.is_empty() && self.gate.state().is_open {
+            let _ = self.poll_finish(cx)?;
+        }
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }

@@ -16,9 +16,10 @@ mod session;
 mod trial;
 mod volley;
 mod walk;
+mod wire;
 
 pub use description::{Description, EXAMPLE, SCHEMA};
 pub use own::is_private;
-pub use round::{Load, Round};
+pub use round::{Load, Round, Window};
 pub use trial::Trial;
 pub use walk::walk;

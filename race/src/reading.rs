@@ -83,7 +83,7 @@ impl Trial {
 
     /// Asks the shop for a JSON document.
     async fn ask(&self, line: &RequestLine, headers: &BTreeMap<String, Template>, values: &Values) -> Result<Value> {
-        let session = Session::new(self.base(), values.clone())?;
+        let session = Session::new(self.base(), &self.trust, values.clone())?;
         let step = Step::reading(line.clone(), headers.clone());
         let shown = line.hidden(values);
         let (answer, _) = session.send(&step).await.with_context(|| shown.clone())?;

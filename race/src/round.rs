@@ -18,6 +18,16 @@ pub enum Load {
     Race(usize),
 }
 
+/// How raced requests were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Window {
+    /// The time from the first to the last of their last bytes, as they left, in microseconds; 0 with HTTP/2, where all
+    /// requests leave in one piece.
+    pub us: u64,
+    /// Whether they were sent with HTTP/2.
+    pub is_http2: bool,
+}
+
 /// A round that was played.
 #[derive(Clone, Debug, Serialize)]
 pub struct Round {
@@ -31,8 +41,9 @@ pub struct Round {
     pub recorded: Option<i64>,
     /// The units that are left.
     pub stock_left: Option<i64>,
-    /// The time from the first to the last of the last bytes of the raced requests, as they left, in microseconds.
-    pub window_us: u64,
+    /// How the raced requests were sent; `None` where none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
     /// The verdict.
     pub verdict: Verdict,
     /// The findings.
@@ -46,7 +57,13 @@ pub struct Round {
 }
 
 impl Round {
-    pub(crate) fn of(load: Load, sold: &Sold, window_us: u64, unclear: Option<String>, has_orders: bool) -> Self {
+    pub(crate) fn of(
+        load: Load,
+        sold: &Sold,
+        window: Option<Window>,
+        unclear: Option<String>,
+        has_orders: bool,
+    ) -> Self {
         let Judgement {
             verdict,
             findings,
@@ -64,7 +81,7 @@ impl Round {
             told,
             recorded: has_orders.then_some(recorded),
             stock_left: sold.left,
-            window_us,
+            window,
             verdict,
             findings,
             inconclusive,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use loadtest::trust::Trust;
 use reqwest::cookie::{CookieStore, Jar};
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
@@ -44,11 +45,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the session of a buyer with these values.
+    /// Creates the session of a buyer with these values at a shop whose certificates are trusted so.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
-    pub fn new(base: &Url, values: Values) -> Result<Self> {
+    pub fn new(base: &Url, trust: &Trust, values: Values) -> Result<Self> {
         let jar = Arc::new(Jar::default());
         // A redirect would be one more request than the shop file says, and could go in a circle.
         let client = Client::builder()
@@ -58,7 +59,7 @@ impl Session {
         let client = client.no_gzip().no_brotli().no_zstd().no_deflate();
         Ok(Self {
             base: base.clone(),
-            client: client.cookie_provider(jar.clone()).build().context("the HTTP client")?,
+            client: trust.build(client.cookie_provider(jar.clone()))?,
             jar,
             values,
         })

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use loadtest::shop::response::ResponseKind;
+use loadtest::trust::Trust;
 use tokio::time::sleep;
 use url::Url;
 use uuid::Uuid;
@@ -14,7 +15,7 @@ use crate::description::{Answer, Change, Description, Values};
 use crate::judged::{Orders, Sold, Told};
 use crate::ledger;
 use crate::reading::Reading;
-use crate::round::{Load, Round};
+use crate::round::{Load, Round, Window};
 use crate::session::Session;
 use crate::volley::volley;
 
@@ -37,6 +38,8 @@ const MAX_SHOWN: usize = 200;
 pub struct Trial {
     pub(crate) description: Description,
     pub(crate) base: Url,
+    /// The certificates that are trusted.
+    pub(crate) trust: Trust,
     run: String,
     rounds: AtomicU64,
 }
@@ -63,16 +66,17 @@ impl Sale {
 }
 
 impl Trial {
-    /// Begins the trial of a described shop.
+    /// Begins the trial of a described shop whose certificates are trusted so.
     ///
     /// # Errors
     /// None that is known.
-    pub fn new(description: Description) -> Result<Self> {
+    pub fn new(description: Description, trust: Trust) -> Result<Self> {
         let base = description.base()?;
         let run = Uuid::new_v4().simple().to_string();
         Ok(Self {
             description,
             base,
+            trust,
             run: run.chars().take(8).collect(),
             rounds: AtomicU64::new(1),
         })
@@ -109,7 +113,7 @@ impl Trial {
 
     async fn sell(&self, load: Load, sale: &Sale, progress: impl Fn(usize, usize)) -> Result<Round> {
         let mut unclear = None;
-        let (mut raced, mut window) = (Vec::new(), Duration::ZERO);
+        let (mut raced, mut window) = (Vec::new(), None);
         if let Load::Race(buyers) = load {
             let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
             let count = |(at, session)| {
@@ -123,8 +127,11 @@ impl Trial {
                 .try_collect()
                 .await?;
             let requests = sessions.iter().map(|session| session.fill(&self.description.race));
-            let volley = volley(requests.collect::<Result<_>>()?).await?;
-            window = volley.window;
+            let volley = volley(requests.collect::<Result<_>>()?, &self.trust).await?;
+            window = Some(Window {
+                us: u64::try_from(volley.window.as_micros()).unwrap_or(u64::MAX),
+                is_http2: volley.is_http2,
+            });
             for (session, answer) in sessions.iter().zip(volley.raced) {
                 raced.push(self.told(
                     session,
@@ -143,9 +150,8 @@ impl Trial {
             left: Some(left),
             orders: new_orders(&sale.before.orders, orders),
         };
-        let window_us = u64::try_from(window.as_micros()).unwrap_or(u64::MAX);
         let has_orders = self.description.orders.is_some();
-        Ok(Round::of(load, &sold, window_us, unclear, has_orders))
+        Ok(Round::of(load, &sold, window, unclear, has_orders))
     }
 
     /// Lets buyers come one at a time until one is told sold out, if that is still to be seen.
@@ -218,7 +224,7 @@ impl Trial {
 
     /// Returns the session of another buyer, who has sent nothing yet.
     pub(crate) fn arrive(&self, sale: &Sale) -> Result<Session> {
-        Session::new(&self.base, sale.next_buyer())
+        Session::new(&self.base, &self.trust, sale.next_buyer())
     }
 
     fn told(
@@ -273,7 +279,7 @@ impl Trial {
         for change in changes {
             match change {
                 Change::Request(step) => {
-                    let mut session = Session::new(&self.base, values.clone())?;
+                    let mut session = Session::new(&self.base, &self.trust, values.clone())?;
                     session.take(step).await?;
                 }
                 Change::Statement(statement) => {

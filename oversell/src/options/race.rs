@@ -29,6 +29,12 @@ pub struct RaceOptions {
     /// Keep the rounds in this folder: `race.json`, and as a table `race.md`
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
+    /// Trust the certificates of this PEM file, too, for https:// URLs of the shop
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub ca_file: Option<PathBuf>,
+    /// Check no certificate of the shop. The result says so
+    #[arg(long)]
+    pub insecure: bool,
     /// Race a shop that is neither on this machine nor in a private network: it belongs to you. At most 50 buyers come, and
     /// five seconds pass between rounds
     #[arg(long)]

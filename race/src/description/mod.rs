@@ -109,11 +109,8 @@ impl Description {
         let here = self.url.span.clone();
         match Url::parse(&url) {
             Err(error) => return Some((here, format!("this is no URL: {error}"))),
-            Ok(url) if url.scheme() != "http" => {
-                return Some((
-                    here,
-                    "only http:// is spoken here: put the shop behind a plain port".to_owned(),
-                ));
+            Ok(url) if !["http", "https"].contains(&url.scheme()) => {
+                return Some((here, "the URL of a shop begins with http:// or https://".to_owned()));
             }
             Ok(_) => {}
         }

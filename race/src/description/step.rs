@@ -73,7 +73,12 @@ impl<'de> Deserialize<'de> for RequestLine {
         let wrong = || D::Error::custom("a method and a path or a URL are expected, such as \"POST /buy\"");
         let (method, path) = text.get_ref().split_once(' ').ok_or_else(wrong)?;
         let is_method = method.chars().all(|letter| letter.is_ascii_uppercase());
-        if !is_method || !(path.starts_with('/') || path.starts_with("http://") || path.starts_with('$')) {
+        if !is_method
+            || !(path.starts_with('/')
+                || path.starts_with("http://")
+                || path.starts_with("https://")
+                || path.starts_with('$'))
+        {
             return Err(wrong());
         }
         Ok(Self {

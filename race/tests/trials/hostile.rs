@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use loadtest::trust::Trust;
 use race::{Description, Load, Trial};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -20,7 +21,11 @@ async fn refused(right: &str, wrong: &str) -> String {
 #[tokio::test]
 async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
     for (right, wrong, says) in [
-        ("url = \"http", "url = \"ftp", "line 2: only http://"),
+        (
+            "url = \"http",
+            "url = \"ftp",
+            "line 2: the URL of a shop begins with http://",
+        ),
         ("url = \"http", "ur = \"http", "line 2: unknown field `ur`"),
         (
             "store = \"sqlite:",
@@ -76,7 +81,7 @@ async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
 }
 
 async fn played(file: &str) -> anyhow::Result<race::Round> {
-    Trial::new(Description::parse(file)?)?
+    Trial::new(Description::parse(file)?, Trust::System)?
         .play(Load::Race(3), |_, _| {})
         .await
 }

@@ -3,4 +3,5 @@
 
 mod hostile;
 mod shop;
+mod tls;
 mod verdicts;
