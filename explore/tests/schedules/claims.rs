@@ -170,7 +170,7 @@ impl Question {
         // Where two instances alone break it, an event breaks nothing more.
         let is_alone = self.event.is_none() || entry.claims().contains(&TWO_INSTANCES.threat);
         let is_wrong = match violated {
-            0 => is_alone && entry.broken_by().contains(&self.threat),
+            0 => found.is_exhausted && is_alone && entry.broken_by().contains(&self.threat),
             _ => entry.claims().contains(&self.threat),
         };
         let shortest = found.shortest.map(|shortest| {
