@@ -96,12 +96,14 @@ async fn put_on_trial(trial: Trial, options: RaceOptions, name: String) -> Resul
     if options.check {
         return check(&trial, &name).await;
     }
+    let race = Load::Race {
+        buyers: options.buyers.into(),
+        clicks: options.clicks.into(),
+    };
     let started_at = Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string();
     let progress = Progress::new(false);
     let mut rounds = Vec::new();
-    let loads = [Load::OneByOne]
-        .into_iter()
-        .chain((0..options.rounds).map(|_| Load::Race(options.buyers.into())));
+    let loads = [Load::OneByOne].into_iter().chain((0..options.rounds).map(|_| race));
     let all = usize::from(options.rounds) + 1;
     for (number, load) in loads.enumerate() {
         if is_elsewhere && number > 0 {
@@ -185,7 +187,8 @@ fn sold(round: &Round) -> usize {
 fn in_words(load: Load) -> &'static str {
     match load {
         Load::OneByOne => "one at a time",
-        Load::Race(_) => "race",
+        Load::Race { clicks: 1, .. } => "race",
+        Load::Race { .. } => "several clicks",
     }
 }
 

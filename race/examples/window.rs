@@ -45,7 +45,16 @@ fn server(arrived: Arrived) -> String {
 }
 
 async fn gated(trial: &Trial) {
-    trial.play(Load::Race(REQUESTS), |_, _| {}).await.unwrap();
+    trial
+        .play(
+            Load::Race {
+                buyers: REQUESTS,
+                clicks: 1,
+            },
+            |_, _| {},
+        )
+        .await
+        .unwrap();
 }
 
 async fn at_once(url: &str) {

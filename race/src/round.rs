@@ -14,8 +14,13 @@ use crate::judged::Sold;
 pub enum Load {
     /// The control: buyers come one at a time, and every number has to be exact.
     OneByOne,
-    /// So many buyers are released at one moment.
-    Race(usize),
+    /// All buyers are released at one moment.
+    Race {
+        /// The buyers.
+        buyers: usize,
+        /// How often each of them sends the raced request at that moment, in one session.
+        clicks: usize,
+    },
 }
 
 /// How raced requests were sent.

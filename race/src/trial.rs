@@ -17,7 +17,7 @@ use crate::ledger;
 use crate::reading::Reading;
 use crate::round::{Load, Round, Window};
 use crate::session::Session;
-use crate::volley::volley;
+use crate::volley::{Raced, volley};
 
 /// The buyers that are made ready at a time.
 const AT_ONCE: usize = 8;
@@ -114,7 +114,7 @@ impl Trial {
     async fn sell(&self, load: Load, sale: &Sale, progress: impl Fn(usize, usize)) -> Result<Round> {
         let mut unclear = None;
         let (mut raced, mut window) = (Vec::new(), None);
-        if let Load::Race(buyers) = load {
+        if let Load::Race { buyers, clicks } = load {
             let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
             let count = |(at, session)| {
                 progress(at + 1, buyers);
@@ -126,19 +126,19 @@ impl Trial {
                 .map(count)
                 .try_collect()
                 .await?;
-            let requests = sessions.iter().map(|session| session.fill(&self.description.race));
+            let clicks_of = sessions.iter().flat_map(|session| std::iter::repeat_n(session, clicks));
+            let requests = clicks_of.map(|session| session.fill(&self.description.race));
             let volley = volley(requests.collect::<Result<_>>()?, &self.trust).await?;
             window = Some(Window {
                 us: u64::try_from(volley.window.as_micros()).unwrap_or(u64::MAX),
                 is_http2: volley.is_http2,
             });
-            for (session, answer) in sessions.iter().zip(volley.raced) {
-                raced.push(self.told(
-                    session,
-                    answer.answer.as_ref(),
-                    (answer.sent, answer.ended),
-                    &mut unclear,
-                ));
+            for (session, answers) in sessions.iter().zip(volley.raced.chunks(clicks)) {
+                let told = answers.iter().map(|raced| {
+                    let Raced { sent, ended, answer } = raced;
+                    self.told(session, answer.as_ref(), (*sent, *ended), &mut unclear)
+                });
+                raced.extend(once(told.collect()));
             }
         }
         let later = self.come_later(load, sale, &raced, &mut unclear).await?;
@@ -305,6 +305,14 @@ impl Trial {
             last = now;
         }
     }
+}
+
+/// Returns what a buyer knows after several clicks: any of them may have bought, and then the others say nothing.
+fn once(mut told: Vec<Told>) -> Option<Told> {
+    let sold = told.iter().position(|told| told.kind == ResponseKind::Sold);
+    let unknown = || told.iter().position(|told| told.kind == ResponseKind::Unknown);
+    let place = sold.or_else(unknown).unwrap_or_default();
+    (place < told.len()).then(|| told.swap_remove(place))
 }
 
 /// Returns the orders that were not there before.

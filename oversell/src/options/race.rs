@@ -18,11 +18,14 @@ pub struct RaceOptions {
     #[arg(long, exclusive = true)]
     pub schema: bool,
     /// Walk through the shop file with one buyer, and show each request, each answer and what is read
-    #[arg(long, conflicts_with_all = ["buyers", "rounds", "results"])]
+    #[arg(long, conflicts_with_all = ["buyers", "clicks", "rounds", "results"])]
     pub check: bool,
     /// The buyers that are released at one moment
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(2..=500))]
     pub buyers: u16,
+    /// How often each buyer sends the raced request at that moment, in one session
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=10))]
+    pub clicks: u8,
     /// The rounds, besides one in which buyers come one at a time
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub rounds: u16,

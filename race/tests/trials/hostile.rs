@@ -82,7 +82,7 @@ async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
 
 async fn played(file: &str) -> anyhow::Result<race::Round> {
     Trial::new(Description::parse(file)?, Trust::System)?
-        .play(Load::Race(3), |_, _| {})
+        .play(Load::Race { buyers: 3, clicks: 1 }, |_, _| {})
         .await
 }
 

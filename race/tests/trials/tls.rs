@@ -51,7 +51,7 @@ async fn played(sells: Sells, protocol: &[u8], trust: Trust) -> anyhow::Result<R
     let shop = start(sells).await;
     let base = tls_before(&shop.url, protocol).await;
     let trial = Trial::new(Description::parse(&shop.file().replace(&shop.url, &base))?, trust)?;
-    trial.play(Load::Race(12), |_, _| {}).await
+    trial.play(Load::Race { buyers: 12, clicks: 1 }, |_, _| {}).await
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, walk};
 
 use crate::shop::{Sells, Shop, start};
 
-const RACE: Load = Load::Race(12);
+const RACE: Load = Load::Race { buyers: 12, clicks: 1 };
 
 fn trial(file: &str) -> Trial {
     Trial::new(Description::parse(file).unwrap(), Trust::System).unwrap()
@@ -100,7 +100,7 @@ async fn a_walk_names_the_part_of_the_shop_file_that_does_not_fit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn raced_requests_reach_the_shop_at_one_moment() {
     let shop = start(Sells::ByOneUpdate).await;
-    let raced = played(&shop, Load::Race(20)).await;
+    let raced = played(&shop, Load::Race { buyers: 20, clicks: 1 }).await;
     let left = raced.window.unwrap().us;
     let arrived = shop.arrived.lock().await.clone();
     assert!(arrived.len() >= 20);
@@ -131,4 +131,13 @@ fn the_smallest_file_of_the_page_is_a_shop_file_of_at_most_20_lines() {
     Description::parse(file).unwrap();
     let lines = file.lines().filter(|line| !line.is_empty()).count();
     assert!(lines <= 20, "{lines} lines");
+}
+
+#[tokio::test]
+async fn a_buyer_who_clicks_twice_has_two_orders_where_the_shop_does_not_see_that() {
+    let shop = start(Sells::ByOneUpdate).await;
+    let raced = played(&shop, Load::Race { buyers: 1, clicks: 2 }).await;
+    assert_eq!(raced.findings.of(Finding::Duplicate), 1, "{raced:?}");
+    let raced = played(&shop, Load::Race { buyers: 1, clicks: 1 }).await;
+    assert_eq!(raced.findings.of(Finding::Duplicate), 0, "{raced:?}");
 }
