@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use ::race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, Window, is_private, walk};
-use anyhow::{Context, Result, bail, ensure};
+use ::race::{Description, EXAMPLE, Load, MOST_LATER, Round, SCHEMA, Trial, Window, is_private, walk};
+use anyhow::{Context, Result, ensure};
 use chrono::Utc;
 use loadtest::audit::Verdict;
 use loadtest::shop::response::ResponseKind;
@@ -58,12 +58,7 @@ pub fn race(options: RaceOptions) -> Result<u8> {
         insecure: options.insecure,
     })?;
     let trial = Trial::new(described, trust)?;
-    let work = |stop: Stop| async move {
-        tokio::select! {
-            done = put_on_trial(trial, options, name) => done,
-            _ = stop.wait() => bail!("interrupted"),
-        }
-    };
+    let work = |stop: Stop| put_on_trial(trial, options, name, stop);
     interrupt::unless_interrupted_on(Builder::new_multi_thread(), work).unwrap_or(Ok(INTERRUPTED))
 }
 
@@ -76,59 +71,21 @@ fn read(file: &Path) -> Result<String> {
     Ok(text)
 }
 
-async fn put_on_trial(trial: Trial, options: RaceOptions, name: String) -> Result<u8> {
+async fn put_on_trial(trial: Trial, options: RaceOptions, name: String, stop: Stop) -> Result<u8> {
     let shop = trial.base().origin().ascii_serialization();
     let is_elsewhere = !is_private(trial.base()).await;
     if is_elsewhere {
-        if !options.i_own_this_shop {
-            let why = format!(
-                "{shop} is neither on this machine nor in a private network: --i-own-this-shop says that it is yours"
-            );
-            return Err(Usage(why).into());
-        }
-        if options.buyers > MOST_ELSEWHERE {
-            return Err(Usage(format!("at a shop elsewhere --buyers is at most {MOST_ELSEWHERE}")).into());
-        }
-        console::note(format_args!(
-            "{shop} is raced, which is not on this machine: it is yours, as you said"
-        ));
+        allow(&shop, &options)?;
     }
     if options.check {
-        return check(&trial, &name).await;
-    }
-    let race = Load::Race {
-        buyers: options.buyers.into(),
-        clicks: options.clicks.into(),
-    };
-    let started_at = Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let progress = Progress::new(false);
-    let mut rounds = Vec::new();
-    let loads = [Load::OneByOne].into_iter().chain((0..options.rounds).map(|_| race));
-    let all = usize::from(options.rounds) + 1;
-    for (number, load) in loads.enumerate() {
-        if is_elsewhere && number > 0 {
-            sleep(PAUSE_ELSEWHERE).await;
-        }
-        progress.begins(number, all, in_words(load), in_words(load).to_owned());
-        let ready = |done: usize, of: usize| {
-            if done == of {
-                progress.says(format!("{done} buyers are ready"));
-            }
+        return tokio::select! {
+            checked = check(&trial, &name) => checked,
+            _ = stop.wait() => Ok(INTERRUPTED),
         };
-        let round = trial.play(load, ready).await?;
-        let is_wrong = load == Load::OneByOne && (round.verdict == Verdict::Violated || sold(&round) == 0);
-        rounds.push(round);
-        if is_wrong {
-            console::print(&table(&rounds))?;
-            console::note(format_args!(
-                "Buyers that come one at a time are not sold to as they should be: before a race, see whether {name} fits the shop:\n  \
-                 {} race {name} --check",
-                console::program()
-            ));
-            return Ok(NOT_AS_DESIGNED);
-        }
     }
-    progress.clear();
+    let started_at = Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let pause = if is_elsewhere { PAUSE_ELSEWHERE } else { Duration::ZERO };
+    let rounds = play(&trial, &options, pause, &stop).await?;
     let kept = Kept {
         command: command_line::shown(),
         started_at,
@@ -141,16 +98,79 @@ async fn put_on_trial(trial: Trial, options: RaceOptions, name: String) -> Resul
     if let Some(folder) = &options.results {
         keep(folder, &kept).with_context(|| format!("cannot write into {}", console::path(folder)))?;
     }
-    let is = |verdict| {
-        rounds
-            .iter()
-            .any(|round| round.load != Load::OneByOne && round.verdict == verdict)
-    };
+    let (controls, races): (Vec<_>, Vec<_>) = rounds.iter().partition(|round| round.load == Load::OneByOne);
+    if !controls.into_iter().all(is_exact) {
+        console::note(format_args!(
+            "Buyers that come one at a time are not sold to as they should be. See whether {name} fits the shop:\n  \
+             {} race {name} --check",
+            console::program()
+        ));
+        return Ok(NOT_AS_DESIGNED);
+    }
+    if stop.get().is_some() {
+        return Ok(INTERRUPTED);
+    }
+    let is = |verdict| races.iter().any(|round| round.verdict == verdict);
     Ok(match (is(Verdict::Violated), is(Verdict::Inconclusive)) {
         (true, _) => NOT_AS_DESIGNED,
         (false, true) => INCONCLUSIVE,
         (false, false) => AS_DESIGNED,
     })
+}
+
+/// Refuses a shop elsewhere that the user does not own, or that too many buyers would race.
+fn allow(shop: &str, options: &RaceOptions) -> Result<(), Usage> {
+    if !options.i_own_this_shop {
+        return Err(Usage(format!(
+            "{shop} is neither on this machine nor in a private network: --i-own-this-shop says that it is yours"
+        )));
+    }
+    if options.buyers > MOST_ELSEWHERE {
+        return Err(Usage(format!(
+            "at a shop elsewhere --buyers is at most {MOST_ELSEWHERE}"
+        )));
+    }
+    console::note(format_args!(
+        "{shop} is raced, which is not on this machine: it is yours, as you said"
+    ));
+    Ok(())
+}
+
+/// Plays the control and then the races, with a pause between two. Ends early when the control is not exact, or on a request to
+/// stop.
+async fn play(trial: &Trial, options: &RaceOptions, pause: Duration, stop: &Stop) -> Result<Vec<Round>> {
+    let race = Load::Race {
+        buyers: options.buyers.into(),
+        clicks: options.clicks.into(),
+    };
+    let progress = Progress::new(false);
+    let mut rounds: Vec<Round> = Vec::new();
+    let loads = [Load::OneByOne].into_iter().chain((0..options.rounds).map(|_| race));
+    let all = usize::from(options.rounds) + 1;
+    for (number, load) in loads.enumerate() {
+        if rounds
+            .iter()
+            .any(|round| round.load == Load::OneByOne && !is_exact(round))
+        {
+            break;
+        }
+        progress.begins(number, all, in_words(load), in_words(load).to_owned());
+        let ready = |done: usize, of: usize| {
+            if done == of {
+                progress.says(format!("{done} buyers are ready"));
+            }
+        };
+        let round = async {
+            sleep(if number == 0 { Duration::ZERO } else { pause }).await;
+            trial.play(load, ready).await
+        };
+        tokio::select! {
+            round = round => rounds.push(round?),
+            _ = stop.wait() => break,
+        }
+    }
+    progress.clear();
+    Ok(rounds)
 }
 
 async fn check(trial: &Trial, name: &str) -> Result<u8> {
@@ -168,7 +188,7 @@ async fn check(trial: &Trial, name: &str) -> Result<u8> {
         return Ok(NOT_AS_DESIGNED);
     }
     console::print(&format!(
-        "\nThe shop file fits:\n\n  {} race {name}\n",
+        "\nThe shop file fits one buyer who buys. `sold_out` was not tried; a race tries it first:\n\n  {} race {name}\n",
         console::program()
     ))?;
     Ok(AS_DESIGNED)
@@ -180,8 +200,16 @@ fn keep(folder: &Path, kept: &Kept<'_>) -> Result<()> {
     Ok(fs::write(folder.join("race.md"), summary(kept))?)
 }
 
-fn sold(round: &Round) -> usize {
-    round.told.get(&ResponseKind::Sold).copied().unwrap_or_default()
+/// Returns whether the control is as it should be. Of a large stock it cannot see the end.
+fn is_exact(round: &Round) -> bool {
+    let is_large = usize::try_from(round.stock).is_ok_and(|stock| stock >= MOST_LATER);
+    let sold = round.told.get(&ResponseKind::Sold).copied().unwrap_or_default();
+    let unclear = round.told.get(&ResponseKind::Unknown).copied().unwrap_or_default();
+    match round.verdict {
+        Verdict::Holds => true,
+        Verdict::Violated => false,
+        Verdict::Inconclusive => is_large && sold > 0 && unclear == 0,
+    }
 }
 
 fn in_words(load: Load) -> &'static str {

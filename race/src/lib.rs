@@ -7,6 +7,7 @@
 
 mod description;
 mod gate;
+mod hidden;
 mod judged;
 mod ledger;
 mod own;
@@ -21,5 +22,5 @@ mod wire;
 pub use description::{Description, EXAMPLE, SCHEMA};
 pub use own::is_private;
 pub use round::{Load, Round, Window};
-pub use trial::Trial;
+pub use trial::{MOST_LATER, Trial};
 pub use walk::walk;

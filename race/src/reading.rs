@@ -51,7 +51,7 @@ impl Trial {
             }
             (None, None) => None,
         };
-        let text = text.context("[stock] finds nothing")?;
+        let text = text.context("[stock] finds nothing: no row, or no value in it")?;
         units(&text).with_context(|| format!("[stock] finds {text:?}, which is no number of units"))
     }
 
@@ -78,7 +78,7 @@ impl Trial {
 
     async fn rows(&self, read: &Template, store: Option<&Template>, values: &Values) -> Result<Rows> {
         let rows = ledger::read(&self.store(store), &read.filled(values)).await;
-        rows.with_context(|| read.hidden(values))
+        rows.with_context(|| format!("`{}`", read.hidden(values)))
     }
 
     /// Asks the shop for a JSON document.

@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use crate::judged::Sold;
 
+/// What the audit says where no fault was injected. None ever is here.
+const WITHOUT_FAULT: &str = ", although nothing was broken on purpose";
+
 /// The load of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,7 +92,7 @@ impl Round {
             window,
             verdict,
             findings,
-            inconclusive,
+            inconclusive: inconclusive.map(|why| why.replace(WITHOUT_FAULT, "")),
             unclear,
         }
     }

@@ -83,7 +83,7 @@ impl Session {
         } else if let Some(form) = &step.form {
             let mut fields = url::form_urlencoded::Serializer::new(String::new());
             for (name, value) in form {
-                fields.append_pair(name, &value.filled(&self.values));
+                fields.append_pair(name, &value.0.filled(&self.values));
             }
             (Some("application/x-www-form-urlencoded"), fields.finish())
         } else {
@@ -110,9 +110,18 @@ impl Session {
     ///
     /// # Errors
     /// When no answer comes, or it is no success, or has no such value.
-    pub async fn take(&mut self, step: &Step) -> Result<Answer> {
+    pub async fn take(&mut self, step: &Step) -> Result<()> {
+        let sent = self.send(step).await;
+        let (answer, headers) = sent.with_context(|| step.request.hidden(&self.values))?;
+        self.accept(step, &answer, &headers)
+    }
+
+    /// Takes the values that an answer is to give.
+    ///
+    /// # Errors
+    /// When it is no success, or has no such value.
+    pub fn accept(&mut self, step: &Step, answer: &Answer, headers: &HeaderMap) -> Result<()> {
         let line = step.request.hidden(&self.values);
-        let (answer, headers) = self.send(step).await.with_context(|| line.clone())?;
         let is_expected = match &step.expect {
             Some(expected) => expected.contain(answer.status),
             None => (200..400).contains(&answer.status),
@@ -125,12 +134,12 @@ impl Session {
             bail!("{line}: status {}, not {expected}", answer.status);
         }
         for (name, source) in &step.take {
-            let value = find(source, &answer, &headers);
-            let value = value.with_context(|| format!("{line}: the answer has no {name}"))?;
+            let value = find(source, answer, headers);
+            let value = value.with_context(|| format!("{line}: the answer has no {name}, which is {source}"))?;
             ensure!(value.len() <= MAX_VALUE, "{line}: {name} has over {MAX_VALUE} bytes");
             self.values.insert(name.clone(), value);
         }
-        Ok(answer)
+        Ok(())
     }
 
     /// Sends a request, and returns the answer whatever it is.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use loadtest::shop::response::ResponseKind;
 use loadtest::trust::Trust;
@@ -12,6 +12,7 @@ use url::Url;
 use uuid::Uuid;
 
 use crate::description::{Answer, Change, Description, Values};
+use crate::hidden::Hidden;
 use crate::judged::{Orders, Sold, Told};
 use crate::ledger;
 use crate::reading::Reading;
@@ -23,7 +24,7 @@ use crate::volley::{Raced, volley};
 const AT_ONCE: usize = 8;
 
 /// The most buyers that come one at a time.
-const MOST_LATER: usize = 50;
+pub const MOST_LATER: usize = 50;
 
 /// The pause between two readings. Two equal ones mean that the shop is at rest.
 const READ_EVERY: Duration = Duration::from_millis(100);
@@ -32,7 +33,7 @@ const READ_EVERY: Duration = Duration::from_millis(100);
 const SETTLE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The most characters of an unclear answer that are shown.
-const MAX_SHOWN: usize = 200;
+const MAX_SHOWN: usize = 500;
 
 /// A trial of one shop.
 pub struct Trial {
@@ -40,6 +41,7 @@ pub struct Trial {
     pub(crate) base: Url,
     /// The certificates that are trusted.
     pub(crate) trust: Trust,
+    hidden: Hidden,
     run: String,
     rounds: AtomicU64,
 }
@@ -72,11 +74,13 @@ impl Trial {
     /// None that is known.
     pub fn new(description: Description, trust: Trust) -> Result<Self> {
         let base = description.base()?;
+        let hidden = Hidden::new(&description.secrets());
         let run = Uuid::new_v4().simple().to_string();
         Ok(Self {
             description,
             base,
             trust,
+            hidden,
             run: run.chars().take(8).collect(),
             rounds: AtomicU64::new(1),
         })
@@ -173,9 +177,9 @@ impl Trial {
         for _ in 0..most.min(MOST_LATER) {
             let session = self.ready(sale).await?;
             let sent = Instant::now();
-            let answer = session.send(&self.description.race).await.ok();
-            let answer = answer.map(|(answer, _)| answer);
-            let told = self.told(&session, answer.as_ref(), (sent, Instant::now()), unclear);
+            let answer = session.send(&self.description.race).await;
+            let answer = answer.as_ref().map(|(answer, _)| answer);
+            let told = self.told(&session, answer, (sent, Instant::now()), unclear);
             let is_over = told.kind == ResponseKind::SoldOut;
             later.push(told);
             if is_over {
@@ -230,13 +234,15 @@ impl Trial {
     fn told(
         &self,
         session: &Session,
-        answer: Option<&Answer>,
+        answer: Result<&Answer, &Error>,
         (sent, ended): (Instant, Instant),
         unclear: &mut Option<String>,
     ) -> Told {
-        let kind = answer.map_or(ResponseKind::Unknown, |answer| self.description.answers.kind(answer));
+        let known = |answer| self.description.answers.kind(answer);
+        let kind = answer.map_or(ResponseKind::Unknown, known);
         if kind == ResponseKind::Unknown && unclear.is_none() {
-            *unclear = Some(answer.map_or("no answer".to_owned(), |answer| self.shown(answer)));
+            let shown = answer.map_or_else(|error| self.hidden(&format!("{error:#}")), |answer| self.shown(answer));
+            *unclear = Some(shown);
         }
         Told {
             buyer: self.tie(&session.values),
@@ -270,9 +276,7 @@ impl Trial {
 
     /// Returns a text without the values that came from the environment.
     pub(crate) fn hidden(&self, text: &str) -> String {
-        let secrets = self.description.secrets();
-        let secrets = secrets.iter().filter(|secret| !secret.is_empty());
-        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        self.hidden.in_text(text)
     }
 
     async fn change(&self, changes: &[Change], values: &Values) -> Result<()> {
@@ -285,7 +289,7 @@ impl Trial {
                 Change::Statement(statement) => {
                     let text = statement.write.filled(values);
                     let written = ledger::write(&self.store(statement.store.as_ref()), &text).await;
-                    written.with_context(|| statement.write.hidden(values))?;
+                    written.with_context(|| format!("`{}`", statement.write.hidden(values)))?;
                 }
             }
         }
@@ -316,7 +320,7 @@ fn once(mut told: Vec<Told>) -> Option<Told> {
 }
 
 /// Returns the orders that were not there before.
-fn new_orders(before: &Orders, after: Orders) -> Orders {
+pub(crate) fn new_orders(before: &Orders, after: Orders) -> Orders {
     match (before, after) {
         (Orders::Tied(before), Orders::Tied(mut after)) => {
             for order in before {

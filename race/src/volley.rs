@@ -36,8 +36,8 @@ pub struct Raced {
     pub sent: Instant,
     /// When the answer was there, or the wait for it ended.
     pub ended: Instant,
-    /// The answer; `None` where none came.
-    pub answer: Option<Answer>,
+    /// The answer, or why none came.
+    pub answer: Result<Answer>,
 }
 
 /// All raced requests of a round.
@@ -87,11 +87,7 @@ pub async fn volley(requests: Vec<Filled>, trust: &Trust) -> Result<Volley> {
     all.sort_by_key(|(place, ..)| *place);
     let left = gate.sent();
     let window = left.iter().max().zip(left.iter().min());
-    let raced = all.into_iter().map(|(_, answer, ended)| Raced {
-        sent,
-        ended,
-        answer: answer.ok(),
-    });
+    let raced = all.into_iter().map(|(_, answer, ended)| Raced { sent, ended, answer });
     Ok(Volley {
         raced: raced.collect(),
         window: window.map_or(Duration::ZERO, |(last, first)| last.duration_since(*first)),
@@ -155,9 +151,9 @@ async fn read(response: impl Future<Output = hyper::Result<hyper::Response<Incom
         let body = body.map_err(|error| anyhow!("{error}"))?.to_bytes();
         Ok(answer(status, &headers, &body))
     };
-    timeout(CONNECT_WITHIN + ANSWER_WITHIN, read)
+    timeout(ANSWER_WITHIN, read)
         .await
-        .context("no answer")?
+        .with_context(|| format!("no answer within {} s", ANSWER_WITHIN.as_secs()))?
 }
 
 fn http(request: Filled) -> Result<hyper::Request<Full<Bytes>>> {

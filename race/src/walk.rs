@@ -7,7 +7,7 @@ use crate::description::Step;
 use crate::judged::Orders;
 use crate::reading::Reading;
 use crate::session::Session;
-use crate::trial::{Sale, Trial};
+use crate::trial::{Sale, Trial, new_orders};
 
 /// Walks through the shop file: opens a sale, lets one buyer buy, and looks at stock and orders. Each line is said as soon as it
 /// is known. Returns what is wrong, if something is.
@@ -27,14 +27,24 @@ pub async fn walk(trial: &Trial, mut say: impl FnMut(&str)) -> Result<Option<Str
 async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
     let mut session = trial.arrive(sale)?;
     for step in &trial.description.buyer {
-        let answer = session.take(step).await.context("[[buyer]]")?;
-        say(&format!(
-            "{}\n    {}",
-            line(trial, step, &session),
-            trial.shown(&answer)
-        ));
+        let line = line(trial, step, &session);
+        let (answer, headers) = session.send(step).await.with_context(|| format!("[[buyer]] {line}"))?;
+        let accepted = session.accept(step, &answer, &headers);
+        // A value that was taken may be the key to a session.
+        let taken = step
+            .take
+            .keys()
+            .filter_map(|name| Some((name, session.values.get(name)?)));
+        let shown = taken.fold(trial.shown(&answer), |shown, (name, value)| {
+            if value.is_empty() {
+                shown
+            } else {
+                shown.replace(value.as_str(), &format!("{{{name}}}"))
+            }
+        });
+        say(&format!("{line}\n    {shown}"));
+        accepted.context("[[buyer]]")?;
         for name in step.take.keys() {
-            // A value may be the key to a session: its length says enough.
             let length = session.values.get(name).map_or(0, String::len);
             say(&format!("    {name}: {length} bytes"));
         }
@@ -46,7 +56,11 @@ async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<O
         "{}\n    {}\n    {}",
         line(trial, race, &session),
         trial.shown(&answer),
-        kind.in_words()
+        if kind == ResponseKind::Unknown {
+            "not known by [answers]"
+        } else {
+            kind.in_words()
+        }
     ));
     let after = trial.settled(sale).await?;
     say(&format!("afterwards: {}", in_words(&after)));
@@ -64,25 +78,26 @@ fn wrong(trial: &Trial, sale: &Sale, kind: ResponseKind, after: &Reading, buyer:
             "one unit was sold, and the stock fell by {fell}: look at `read` in [stock]"
         ));
     }
-    match (&sale.before.orders, &after.orders) {
-        (Orders::Counted(before), Orders::Counted(after)) if after - before != 1 => Some(format!(
-            "one unit was sold, and {} more are counted: look at `count` in [orders]",
-            after - before
+    match (
+        &sale.before.orders,
+        &new_orders(&sale.before.orders, after.orders.clone()),
+    ) {
+        (_, Orders::Counted(new)) if *new != 1 => Some(format!(
+            "one unit was sold, and {new} more are counted: look at `count` in [orders]"
         )),
-        (_, Orders::Tied(orders)) if !orders.iter().any(|(of, units)| of == buyer && *units == 1) => {
-            let seen: Vec<_> = orders
+        (_, Orders::Tied(new)) if *new != [(buyer.to_owned(), 1)] => {
+            let seen: Vec<_> = new
                 .iter()
-                .rev()
                 .take(3)
-                .map(|(of, units)| format!("{of:?} with {units}"))
+                .map(|(of, units)| format!("one of {of:?} with {units}"))
                 .collect();
+            let seen = if seen.is_empty() {
+                "none".to_owned()
+            } else {
+                seen.join(", ")
+            };
             Some(trial.hidden(&format!(
-                "no order of {buyer:?} with one unit is found, but of {}: look at [orders]",
-                if seen.is_empty() {
-                    "nobody".to_owned()
-                } else {
-                    seen.join(", ")
-                }
+                "one order of {buyer:?} with 1 unit should be new, and {seen} is: look at [orders], and at `buyer` there"
             )))
         }
         _ => None,

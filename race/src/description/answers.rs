@@ -32,7 +32,7 @@ struct Fields {
     json: BTreeMap<String, Value>,
     /// A part of the body.
     text: Option<String>,
-    /// A part of the header `Location`.
+    /// The path to which it leads, or one above it.
     location: Option<String>,
 }
 
@@ -79,17 +79,35 @@ pub struct Answer {
     pub body: String,
 }
 
+impl Answer {
+    /// Returns whether its `Location` is that path, with or without a host, or a path below it.
+    fn leads_to(&self, path: &str) -> bool {
+        let Some(location) = self.location.as_deref() else {
+            return false;
+        };
+        let after_host = location
+            .split_once("://")
+            .map(|(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
+        let Some(rest) = after_host.unwrap_or(location).strip_prefix(path) else {
+            return false;
+        };
+        rest.is_empty() || path.ends_with('/') || rest.starts_with(['/', '?', '#'])
+    }
+}
+
 impl Rule {
     fn is_met_by(&self, answer: &Answer) -> bool {
-        let has = |part: &Option<String>, text: &str| part.as_ref().is_none_or(|part| text.contains(part.as_str()));
         let of_json = || {
             let body: Option<Value> = serde_json::from_str(&answer.body).ok();
             let at = |pointer: &Pointer| body.as_ref().and_then(|body| body.pointer(&pointer.to_string()));
             self.json.iter().all(|(pointer, value)| at(pointer) == Some(value))
         };
         self.status.as_ref().is_none_or(|status| status.contain(answer.status))
-            && has(&self.text, &answer.body)
-            && has(&self.location, answer.location.as_deref().unwrap_or_default())
+            && self
+                .text
+                .as_ref()
+                .is_none_or(|part| answer.body.contains(part.as_str()))
+            && self.location.as_ref().is_none_or(|path| answer.leads_to(path))
             && (self.json.is_empty() || of_json())
     }
 }
@@ -106,5 +124,35 @@ impl Answers {
         } else {
             ResponseKind::Unknown
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_leads_to_a_path_and_to_what_lies_below_it() {
+        let leads = |location: &str, path: &str| {
+            let answer = Answer {
+                status: 302,
+                location: Some(location.to_owned()),
+                body: String::new(),
+            };
+            answer.leads_to(path)
+        };
+        for location in [
+            "/thanks",
+            "/thanks/12",
+            "/thanks?order=1",
+            "http://127.0.0.1:80/thanks#x",
+            "https://a/thanks",
+        ] {
+            assert!(leads(location, "/thanks"), "{location}");
+        }
+        for location in ["/thanks-not", "/no/thanks", "", "http://a", "/than"] {
+            assert!(!leads(location, "/thanks"), "{location}");
+        }
+        assert!(leads("/orders/12", "/orders/") && leads("/", "/"));
     }
 }

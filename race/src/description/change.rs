@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::json::Json;
-use super::step::{RequestLine, Statuses, Step};
+use super::step::{Field, RequestLine, Statuses, Step};
 use super::template::Template;
 
 /// A change of the shop before or after a round: a statement that writes, or a request.
@@ -37,7 +37,7 @@ struct Fields {
     #[serde(default)]
     headers: BTreeMap<String, Template>,
     json: Option<Json>,
-    form: Option<BTreeMap<String, Template>>,
+    form: Option<BTreeMap<String, Field>>,
     body: Option<Template>,
     expect: Option<Statuses>,
 }

@@ -262,7 +262,7 @@ impl Description {
 
 impl Step {
     fn templates(&self) -> Vec<&Template> {
-        let form = self.form.iter().flat_map(|form| form.values());
+        let form = self.form.iter().flat_map(|form| form.values().map(|field| &field.0));
         let json = self.json.iter().flat_map(|json| json.texts());
         let all = [&self.request.path]
             .into_iter()

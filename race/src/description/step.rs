@@ -26,7 +26,7 @@ pub struct Step {
     /// The body as JSON.
     pub json: Option<Json>,
     /// The body as fields of a form.
-    pub form: Option<BTreeMap<String, Template>>,
+    pub form: Option<BTreeMap<String, Field>>,
     /// The body as text.
     pub body: Option<Template>,
     /// The statuses that are a success; 200 to 399 where none is named.
@@ -88,6 +88,22 @@ impl<'de> Deserialize<'de> for RequestLine {
     }
 }
 
+/// The value of a field of a form: a text, a number or a truth value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field(pub Template);
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Json::deserialize(deserializer)? {
+            Json::Text(text) => Ok(Self(text)),
+            Json::Other(value) => Template::parse(&value.to_string(), 0..0)
+                .map(Self)
+                .map_err(D::Error::custom),
+            Json::List(_) | Json::Object(_) => Err(D::Error::custom("a field of a form is a text or a number")),
+        }
+    }
+}
+
 /// Statuses of HTTP: one or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statuses(Vec<u16>);
@@ -137,6 +153,17 @@ pub enum Source {
     Cookie(String),
     /// A regular expression for the body. Its first group is the value, or all of it where it has none.
     Regex(Pattern),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(pointer) => write!(f, "in its JSON at \"{pointer}\""),
+            Self::Header(name) => write!(f, "its header {name}"),
+            Self::Cookie(name) => write!(f, "its cookie {name}"),
+            Self::Regex(Pattern(pattern)) => write!(f, "what {pattern} finds in it"),
+        }
+    }
 }
 
 /// A regular expression.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use tokio::time::timeout;
+use url::Url;
 
 /// What a URL of a store has to be.
 pub const KNOWN: &str = "the URL of a store begins with mysql://, mariadb://, postgres://, sqlite: or redis://";
@@ -44,6 +45,17 @@ pub fn is_known(url: &str) -> bool {
     Kind::of(url).is_some()
 }
 
+/// Returns the store as it can be shown: without user and password.
+fn named(url: &str) -> String {
+    let Ok(mut named) = Url::parse(url) else {
+        return "the store".to_owned();
+    };
+    // A URL that has no place for them has none.
+    let _ = (named.set_username(""), named.set_password(None));
+    named.set_query(None);
+    format!("the store {named}")
+}
+
 /// Reads from a store, which cannot be changed by that.
 ///
 /// # Errors
@@ -56,7 +68,7 @@ pub async fn read(url: &str, statement: &str) -> Result<Rows> {
             None => bail!(KNOWN),
         }
     };
-    within(read).await
+    within(read).await.with_context(|| named(url))
 }
 
 /// Changes a store.
@@ -71,7 +83,7 @@ pub async fn write(url: &str, statement: &str) -> Result<()> {
             None => bail!(KNOWN),
         }
     };
-    within(written).await
+    within(written).await.with_context(|| named(url))
 }
 
 async fn within<T>(done: impl Future<Output = Result<T>>) -> Result<T> {

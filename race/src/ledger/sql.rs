@@ -29,7 +29,7 @@ macro_rules! rows {
         use futures_util::TryStreamExt;
         let mut found = sqlx::raw_sql(AssertSqlSafe($statement)).fetch($connection);
         let mut rows = Rows::new();
-        while let Some(row) = found.try_next().await? {
+        while let Some(row) = found.try_next().await.map_err(said)? {
             ensure!(rows.len() < MOST_ROWS, "the statement has more than {MOST_ROWS} rows");
             let values = (0..row.len()).map(|at| row.try_get_unchecked::<Option<String>, _>(at));
             rows.push(values.collect::<Result<_, _>>()?);
@@ -69,17 +69,17 @@ pub async fn write(kind: Kind, url: &str, statement: &str) -> Result<()> {
     match kind {
         Kind::MySql => {
             let mut connection = mysql(url).await?;
-            sqlx::raw_sql(statement).execute(&mut connection).await?;
+            sqlx::raw_sql(statement).execute(&mut connection).await.map_err(said)?;
             connection.close().await?;
         }
         Kind::Postgres => {
             let mut connection = postgres(url).await?;
-            sqlx::raw_sql(statement).execute(&mut connection).await?;
+            sqlx::raw_sql(statement).execute(&mut connection).await.map_err(said)?;
             connection.close().await?;
         }
         Kind::Sqlite => {
             let mut connection = sqlite(url, false).await?;
-            sqlx::raw_sql(statement).execute(&mut connection).await?;
+            sqlx::raw_sql(statement).execute(&mut connection).await.map_err(said)?;
             connection.close().await?;
         }
     }
@@ -98,15 +98,24 @@ fn single(text: &str) -> Result<&str> {
 
 async fn mysql(url: &str) -> Result<MySqlConnection> {
     let options: MySqlConnectOptions = url.parse().context("the URL of the store")?;
-    options.connect().await.context("MariaDB or MySQL")
+    options.connect().await.map_err(said).context("it cannot be reached")
 }
 
 async fn postgres(url: &str) -> Result<PgConnection> {
     let options: PgConnectOptions = url.parse().context("the URL of the store")?;
-    options.connect().await.context("PostgreSQL")
+    options.connect().await.map_err(said).context("it cannot be reached")
 }
 
 async fn sqlite(url: &str, is_read_only: bool) -> Result<SqliteConnection> {
     let options: SqliteConnectOptions = url.parse().context("the URL of the store")?;
-    options.read_only(is_read_only).connect().await.context("SQLite")
+    let connected = options.read_only(is_read_only).connect().await;
+    connected.map_err(said).context("it cannot be opened")
+}
+
+/// Returns what the server itself says.
+fn said(error: sqlx::Error) -> anyhow::Error {
+    match error {
+        sqlx::Error::Database(said) => anyhow::anyhow!("{}", said.message()),
+        other => other.into(),
+    }
 }

@@ -41,7 +41,7 @@ async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
         (
             "\"{token}\"",
             "\"{tokn}\"",
-            "line 12: {tokn} is not known here; known are buyer, item",
+            "line 11: {tokn} is not known here; known are buyer, item",
         ),
         (
             "'name=",
