@@ -145,8 +145,9 @@ async fn play(trial: &Trial, options: &RaceOptions, pause: Duration, stop: &Stop
     };
     let progress = Progress::new(false);
     let mut rounds: Vec<Round> = Vec::new();
-    let loads = [Load::OneByOne].into_iter().chain((0..options.rounds).map(|_| race));
-    let all = usize::from(options.rounds) + 1;
+    let controls = [Load::OneByOne, Load::InTurn(options.buyers.into())];
+    let loads = controls.into_iter().chain((0..options.rounds).map(|_| race));
+    let all = usize::from(options.rounds) + controls.len();
     for (number, load) in loads.enumerate() {
         if rounds
             .iter()
@@ -215,6 +216,7 @@ fn is_exact(round: &Round) -> bool {
 fn in_words(load: Load) -> &'static str {
     match load {
         Load::OneByOne => "one at a time",
+        Load::InTurn(_) => "ready together, one at a time",
         Load::Race { clicks: 1, .. } => "race",
         Load::Race { .. } => "several clicks",
     }
@@ -223,17 +225,25 @@ fn in_words(load: Load) -> &'static str {
 /// Returns the table of the rounds, and what it means.
 fn summary(kept: &Kept<'_>) -> String {
     let mut text = table(kept.rounds);
-    let races = kept.rounds.iter().filter(|round| round.load != Load::OneByOne);
-    let count = |verdict| races.clone().filter(|round| round.verdict == verdict).count();
+    let races = || {
+        kept.rounds
+            .iter()
+            .filter(|round| matches!(round.load, Load::Race { .. }))
+    };
+    let count = |verdict| races().filter(|round| round.verdict == verdict).count();
     let _ = write!(
         text,
         "\n{}: {} of {} races violated, {} hold, {} decide nothing.\n",
         kept.shop,
         count(Verdict::Violated),
-        races.clone().count(),
+        races().count(),
         count(Verdict::Holds),
         count(Verdict::Inconclusive)
     );
+    let in_turn = kept.rounds.iter().find(|round| matches!(round.load, Load::InTurn(_)));
+    if in_turn.is_some_and(|round| round.verdict == Verdict::Violated) {
+        text.push_str("Buyers who are ready together break it one after the other: nothing asks for the stock in the raced request.\n");
+    }
     if let Some(not_judged) = kept.not_judged {
         let _ = writeln!(text, "Not judged: {not_judged}.");
     }

@@ -36,6 +36,8 @@ pub enum Orders {
 pub struct Sold {
     /// The units that were for sale.
     pub stock: i64,
+    /// Whether the raced buyers were released at one moment.
+    pub is_race: bool,
     /// The raced buyers.
     pub raced: Vec<Told>,
     /// The buyers that came one at a time afterwards.
@@ -52,7 +54,7 @@ impl Sold {
         let expected = Expectation {
             stock: self.stock,
             quantity: 1,
-            contended: self.raced.len() > 1,
+            contended: self.is_race,
             instances: 0,
             fault: None,
             absent: Vec::new(),
@@ -155,6 +157,7 @@ mod tests {
     fn found(kinds: &[ResponseKind], left: i64, orders: Orders) -> (Verdict, Vec<(&'static str, i64)>) {
         let sold = Sold {
             stock: 2,
+            is_race: kinds.len() > 1,
             raced: told(kinds),
             later: Vec::new(),
             left: Some(left),

@@ -17,6 +17,9 @@ const WITHOUT_FAULT: &str = ", although nothing was broken on purpose";
 pub enum Load {
     /// The control: buyers come one at a time, and every number has to be exact.
     OneByOne,
+    /// So many buyers are made ready, and then each sends the raced request after the answer to the one before. What is violated
+    /// here is no race: nothing asks for the stock in that request.
+    InTurn(usize),
     /// All buyers are released at one moment.
     Race {
         /// The buyers.

@@ -118,18 +118,13 @@ impl Trial {
     async fn sell(&self, load: Load, sale: &Sale, progress: impl Fn(usize, usize)) -> Result<Round> {
         let mut unclear = None;
         let (mut raced, mut window) = (Vec::new(), None);
+        if let Load::InTurn(buyers) = load {
+            for session in self.all_ready(sale, buyers, &progress).await? {
+                raced.push(self.buy(&session, &mut unclear).await);
+            }
+        }
         if let Load::Race { buyers, clicks } = load {
-            let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
-            let count = |(at, session)| {
-                progress(at + 1, buyers);
-                session
-            };
-            let sessions: Vec<Session> = ready
-                .enumerate()
-                .map(|(at, session)| (at, session))
-                .map(count)
-                .try_collect()
-                .await?;
+            let sessions = self.all_ready(sale, buyers, &progress).await?;
             let clicks_of = sessions.iter().flat_map(|session| std::iter::repeat_n(session, clicks));
             let requests = clicks_of.map(|session| session.fill(&self.description.race));
             let volley = volley(requests.collect::<Result<_>>()?, &self.trust).await?;
@@ -149,6 +144,7 @@ impl Trial {
         let Reading { left, orders } = self.settled(sale).await?;
         let sold = Sold {
             stock: sale.before.left,
+            is_race: matches!(load, Load::Race { .. }) && raced.len() > 1,
             raced,
             later,
             left: Some(left),
@@ -156,6 +152,24 @@ impl Trial {
         };
         let has_orders = self.description.orders.is_some();
         Ok(Round::of(load, &sold, window, unclear, has_orders))
+    }
+
+    /// Makes so many buyers ready.
+    async fn all_ready(&self, sale: &Sale, buyers: usize, progress: &impl Fn(usize, usize)) -> Result<Vec<Session>> {
+        let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
+        let counted = ready.enumerate().map(|(at, session)| {
+            progress(at + 1, buyers);
+            session
+        });
+        counted.try_collect().await
+    }
+
+    /// Lets a buyer who is ready send the raced request alone.
+    async fn buy(&self, session: &Session, unclear: &mut Option<String>) -> Told {
+        let sent = Instant::now();
+        let answer = session.send(&self.description.race).await;
+        let answer = answer.as_ref().map(|(answer, _)| answer);
+        self.told(session, answer, (sent, Instant::now()), unclear)
     }
 
     /// Lets buyers come one at a time until one is told sold out, if that is still to be seen.
@@ -176,10 +190,7 @@ impl Trial {
         let mut later = Vec::new();
         for _ in 0..most.min(MOST_LATER) {
             let session = self.ready(sale).await?;
-            let sent = Instant::now();
-            let answer = session.send(&self.description.race).await;
-            let answer = answer.as_ref().map(|(answer, _)| answer);
-            let told = self.told(&session, answer, (sent, Instant::now()), unclear);
+            let told = self.buy(&session, unclear).await;
             let is_over = told.kind == ResponseKind::SoldOut;
             later.push(told);
             if is_over {

@@ -23,6 +23,8 @@ async fn a_shop_that_reads_and_writes_oversells_in_a_race_and_not_to_buyers_one_
     let shop = start(Sells::ByReadAndWrite).await;
     let control = played(&shop, Load::OneByOne).await;
     assert_eq!(control.verdict, Verdict::Holds, "{control:?}");
+    let in_turn = played(&shop, Load::InTurn(6)).await;
+    assert_eq!(in_turn.verdict, Verdict::Holds, "{in_turn:?}");
     let raced = played(&shop, RACE).await;
     assert_eq!(raced.verdict, Verdict::Violated, "{raced:?}");
     assert!(raced.findings.of(Finding::Oversold) > 0, "{raced:?}");
