@@ -7,13 +7,16 @@ use url::form_urlencoded::byte_serialize;
 /// What stands in the place of a secret.
 const HIDDEN: &str = "***";
 
+/// A shorter value is no secret, and hiding it would hide every number.
+const SHORTEST: usize = 4;
+
 /// The values from the environment, in the forms in which an answer may have them: as they are, in HTML, in a URL, in JSON.
 pub struct Hidden(Vec<String>);
 
 impl Hidden {
     /// Prepares the forms of these secrets.
     pub fn new(secrets: &BTreeSet<String>) -> Self {
-        let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+        let secrets = secrets.iter().filter(|secret| secret.len() >= SHORTEST);
         let mut forms: Vec<String> = secrets.flat_map(|secret| forms(secret)).collect();
         // A longer form may contain a shorter one.
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
@@ -78,8 +81,8 @@ mod tests {
             assert_eq!(hidden.in_text(&format!("see {text}!")), "see ***!", "{text}");
         }
         assert_eq!(
-            Hidden::new(&BTreeSet::from(["a\"b".to_owned()])).in_text(r#"{"x":"a\"b"}"#),
-            r#"{"x":"***"}"#
+            Hidden::new(&BTreeSet::from(["a\"bc".to_owned(), "1".to_owned()])).in_text(r#"{"1":"a\"bc"}"#),
+            r#"{"1":"***"}"#
         );
     }
 }

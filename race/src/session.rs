@@ -42,6 +42,8 @@ pub struct Session {
     jar: Arc<Jar>,
     /// The values so far.
     pub values: Values,
+    /// Whether the buyer has learnt, before the raced request, that too few units are left.
+    pub is_refused: bool,
 }
 
 impl Session {
@@ -62,6 +64,7 @@ impl Session {
             client: trust.build(client.cookie_provider(jar.clone()))?,
             jar,
             values,
+            is_refused: false,
         })
     }
 
@@ -106,14 +109,18 @@ impl Session {
         })
     }
 
-    /// Sends a request, and takes the values that it is to give.
+    /// Sends a request, and takes the values that it is to give. Returns whether the buyer learns that too few units are left.
     ///
     /// # Errors
     /// When no answer comes, or it is no success, or has no such value.
-    pub async fn take(&mut self, step: &Step) -> Result<()> {
+    pub async fn take(&mut self, step: &Step) -> Result<bool> {
         let sent = self.send(step).await;
         let (answer, headers) = sent.with_context(|| step.request.hidden(&self.values))?;
-        self.accept(step, &answer, &headers)
+        if step.tells_sold_out(&answer) {
+            return Ok(true);
+        }
+        self.accept(step, &answer, &headers)?;
+        Ok(false)
     }
 
     /// Takes the values that an answer is to give.

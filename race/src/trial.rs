@@ -125,6 +125,8 @@ impl Trial {
         }
         if let Load::Race { buyers, clicks } = load {
             let sessions = self.all_ready(sale, buyers, &progress).await?;
+            let (refused, sessions): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|session| session.is_refused);
+            raced.extend(refused.iter().map(|session| self.refused(session, Instant::now())));
             let clicks_of = sessions.iter().flat_map(|session| std::iter::repeat_n(session, clicks));
             let requests = clicks_of.map(|session| session.fill(&self.description.race));
             let volley = volley(requests.collect::<Result<_>>()?, &self.trust).await?;
@@ -167,9 +169,22 @@ impl Trial {
     /// Lets a buyer who is ready send the raced request alone.
     async fn buy(&self, session: &Session, unclear: &mut Option<String>) -> Told {
         let sent = Instant::now();
+        if session.is_refused {
+            return self.refused(session, sent);
+        }
         let answer = session.send(&self.description.race).await;
         let answer = answer.as_ref().map(|(answer, _)| answer);
         self.told(session, answer, (sent, Instant::now()), unclear)
+    }
+
+    /// Returns what a buyer knows who was told sold out before the raced request.
+    fn refused(&self, session: &Session, at: Instant) -> Told {
+        Told {
+            buyer: self.tie(&session.values),
+            kind: ResponseKind::SoldOut,
+            sent: at,
+            ended: at,
+        }
     }
 
     /// Lets buyers come one at a time until one is told sold out, if that is still to be seen.
@@ -232,7 +247,10 @@ impl Trial {
     pub(crate) async fn ready(&self, sale: &Sale) -> Result<Session> {
         let mut session = self.arrive(sale)?;
         for step in &self.description.buyer {
-            session.take(step).await.context("a buyer could not be made ready")?;
+            if session.take(step).await.context("a buyer could not be made ready")? {
+                session.is_refused = true;
+                break;
+            }
         }
         Ok(session)
     }

@@ -29,6 +29,12 @@ async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<O
     for step in &trial.description.buyer {
         let line = line(trial, step, &session);
         let (answer, headers) = session.send(step).await.with_context(|| format!("[[buyer]] {line}"))?;
+        if step.tells_sold_out(&answer) {
+            say(&format!("{line}\n    {}", trial.shown(&answer)));
+            return Ok(Some(
+                "the only buyer was told sold out: look at `sold_out` in [[buyer]]".to_owned(),
+            ));
+        }
         let accepted = session.accept(step, &answer, &headers);
         // A value that was taken may be the key to a session.
         let taken = step

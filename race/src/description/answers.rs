@@ -1,10 +1,12 @@
 //! What the answers to the raced request mean.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use loadtest::shop::response::ResponseKind;
 use serde::Deserialize as Derived;
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::json::Pointer;
@@ -15,11 +17,50 @@ use super::step::Statuses;
 #[serde(deny_unknown_fields)]
 pub struct Answers {
     /// The buyer has the units.
-    pub sold: Rule,
+    pub sold: Rules,
     /// Too few units are left.
-    pub sold_out: Rule,
+    pub sold_out: Rules,
     /// Not now, and nothing was sold.
-    pub busy: Option<Rule>,
+    pub busy: Option<Rules>,
+}
+
+/// One rule or several, of which one is to be met.
+#[derive(Debug)]
+pub struct Rules(Vec<Rule>);
+
+impl Rules {
+    /// Returns whether an answer meets one of them.
+    pub fn are_met_by(&self, answer: &Answer) -> bool {
+        self.0.iter().any(|rule| rule.is_met_by(answer))
+    }
+}
+
+impl<'de> Deserialize<'de> for Rules {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RulesVisitor)
+    }
+}
+
+struct RulesVisitor;
+
+impl<'de> Visitor<'de> for RulesVisitor {
+    type Value = Rules;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what an answer has to be, or a list of that")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Rules, A::Error> {
+        Ok(Rules(vec![Rule::deserialize(MapAccessDeserializer::new(fields))?]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Rules, A::Error> {
+        let mut rules = Vec::new();
+        while let Some(rule) = list.next_element()? {
+            rules.push(rule);
+        }
+        Ok(Rules(rules))
+    }
 }
 
 /// What an answer has to be, all of it.
@@ -115,11 +156,11 @@ impl Rule {
 impl Answers {
     /// Returns what an answer means.
     pub fn kind(&self, answer: &Answer) -> ResponseKind {
-        if self.sold.is_met_by(answer) {
+        if self.sold.are_met_by(answer) {
             ResponseKind::Sold
-        } else if self.sold_out.is_met_by(answer) {
+        } else if self.sold_out.are_met_by(answer) {
             ResponseKind::SoldOut
-        } else if self.busy.as_ref().is_some_and(|busy| busy.is_met_by(answer)) {
+        } else if self.busy.as_ref().is_some_and(|busy| busy.are_met_by(answer)) {
             ResponseKind::Busy
         } else {
             ResponseKind::Unknown

@@ -58,6 +58,7 @@ impl TryFrom<Fields> for Change {
                 form: fields.form,
                 body: fields.body,
                 expect: fields.expect,
+                sold_out: None,
                 take: BTreeMap::new(),
             }))),
             _ => Err("either `write` or `request` is expected"),

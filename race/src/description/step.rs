@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde::Deserialize as Derived;
 use serde::de::{Deserialize, Deserializer, Error};
 
+use super::answers::{Answer, Rules};
 use super::json::{Json, Pointer};
 use super::template::{Template, Values};
 
@@ -31,12 +32,19 @@ pub struct Step {
     pub body: Option<Template>,
     /// The statuses that are a success; 200 to 399 where none is named.
     pub expect: Option<Statuses>,
+    /// The answers by which a buyer learns here already that too few units are left.
+    pub sold_out: Option<Rules>,
     /// The values that are taken from the answer, by their names.
     #[serde(default)]
     pub take: BTreeMap<String, Source>,
 }
 
 impl Step {
+    /// Returns whether a buyer learns from this answer that too few units are left.
+    pub(crate) fn tells_sold_out(&self, answer: &Answer) -> bool {
+        self.sold_out.as_ref().is_some_and(|rules| rules.are_met_by(answer))
+    }
+
     /// Creates a request that changes nothing.
     pub(crate) fn reading(request: RequestLine, headers: BTreeMap<String, Template>) -> Self {
         Self {
@@ -46,6 +54,7 @@ impl Step {
             form: None,
             body: None,
             expect: None,
+            sold_out: None,
             take: BTreeMap::new(),
         }
     }

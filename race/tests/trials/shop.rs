@@ -67,7 +67,10 @@ pub async fn start(sells: Sells) -> Shop {
         sells,
         arrived: arrived.clone(),
     };
-    let routes = Router::new().route("/login", get(login)).route("/buy", post(buy));
+    let routes = Router::new()
+        .route("/login", get(login))
+        .route("/buy", post(buy))
+        .route("/basket", get(basket));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, routes.with_state(parts)).await });
@@ -113,6 +116,13 @@ async fn login() -> impl IntoResponse {
     let token = uuid::Uuid::new_v4().to_string();
     let page = format!(r#"<form><input type="hidden" name="token" value="{token}"></form>"#);
     ([(SET_COOKIE, format!("session={token}; Path=/; HttpOnly"))], page)
+}
+
+/// Refuses a basket when nothing is left.
+async fn basket(State(parts): State<Parts>) -> StatusCode {
+    let read = sqlx::query_scalar("select stock from items").fetch_one(&parts.pool);
+    let left: i64 = read.await.unwrap();
+    if left > 0 { StatusCode::OK } else { StatusCode::GONE }
 }
 
 #[derive(Deserialize)]

@@ -143,3 +143,22 @@ async fn a_buyer_who_clicks_twice_has_two_orders_where_the_shop_does_not_see_tha
     let raced = played(&shop, Load::Race { buyers: 1, clicks: 1 }).await;
     assert_eq!(raced.findings.of(Finding::Duplicate), 0, "{raced:?}");
 }
+
+#[tokio::test]
+async fn a_buyer_may_learn_before_the_raced_request_that_nothing_is_left() {
+    let shop = start(Sells::ByOneUpdate).await;
+    let basket = "[[buyer]]\nrequest = \"GET /basket\"\nsold_out = { status = 410 }\n[race]";
+    let file = shop.file().replace("[race]", basket);
+    let file = file.replace(
+        "{ status = 200, text = \"sold out\" }",
+        "[{ status = 410 }, { text = \"sold out\" }]",
+    );
+    let trial = trial(&file);
+    for load in [Load::OneByOne, Load::InTurn(5), RACE] {
+        let round = trial.play(load, |_, _| {}).await.unwrap();
+        assert_eq!(round.verdict, Verdict::Holds, "{round:?}");
+    }
+    let wrong = shop.file().replace("[race]", &basket.replace("410", "200"));
+    let found = walk(&self::trial(&wrong), |_| {}).await.unwrap().unwrap();
+    assert!(found.contains("`sold_out` in [[buyer]]"), "{found}");
+}
