@@ -73,9 +73,12 @@ fn read(file: &Path) -> Result<String> {
 
 async fn put_on_trial(trial: Trial, options: RaceOptions, name: String, stop: Stop) -> Result<u8> {
     let shop = trial.base().origin().ascii_serialization();
-    let is_elsewhere = !is_private(trial.base()).await;
-    if is_elsewhere {
-        allow(&shop, &options)?;
+    let mut is_elsewhere = false;
+    for url in trial.urls() {
+        if !is_private(&url).await {
+            allow(&url.origin().ascii_serialization(), &options)?;
+            is_elsewhere = true;
+        }
     }
     if options.check {
         return tokio::select! {

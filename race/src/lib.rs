@@ -13,6 +13,7 @@ mod ledger;
 mod own;
 mod reading;
 mod round;
+mod sale;
 mod session;
 mod trial;
 mod volley;

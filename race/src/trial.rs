@@ -1,9 +1,9 @@
 //! A trial of a shop: rounds, each with a sale of its own.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use loadtest::shop::response::ResponseKind;
 use loadtest::trust::Trust;
@@ -11,12 +11,12 @@ use tokio::time::sleep;
 use url::Url;
 use uuid::Uuid;
 
-use crate::description::{Answer, Change, Description, Values};
+use crate::description::{Answer, Description, Values};
 use crate::hidden::Hidden;
 use crate::judged::{Orders, Sold, Told};
-use crate::ledger;
 use crate::reading::Reading;
 use crate::round::{Load, Round, Window};
+use crate::sale::OpenSale;
 use crate::session::Session;
 use crate::volley::{Raced, volley};
 
@@ -42,29 +42,10 @@ pub struct Trial {
     /// The certificates that are trusted.
     pub(crate) trust: Trust,
     hidden: Hidden,
-    run: String,
-    rounds: AtomicU64,
-}
-
-/// A sale that is open.
-pub(crate) struct Sale {
-    /// The values that every buyer has.
-    values: Values,
-    run: String,
-    buyers: AtomicU64,
-    /// What was read when it was opened.
-    pub before: Reading,
-}
-
-impl Sale {
-    /// Returns the values of another buyer.
-    fn next_buyer(&self) -> Values {
-        let number = self.buyers.fetch_add(1, Ordering::Relaxed);
-        let mut values = self.values.clone();
-        values.insert("buyer".to_owned(), format!("{}-{number}", self.run));
-        values.insert("number".to_owned(), number.to_string());
-        values
-    }
+    /// What the names of its buyers and items have in common.
+    pub(crate) run: String,
+    /// The number of the next round.
+    pub(crate) rounds: AtomicU64,
 }
 
 impl Trial {
@@ -91,6 +72,13 @@ impl Trial {
         &self.base
     }
 
+    /// Returns the URLs to which requests go: the base, and those of other ports or hosts.
+    pub fn urls(&self) -> Vec<Url> {
+        let mut urls = self.description.other_urls();
+        urls.insert(0, self.base.clone());
+        urls
+    }
+
     /// Returns what the shop file does not let a verdict say.
     pub fn not_judged(&self) -> Option<&'static str> {
         match &self.description.orders {
@@ -109,13 +97,13 @@ impl Trial {
     pub async fn play(&self, load: Load, progress: impl Fn(usize, usize)) -> Result<Round> {
         let sale = self.open().await?;
         let played = self.sell(load, &sale, progress).await;
-        let closed = self.change(&self.description.sale.close, &sale.values).await;
+        let closed = self.close(&sale).await;
         let round = played?;
         closed.context("the sale could not be closed")?;
         Ok(round)
     }
 
-    async fn sell(&self, load: Load, sale: &Sale, progress: impl Fn(usize, usize)) -> Result<Round> {
+    async fn sell(&self, load: Load, sale: &OpenSale, progress: impl Fn(usize, usize)) -> Result<Round> {
         let mut unclear = None;
         let (mut raced, mut window) = (Vec::new(), None);
         if let Load::InTurn(buyers) = load {
@@ -157,7 +145,12 @@ impl Trial {
     }
 
     /// Makes so many buyers ready.
-    async fn all_ready(&self, sale: &Sale, buyers: usize, progress: &impl Fn(usize, usize)) -> Result<Vec<Session>> {
+    async fn all_ready(
+        &self,
+        sale: &OpenSale,
+        buyers: usize,
+        progress: &impl Fn(usize, usize),
+    ) -> Result<Vec<Session>> {
         let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
         let counted = ready.enumerate().map(|(at, session)| {
             progress(at + 1, buyers);
@@ -191,7 +184,7 @@ impl Trial {
     async fn come_later(
         &self,
         load: Load,
-        sale: &Sale,
+        sale: &OpenSale,
         raced: &[Told],
         unclear: &mut Option<String>,
     ) -> Result<Vec<Told>> {
@@ -213,51 +206,6 @@ impl Trial {
             }
         }
         Ok(later)
-    }
-
-    /// Opens a sale.
-    pub(crate) async fn open(&self) -> Result<Sale> {
-        let round = self.rounds.fetch_add(1, Ordering::Relaxed);
-        let run = format!("{}-{round}", self.run);
-        let stock = self.description.sale.stock;
-        let values = [("item", format!("item-{run}")), ("stock", stock.to_string())];
-        let values: Values = values.map(|(name, value)| (name.to_owned(), value)).into();
-        self.change(&self.description.sale.open, &values)
-            .await
-            .context("the sale could not be opened")?;
-        let before = self.read(&values).await?;
-        ensure!(
-            before.left == stock,
-            "[stock] says {} after the sale was opened, and sale.stock is {stock}",
-            before.left
-        );
-        Ok(Sale {
-            values,
-            run: format!("buyer-{run}"),
-            buyers: AtomicU64::new(1),
-            before,
-        })
-    }
-
-    pub(crate) async fn close(&self, sale: &Sale) -> Result<()> {
-        self.change(&self.description.sale.close, &sale.values).await
-    }
-
-    /// Makes a buyer ready: everything but the raced request.
-    pub(crate) async fn ready(&self, sale: &Sale) -> Result<Session> {
-        let mut session = self.arrive(sale)?;
-        for step in &self.description.buyer {
-            if session.take(step).await.context("a buyer could not be made ready")? {
-                session.is_refused = true;
-                break;
-            }
-        }
-        Ok(session)
-    }
-
-    /// Returns the session of another buyer, who has sent nothing yet.
-    pub(crate) fn arrive(&self, sale: &Sale) -> Result<Session> {
-        Session::new(&self.base, &self.trust, sale.next_buyer())
     }
 
     fn told(
@@ -308,25 +256,8 @@ impl Trial {
         self.hidden.in_text(text)
     }
 
-    async fn change(&self, changes: &[Change], values: &Values) -> Result<()> {
-        for change in changes {
-            match change {
-                Change::Request(step) => {
-                    let mut session = Session::new(&self.base, &self.trust, values.clone())?;
-                    session.take(step).await?;
-                }
-                Change::Statement(statement) => {
-                    let text = statement.write.filled(values);
-                    let written = ledger::write(&self.store(statement.store.as_ref()), &text).await;
-                    written.with_context(|| format!("`{}`", statement.write.hidden(values)))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Reads until two readings agree: the shop may still be at work.
-    pub(crate) async fn settled(&self, sale: &Sale) -> Result<Reading> {
+    pub(crate) async fn settled(&self, sale: &OpenSale) -> Result<Reading> {
         let deadline = Instant::now() + SETTLE_WITHIN;
         let mut last = self.read(&sale.values).await?;
         loop {

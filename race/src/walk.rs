@@ -6,8 +6,9 @@ use loadtest::shop::response::ResponseKind;
 use crate::description::Step;
 use crate::judged::Orders;
 use crate::reading::Reading;
+use crate::sale::OpenSale;
 use crate::session::Session;
-use crate::trial::{Sale, Trial, new_orders};
+use crate::trial::{Trial, new_orders};
 
 /// Walks through the shop file: opens a sale, lets one buyer buy, and looks at stock and orders. Each line is said as soon as it
 /// is known. Returns what is wrong, if something is.
@@ -24,7 +25,7 @@ pub async fn walk(trial: &Trial, mut say: impl FnMut(&str)) -> Result<Option<Str
     Ok(wrong)
 }
 
-async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
+async fn buy(trial: &Trial, sale: &OpenSale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
     let mut session = trial.arrive(sale)?;
     for step in &trial.description.buyer {
         let line = line(trial, step, &session);
@@ -74,7 +75,7 @@ async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<O
 }
 
 /// Returns what is wrong after one buyer bought one unit.
-fn wrong(trial: &Trial, sale: &Sale, kind: ResponseKind, after: &Reading, buyer: &str) -> Option<String> {
+fn wrong(trial: &Trial, sale: &OpenSale, kind: ResponseKind, after: &Reading, buyer: &str) -> Option<String> {
     if kind != ResponseKind::Sold {
         return Some("the only buyer was not told sold: look at [race] and at `sold` in [answers]".to_owned());
     }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod change;
+mod checks;
 mod json;
 mod read;
 mod step;
@@ -19,10 +20,6 @@ pub use self::change::Change;
 pub use self::read::{OrderReading, StockReading};
 pub use self::step::{RequestLine, Source, Step};
 pub use self::template::{Template, Values};
-
-/// The values that each buyer has: the name, which no other buyer of any round has; the number in the round, from 1; the item,
-/// which is new in each round; and the units that are for sale.
-const GIVEN: [&str; 4] = ["buyer", "number", "item", "stock"];
 
 /// An example, with every part explained.
 pub const EXAMPLE: &str = include_str!("example.toml");
@@ -73,7 +70,12 @@ impl Description {
     /// # Errors
     /// What is wrong, with its line.
     pub fn parse(text: &str) -> Result<Self> {
-        let at = |span: Range<usize>, why: &str| anyhow!("line {}: {why}", line(text, span.start));
+        let at = |span: Range<usize>, why: &str| {
+            if span == (0..0) {
+                return anyhow!("{why}");
+            }
+            anyhow!("line {}: {why}", line(text, span.start))
+        };
         let parsed: Result<Self, _> = toml::from_str(text);
         let description = parsed.map_err(|error| match error.span() {
             Some(span) => at(span, error.message()),
@@ -93,6 +95,19 @@ impl Description {
         Ok(Url::parse(&self.url.filled(&Values::new()))?)
     }
 
+    /// Returns the URLs of other hosts or ports to which requests go.
+    pub fn other_urls(&self) -> Vec<Url> {
+        let readings = [
+            self.stock.request.as_ref(),
+            self.orders.as_ref().and_then(|orders| orders.request.as_ref()),
+        ];
+        let of_steps = self.steps().into_iter().map(|step| &step.request);
+        let lines = of_steps.chain(readings.into_iter().flatten());
+        lines
+            .filter_map(|line| Url::parse(&line.path.filled(&Values::new())).ok())
+            .collect()
+    }
+
     /// Returns the values from the environment, which are never shown.
     pub fn secrets(&self) -> BTreeSet<String> {
         let templates = self.templates();
@@ -101,109 +116,6 @@ impl Description {
             .flat_map(|template| template.secrets())
             .map(str::to_owned)
             .collect()
-    }
-
-    /// Returns what is wrong, and where.
-    fn wrong(&self) -> Option<(Range<usize>, String)> {
-        let url = self.url.filled(&Values::new());
-        let here = self.url.span.clone();
-        match Url::parse(&url) {
-            Err(error) => return Some((here, format!("this is no URL: {error}"))),
-            Ok(url) if !["http", "https"].contains(&url.scheme()) => {
-                return Some((here, "the URL of a shop begins with http:// or https://".to_owned()));
-            }
-            Ok(_) => {}
-        }
-        if !(1..=1_000_000).contains(&self.sale.stock) {
-            return Some((0..0, "sale.stock is a number from 1 to 1000000".to_owned()));
-        }
-        self.wrong_reading()
-            .or_else(|| self.wrong_bodies())
-            .or_else(|| self.unknown_value())
-    }
-
-    fn wrong_reading(&self) -> Option<(Range<usize>, String)> {
-        let stock = [self.stock.read.is_some(), self.stock.request.is_some()];
-        if stock.iter().filter(|is_there| **is_there).count() != 1 {
-            return Some((0..0, "[stock] has either `read` or `request`".to_owned()));
-        }
-        if let Some(orders) = &self.orders {
-            let ways = [orders.read.is_some(), orders.count.is_some(), orders.request.is_some()];
-            if ways.iter().filter(|is_there| **is_there).count() != 1 {
-                return Some((0..0, "[orders] has either `read`, `count` or `request`".to_owned()));
-            }
-        }
-        let of_orders = self.orders.iter().flat_map(|orders| {
-            let read = orders.read.iter().chain(&orders.count);
-            read.map(|statement| (statement, &orders.store))
-        });
-        let of_stock = self.stock.read.iter().map(|statement| (statement, &self.stock.store));
-        let changes = self.sale.open.iter().chain(&self.sale.close);
-        let of_changes = changes.filter_map(|change| match change {
-            Change::Statement(statement) => Some((&statement.write, &statement.store)),
-            Change::Request(_) => None,
-        });
-        let mut statements = of_stock.chain(of_orders).chain(of_changes);
-        statements.find_map(|(statement, store)| {
-            let Some(store) = store.as_ref().or(self.store.as_ref()) else {
-                return Some((
-                    statement.span.clone(),
-                    "no `store` is named for this statement".to_owned(),
-                ));
-            };
-            let url = store.filled(&Values::new());
-            let is_known = crate::ledger::is_known(&url);
-            (!is_known).then(|| (store.span.clone(), crate::ledger::KNOWN.to_owned()))
-        })
-    }
-
-    fn wrong_bodies(&self) -> Option<(Range<usize>, String)> {
-        self.steps().into_iter().find_map(|step| {
-            let bodies = [step.json.is_some(), step.form.is_some(), step.body.is_some()];
-            let is_wrong = bodies.iter().filter(|is_there| **is_there).count() > 1;
-            let why = "a request has one of `json`, `form` and `body`";
-            is_wrong.then(|| (step.request.path.span.clone(), why.to_owned()))
-        })
-    }
-
-    /// Returns the first use of a value that is not there yet.
-    fn unknown_value(&self) -> Option<(Range<usize>, String)> {
-        let mut known: BTreeSet<&str> = GIVEN.into();
-        let unknown = |templates: Vec<&Template>, known: &BTreeSet<&str>, place: &Range<usize>| {
-            templates.into_iter().find_map(|template| {
-                let name = template.names().find(|name| !known.contains(name))?;
-                let span = if template.span.is_empty() {
-                    place.clone()
-                } else {
-                    template.span.clone()
-                };
-                let all: Vec<_> = known.iter().copied().collect();
-                Some((
-                    span,
-                    format!("{{{name}}} is not known here; known are {}", all.join(", ")),
-                ))
-            })
-        };
-        let changes = self.sale.open.iter().chain(&self.sale.close);
-        for change in changes {
-            let (templates, place) = match change {
-                Change::Statement(statement) => (vec![&statement.write], statement.write.span.clone()),
-                Change::Request(step) => (step.templates(), step.request.path.span.clone()),
-            };
-            let found = unknown(templates, &known, &place);
-            if found.is_some() {
-                return found;
-            }
-        }
-        for step in self.buyer.iter().chain([&self.race]) {
-            let found = unknown(step.templates(), &known, &step.request.path.span);
-            if found.is_some() {
-                return found;
-            }
-            known.extend(step.take.keys().map(String::as_str));
-        }
-        let orders = self.orders.as_ref().and_then(|orders| orders.buyer.as_ref());
-        unknown(orders.into_iter().collect(), &known, &(0..0))
     }
 
     /// Returns all requests.
@@ -222,6 +134,19 @@ impl Description {
             Change::Statement(statement) => statement.store.iter().chain([&statement.write]).collect(),
             Change::Request(_) => Vec::new(),
         });
+        let steps = self.steps();
+        let of_steps = steps.iter().flat_map(|step| step.templates());
+        let all = [&self.url]
+            .into_iter()
+            .chain(&self.store)
+            .chain(of_changes)
+            .chain(self.readings());
+        let of_buyer = self.orders.iter().flat_map(|orders| &orders.buyer);
+        all.chain(of_buyer).chain(of_steps).collect()
+    }
+
+    /// Returns the texts by which stock and orders are read.
+    fn readings(&self) -> Vec<&Template> {
         let StockReading {
             read,
             store,
@@ -239,24 +164,16 @@ impl Description {
                 read,
                 count,
                 store,
-                buyer,
                 request,
                 headers,
                 ..
             } = orders;
-            let texts = read.iter().chain(count).chain(store).chain(buyer);
+            let texts = read.iter().chain(count).chain(store);
             texts
                 .chain(request.iter().map(|line| &line.path))
                 .chain(headers.values())
         });
-        let steps = self.steps();
-        let of_steps = steps.iter().flat_map(|step| step.templates());
-        let all = [&self.url]
-            .into_iter()
-            .chain(&self.store)
-            .chain(of_changes)
-            .chain(stock);
-        all.chain(orders).chain(of_steps).collect()
+        stock.chain(orders).collect()
     }
 }
 

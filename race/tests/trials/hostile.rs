@@ -150,3 +150,23 @@ async fn a_shop_that_cannot_be_reached_is_an_error() {
     let error = format!("{:#}", played(&file).await.unwrap_err());
     assert!(error.contains("GET /login"), "{error}");
 }
+
+#[tokio::test]
+async fn a_reading_has_no_value_of_a_buyer_and_a_request_may_go_elsewhere_only_by_name() {
+    let said = refused(
+        "select buyer from orders",
+        "select buyer from orders where buyer = '{buyer}'",
+    )
+    .await;
+    assert!(
+        said.contains("{buyer} is not known here; known are item, stock"),
+        "{said}"
+    );
+    let said = refused("stock = 3", "stock = 0").await;
+    assert_eq!(said, "sale.stock is a number from 1 to 1000000");
+    let shop = start(Sells::ByOneUpdate).await;
+    let file = shop.file().replace("GET /login", "GET http://192.0.2.1/login");
+    let trial = Trial::new(Description::parse(&file).unwrap(), Trust::System).unwrap();
+    let urls: Vec<String> = trial.urls().iter().map(ToString::to_string).collect();
+    assert_eq!(urls, [format!("{}/", shop.url), "http://192.0.2.1/login".to_owned()]);
+}
