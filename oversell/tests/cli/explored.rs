@@ -79,6 +79,7 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
             (Some("setnx@redis"), Some("lost-reply"), true),
             (Some("token@redis"), None, false),
             (Some("token@redis"), Some("lease-ends"), true),
+            (Some("token@redis"), Some("slow-holder"), true),
             (Some("token@redis"), Some("crash"), false),
             (Some("token@redis"), Some("repeat"), false),
             (Some("token@redis"), Some("lost-reply"), false),
@@ -108,8 +109,12 @@ fn bounds_that_exclude_each_other_are_refused() {
         ),
         (&["explore", "lua@redis", "none@redis", "--step"], "for one strategy"),
         (&["explore", "lua@redis", "--preemptions", "many"], "a number or `all`"),
-        (&["explore", "lua@redis", "--event", "flood"], "lease-ends, crash"),
+        (
+            &["explore", "lua@redis", "--event", "flood"],
+            "lease-ends, slow-holder, crash",
+        ),
         (&["explore", "lua@redis", "--purchases", "4"], "2..=3"),
+        (&["explore", "lua@redis", "--instances", "3"], "1..=2"),
     ] {
         let ran = output(asked);
         assert_eq!(ran.status.code(), Some(64), "{asked:?}: {}", stderr(&ran));
