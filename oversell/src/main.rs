@@ -39,6 +39,7 @@ mod selection;
 mod serve;
 mod stdout;
 mod strategies;
+mod text_file;
 mod threats;
 mod token;
 mod traces_folder;

@@ -1,13 +1,12 @@
 //! `oversell race`: any shop on trial, as its shop file describes it.
 
 use std::fmt::Write;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use ::race::{Description, EXAMPLE, Load, MOST_LATER, Round, SCHEMA, Trial, Window, is_private, walk};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use chrono::Utc;
 use loadtest::audit::Verdict;
 use loadtest::shop::response::ResponseKind;
@@ -20,10 +19,7 @@ use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage
 use crate::interrupt::{self, Stop};
 use crate::options::{RaceOptions, TlsOptions};
 use crate::progress::Progress;
-use crate::{command_line, console, trust};
-
-/// The longest shop file, in bytes.
-const MAX_FILE: u64 = 256 * 1024;
+use crate::{command_line, console, text_file, trust};
 
 /// The most buyers, and the pause between rounds, at a shop elsewhere.
 const MOST_ELSEWHERE: u16 = 50;
@@ -51,7 +47,7 @@ pub fn race(options: RaceOptions) -> Result<u8> {
     }
     let file = options.shop.as_deref().context("no shop file is named")?;
     let name = console::path(file);
-    let described = read(file).and_then(|text| Description::parse(&text));
+    let described = text_file::read(file).and_then(|text| Description::parse(&text));
     let described = described.map_err(|error| Usage(format!("{name}: {error:#}")))?;
     let trust = trust::of(&TlsOptions {
         ca_file: options.ca_file.clone(),
@@ -60,15 +56,6 @@ pub fn race(options: RaceOptions) -> Result<u8> {
     let trial = Trial::new(described, trust)?;
     let work = |stop: Stop| put_on_trial(trial, options, name, stop);
     interrupt::unless_interrupted_on(Builder::new_multi_thread(), work).unwrap_or(Ok(INTERRUPTED))
-}
-
-fn read(file: &Path) -> Result<String> {
-    let mut text = String::new();
-    let file = File::open(file).context("it cannot be opened")?;
-    let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
-    read.context("it cannot be read as text")?;
-    ensure!(text.len() as u64 <= MAX_FILE, "it is over {MAX_FILE} bytes");
-    Ok(text)
 }
 
 async fn put_on_trial(trial: Trial, options: RaceOptions, name: String, stop: Stop) -> Result<u8> {
@@ -274,7 +261,7 @@ fn table(rounds: &[Round]) -> String {
             Verdict::Violated => format!("**{}**", findings.join(", ")),
             Verdict::Inconclusive => format!("decides nothing: {}", round.inconclusive.as_deref().unwrap_or_default()),
         };
-        let or_dash = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let recorded = round.recorded.map_or_else(|| "-".to_owned(), |units| units.to_string());
         let window = match round.window {
             None => "-".to_owned(),
             Some(Window { is_http2: true, .. }) => "one piece".to_owned(),
@@ -289,8 +276,8 @@ fn table(rounds: &[Round]) -> String {
             told(ResponseKind::SoldOut),
             told(ResponseKind::Busy),
             told(ResponseKind::Unknown),
-            or_dash(round.recorded),
-            or_dash(round.stock_left),
+            recorded,
+            round.stock_left,
             round.stock,
         );
     }

@@ -1,17 +1,10 @@
 //! The certificates that the options trust.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-
-use anyhow::{Context, Result, ensure};
 use loadtest::trust::Trust;
 
 use crate::exit::Usage;
 use crate::options::TlsOptions;
-
-/// The longest file of certificates, in bytes. All that a system trusts are about as long.
-const MAX_FILE: u64 = 256 * 1024;
+use crate::text_file;
 
 /// Returns the certificates that the options trust.
 ///
@@ -21,20 +14,11 @@ pub fn of(options: &TlsOptions) -> Result<Trust, Usage> {
     match (&options.ca_file, options.insecure) {
         (_, true) => Ok(Trust::Unchecked),
         (Some(file), false) => {
-            let trust = read(file).and_then(Trust::further);
+            let trust = text_file::read(file).and_then(Trust::further);
             trust.map_err(|error| Usage(format!("--ca-file {}: {error:#}", file.display())))
         }
         (None, false) => Ok(Trust::System),
     }
-}
-
-fn read(file: &Path) -> Result<String> {
-    let mut text = String::new();
-    let file = File::open(file).context("it cannot be opened")?;
-    let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
-    read.context("it cannot be read as text")?;
-    ensure!(text.len() as u64 <= MAX_FILE, "it is over {MAX_FILE} bytes");
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -179,3 +179,58 @@ impl AsyncRead for Gated {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    /// Writes a request to a gated connection. Returns the end at which the server reads.
+    fn written(gate: &Arc<Gate>, keep: Keep) -> DuplexStream {
+        let (near, far) = duplex(64);
+        let mut gated = Gated::new(Box::new(near), gate.clone(), keep);
+        tokio::spawn(async move {
+            gated.write_all(b"request").await.unwrap();
+            gated.flush().await.unwrap();
+            // As a client does that waits for the answer.
+            let _ = gated.read_u8().await;
+        });
+        far
+    }
+
+    async fn rest(held: &[u8], keep: Keep) {
+        let gate = Arc::new(Gate::default());
+        let mut servers = [written(&gate, keep.clone()), written(&gate, keep)];
+        gate.all_wait(2).await;
+        let before = b"request".len() - held.len();
+        for server in &mut servers {
+            let mut read = vec![0; before];
+            server.read_exact(&mut read).await.unwrap();
+            assert_eq!(read, b"request"[..before]);
+            assert!(
+                server.read_u8().now_or_never().is_none(),
+                "more came before the gate opened"
+            );
+        }
+        assert!(gate.sent().is_empty());
+        gate.open();
+        for server in &mut servers {
+            let mut read = vec![0; held.len()];
+            server.read_exact(&mut read).await.unwrap();
+            assert_eq!(read, held);
+        }
+        assert_eq!(gate.sent().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn the_last_byte_of_each_request_comes_when_the_gate_opens() {
+        rest(b"t", Keep::LastByte).await;
+    }
+
+    #[tokio::test]
+    async fn a_connection_of_several_requests_holds_all_of_them_back() {
+        rest(b"request", Keep::AllFrom(Arc::new(AtomicBool::new(true)))).await;
+    }
+}

@@ -43,7 +43,7 @@ pub struct Sold {
     /// The buyers that came one at a time afterwards.
     pub later: Vec<Told>,
     /// The units that are left.
-    pub left: Option<i64>,
+    pub left: i64,
     /// The orders.
     pub orders: Orders,
 }
@@ -70,7 +70,7 @@ impl Sold {
             begun: Instant::now(),
             at_rest: true,
             facts: Facts {
-                stock_left: self.left,
+                stock_left: Some(self.left),
                 orders: self.ledger(),
                 ..Facts::default()
             },
@@ -160,7 +160,7 @@ mod tests {
             is_race: kinds.len() > 1,
             raced: told(kinds),
             later: Vec::new(),
-            left: Some(left),
+            left,
             orders,
         };
         let judgement = sold.judged();

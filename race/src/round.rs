@@ -51,7 +51,7 @@ pub struct Round {
     /// The units in the orders; `None` where they are not read.
     pub recorded: Option<i64>,
     /// The units that are left.
-    pub stock_left: Option<i64>,
+    pub stock_left: i64,
     /// How the raced requests were sent; `None` where none were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,

@@ -1,5 +1,6 @@
 //! A trial of a shop: rounds, each with a sale of its own.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
@@ -130,14 +131,20 @@ impl Trial {
                 raced.extend(once(told.collect()));
             }
         }
-        let later = self.come_later(load, sale, &raced, &mut unclear).await?;
-        let Reading { left, orders } = self.settled(sale).await?;
+        let mut reading = self.settled(sale).await?;
+        let is_over = raced.iter().any(|told| told.kind == ResponseKind::SoldOut) && reading.left <= 0;
+        let mut later = Vec::new();
+        if !is_over {
+            later = self.come_later(sale, &mut unclear).await?;
+            reading = self.settled(sale).await?;
+        }
+        let Reading { left, orders } = reading;
         let sold = Sold {
             stock: sale.before.left,
             is_race: matches!(load, Load::Race { .. }) && raced.len() > 1,
             raced,
             later,
-            left: Some(left),
+            left,
             orders: new_orders(&sale.before.orders, orders),
         };
         let has_orders = self.description.orders.is_some();
@@ -180,18 +187,8 @@ impl Trial {
         }
     }
 
-    /// Lets buyers come one at a time until one is told sold out, if that is still to be seen.
-    async fn come_later(
-        &self,
-        load: Load,
-        sale: &OpenSale,
-        raced: &[Told],
-        unclear: &mut Option<String>,
-    ) -> Result<Vec<Told>> {
-        let is_over = raced.iter().any(|told| told.kind == ResponseKind::SoldOut);
-        if load != Load::OneByOne && is_over && self.settled(sale).await?.left <= 0 {
-            return Ok(Vec::new());
-        }
+    /// Lets buyers come one at a time until one is told sold out.
+    async fn come_later(&self, sale: &OpenSale, unclear: &mut Option<String>) -> Result<Vec<Told>> {
         let most = usize::try_from(sale.before.left)
             .unwrap_or(MOST_LATER)
             .saturating_add(1);
@@ -283,11 +280,17 @@ fn once(mut told: Vec<Told>) -> Option<Told> {
 pub(crate) fn new_orders(before: &Orders, after: Orders) -> Orders {
     match (before, after) {
         (Orders::Tied(before), Orders::Tied(mut after)) => {
+            let mut old: HashMap<_, usize> = HashMap::new();
             for order in before {
-                if let Some(at) = after.iter().position(|known| known == order) {
-                    after.swap_remove(at);
-                }
+                *old.entry(order).or_default() += 1;
             }
+            after.retain(|order| match old.get_mut(order) {
+                Some(times) if *times > 0 => {
+                    *times -= 1;
+                    false
+                }
+                _ => true,
+            });
             Orders::Tied(after)
         }
         (Orders::Counted(before), Orders::Counted(after)) => Orders::Counted(after - before),

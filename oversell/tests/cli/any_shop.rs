@@ -64,7 +64,9 @@ fn a_shop_file_leads_to_the_verdict_of_the_contract() {
             ];
             let stores = ["--redis", &redis, "--sql", &sql, "--repeat", "1"];
             let asked = ["--strategy", strategy, "--threat", "second-instance", "--json"];
-            let ran = output(&[&["run"], &at[..], &stores, &asked].concat());
+            let kept = folder.path().join("run");
+            let into = ["--results", kept.to_str().unwrap()];
+            let ran = output(&[&["run"], &at[..], &stores, &asked, &into].concat());
             let verdict = if status == 1 {
                 "\"verdict\": \"violated\""
             } else {

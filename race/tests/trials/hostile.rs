@@ -1,7 +1,5 @@
 //! Shops and shop files that are broken or hostile.
 
-use std::time::{Duration, Instant};
-
 use loadtest::trust::Trust;
 use race::{Description, Load, Trial};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -134,13 +132,11 @@ async fn an_endless_answer_and_redirects_in_a_circle_end() {
         false,
     )
     .await;
-    let began = Instant::now();
     for (url, says) in [(endless, "longer than"), (circle, "the answer has no token")] {
         let file = shop.file().replace(&shop.url, &url);
         let error = format!("{:#}", played(&file).await.unwrap_err());
         assert!(error.contains(says), "{error}");
     }
-    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[tokio::test]

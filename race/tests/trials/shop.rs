@@ -1,7 +1,6 @@
 //! A small shop with a login, a form with a token, and a database of its own.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header::{COOKIE, SET_COOKIE};
@@ -14,7 +13,6 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteConnectOptions;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::sync::Mutex;
 use tokio::time::sleep;
 
 /// How the shop sells.
@@ -34,8 +32,6 @@ pub struct Shop {
     pub url: String,
     /// The URL of its database.
     pub store: String,
-    /// When the raced requests came.
-    pub arrived: Arc<Mutex<Vec<Instant>>>,
     _folder: TempDir,
 }
 
@@ -43,7 +39,6 @@ pub struct Shop {
 struct Parts {
     pool: SqlitePool,
     sells: Sells,
-    arrived: Arc<Mutex<Vec<Instant>>>,
 }
 
 /// Starts a shop.
@@ -61,12 +56,7 @@ pub async fn start(sells: Sells) -> Shop {
     ] {
         sqlx::query(statement).execute(&pool).await.unwrap();
     }
-    let arrived: Arc<Mutex<Vec<Instant>>> = Arc::default();
-    let parts = Parts {
-        pool,
-        sells,
-        arrived: arrived.clone(),
-    };
+    let parts = Parts { pool, sells };
     let routes = Router::new()
         .route("/login", get(login))
         .route("/buy", post(buy))
@@ -77,7 +67,6 @@ pub async fn start(sells: Sells) -> Shop {
     Shop {
         url,
         store: format!("sqlite:{}", file.display()),
-        arrived,
         _folder: folder,
     }
 }
@@ -132,7 +121,6 @@ struct Purchase {
 }
 
 async fn buy(State(parts): State<Parts>, headers: HeaderMap, Form(purchase): Form<Purchase>) -> impl IntoResponse {
-    parts.arrived.lock().await.push(Instant::now());
     let session = format!("session={}", purchase.token);
     let is_known = headers
         .get(COOKIE)

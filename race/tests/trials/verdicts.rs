@@ -1,7 +1,5 @@
 //! Verdicts on shops whose way of selling is known.
 
-use std::time::Duration;
-
 use loadtest::audit::{Finding, Verdict};
 use loadtest::trust::Trust;
 use race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, walk};
@@ -35,7 +33,7 @@ async fn a_shop_that_sells_by_one_update_holds() {
     let shop = start(Sells::ByOneUpdate).await;
     let raced = played(&shop, RACE).await;
     assert_eq!(raced.verdict, Verdict::Holds, "{raced:?}");
-    assert_eq!((raced.recorded, raced.stock_left), (Some(3), Some(0)), "{raced:?}");
+    assert_eq!((raced.recorded, raced.stock_left), (Some(3), 0), "{raced:?}");
 }
 
 #[tokio::test]
@@ -97,20 +95,6 @@ async fn a_walk_names_the_part_of_the_shop_file_that_does_not_fit() {
         let found = walk(&trial(&file), |_| {}).await.unwrap().unwrap();
         assert!(found.contains(says), "{found}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn raced_requests_reach_the_shop_at_one_moment() {
-    let shop = start(Sells::ByOneUpdate).await;
-    let raced = played(&shop, Load::Race { buyers: 20, clicks: 1 }).await;
-    let left = raced.window.unwrap().us;
-    let arrived = shop.arrived.lock().await.clone();
-    assert!(arrived.len() >= 20);
-    let first = arrived.iter().min().unwrap();
-    let spread = arrived[..20].iter().max().unwrap().duration_since(*first);
-    println!("20 requests reached the shop within {spread:?}; they left within {left} us");
-    // The measurement is no test: this only sees that the gate holds requests back at all.
-    assert!(spread < Duration::from_secs(1), "{spread:?}");
 }
 
 #[tokio::test]
