@@ -31,14 +31,16 @@ COPY --from=sources /src/loadtest/Cargo.toml loadtest/
 COPY --from=sources /src/oversell/Cargo.toml oversell/
 COPY --from=sources /src/race/Cargo.toml race/
 COPY --from=sources /src/stack/Cargo.toml stack/
+COPY --from=sources /src/workshop/Cargo.toml workshop/
 RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
-    mkdir app/src baton/src bench/src explore/src loadtest/src oversell/src race/src stack/src \
-    && touch app/src/lib.rs baton/src/lib.rs bench/src/lib.rs explore/src/lib.rs loadtest/src/lib.rs race/src/lib.rs stack/src/lib.rs \
+    mkdir app/src baton/src bench/src explore/src loadtest/src oversell/src race/src stack/src workshop/src \
+    && touch app/src/lib.rs baton/src/lib.rs bench/src/lib.rs explore/src/lib.rs loadtest/src/lib.rs race/src/lib.rs \
+        stack/src/lib.rs workshop/src/lib.rs \
     && for main in oversell/src/main stack/build; do echo 'fn main() {}' > $main.rs; done \
     && cargo build --release --locked \
     && cargo clean --release --package app --package baton --package bench --package explore \
-        --package loadtest --package oversell --package race --package stack \
-    && rm -r app/src baton/src bench/src explore/src loadtest/src oversell/src race/src stack/src
+        --package loadtest --package oversell --package race --package stack --package workshop \
+    && rm -r app/src baton/src bench/src explore/src loadtest/src oversell/src race/src stack/src workshop/src
 COPY --from=sources /src .
 RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
     cargo build --release --locked && install -D -s -m 755 -t /program target/release/oversell
