@@ -5,10 +5,15 @@ use stack::{Origin, Program, ServerKind};
 
 use crate::console;
 use crate::exit::{AS_DESIGNED, UNREACHABLE};
-use crate::options::StackOptions;
+use crate::lab;
+use crate::options::{DoctorOptions, StackOptions};
 
 /// Looks for every server without fetching it, and prints how to install the missing ones.
-pub fn doctor(options: &StackOptions) -> Result<u8> {
+pub fn doctor(options: &DoctorOptions) -> Result<u8> {
+    if options.workshop {
+        return lab::ready(!options.stack.no_fetch);
+    }
+    let options = &options.stack;
     let elsewhere = |kind| match kind {
         ServerKind::Redis => options.stores.redis.is_some(),
         ServerKind::MariaDb => options.stores.sql.is_some(),

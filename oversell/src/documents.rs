@@ -15,7 +15,7 @@ use crate::exit::Usage;
 type Part = fn(&RunResult, &str) -> String;
 
 /// Every part with its mark.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 8] = [
     ("results", |run, place| report::overview(run, Language::English, place)),
     ("results-zh", |run, place| {
         report::overview(run, Language::Chinese, place)
@@ -24,6 +24,8 @@ const PARTS: [(&str, Part); 6] = [
     ("choices-zh", |run, _| report::choices(run, Language::Chinese)),
     ("matrix", |run, place| report::page(run, known, place)),
     ("strategies", |_, _| strategies()),
+    ("labs", |_, _| labs(workshop::Language::English)),
+    ("labs-zh", |_, _| labs(workshop::Language::Chinese)),
 ];
 
 /// Replaces the text between the marks of `file` for each part that has marks there.
@@ -105,4 +107,16 @@ fn strategies() -> String {
         )
     });
     parts.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+/// Every lab, with a link to its page.
+fn labs(language: workshop::Language) -> String {
+    let head = language.of("lab | minutes | 90-minute path", "实验 | 分钟 | 90 分钟路线");
+    let mut text = format!("| {head} |\n|---|---|---|\n");
+    for lab in workshop::all().unwrap_or_default() {
+        let (title, minutes) = (&lab.page(language).title, lab.settings.minutes);
+        let short = if lab.settings.is_short { "✓" } else { "" };
+        text += &format!("| [{} {title}]({}.md) | {minutes} | {short} |\n", lab.nn(), lab.name);
+    }
+    text.trim_end().to_owned()
 }

@@ -122,6 +122,7 @@ Put the shop on trial:
   {program} run --host {host} \
 {admins}    --strategy none@redis,lua@redis --repeat 1
 
+The workshop: {program} lab
 All strategies: {program} strategies
 All routes: {host}/openapi.json
 Ctrl-C stops everything.

@@ -1,58 +1,26 @@
-//! Settings that are worth a look, in the order of a lecture.
+//! The labs as lessons of the live page: a strategy that fails beside one that holds.
 
+use anyhow::Result;
 use loadtest::report::Lesson;
+use workshop::{Lab, Language};
 
-/// The lessons. Each shows a strategy that fails beside one that holds.
-pub const LESSONS: &[Lesson] = &[
-    Lesson {
-        title: "No lock, and a lock",
-        strategies: ["none@redis", "token@redis"],
-        threat: "crowd",
-        instances: 1,
-    },
-    Lesson {
-        title: "A mutex ends at its process",
-        strategies: ["mutex@redis", "token@redis"],
-        threat: "second-instance",
-        instances: 2,
-    },
-    Lesson {
-        title: "The holder dies",
-        strategies: ["setnx@redis", "set-px@redis"],
-        threat: "crashed-holder",
-        instances: 2,
-    },
-    Lesson {
-        title: "The holder is slower than its lease",
-        strategies: ["set-px@redis", "watchdog@redis"],
-        threat: "slow-holder",
-        instances: 2,
-    },
-    Lesson {
-        title: "The holder stands still",
-        strategies: ["watchdog@redis", "fenced@redis"],
-        threat: "paused-holder",
-        instances: 2,
-    },
-    Lesson {
-        title: "Redis forgets the lock",
-        strategies: ["token@sql", "fenced@sql"],
-        threat: "redis-restart",
-        instances: 2,
-    },
-    Lesson {
-        title: "An update is lost",
-        strategies: ["lost-update@sql", "conditional@sql"],
-        threat: "second-instance",
-        instances: 2,
-    },
-    Lesson {
-        title: "A crash between two stores",
-        strategies: ["dual-write@redis+sql", "outbox@redis+sql"],
-        threat: "crashed-between",
-        instances: 2,
-    },
-];
+/// Returns a lesson for each lab that shows a failure beside a strategy that holds, with one item.
+///
+/// # Errors
+/// When a page of a lab cannot be read.
+pub fn lessons() -> Result<Vec<Lesson>> {
+    Ok(workshop::all()?.iter().filter_map(lesson).collect())
+}
+
+fn lesson(lab: &'static Lab) -> Option<Lesson> {
+    let play = lab.settings.play.as_ref().filter(|play| play.items.is_none())?;
+    Some(Lesson {
+        title: &lab.page(Language::English).title,
+        strategies: [play.breaks.first()?, play.holds.first()?],
+        threat: play.threats.first()?,
+        instances: play.instances,
+    })
+}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
@@ -65,7 +33,9 @@ mod tests {
     #[test]
     fn every_lesson_shows_a_failure_beside_a_strategy_that_claims_to_hold() {
         let all = Entry::all();
-        for lesson in LESSONS {
+        let lessons = lessons().unwrap();
+        assert!(lessons.len() > 10);
+        for lesson in lessons {
             let [fails, holds] = lesson.strategies.map(|name| {
                 let entry = all.iter().find(|entry| entry.name == name);
                 entry.unwrap_or_else(|| panic!("{name}"))

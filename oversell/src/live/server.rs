@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use super::Shared;
-use super::lessons::LESSONS;
+use super::lessons::lessons;
 use super::request::RunRequest;
 use crate::interrupt::Stop;
 
@@ -42,7 +42,7 @@ const MAX_BODY: usize = 4096;
 pub async fn serve(listener: TcpListener, shared: Arc<Shared>, stop: &Stop) -> Result<()> {
     let names: Vec<String> = Entry::all().into_iter().map(|entry| entry.name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let page = live(&names, LESSONS);
+    let page = live(&names, &lessons()?);
     let visitors = Arc::new(Semaphore::new(MOST_VISITORS));
     let with_token = Router::new()
         .route("/run", post(start).delete(end))

@@ -4,6 +4,7 @@
 mod bench;
 mod choose;
 mod explore;
+mod lab;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
 mod race;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand};
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
 pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
+pub use lab::{LabCommand, LabOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
 pub use race::RaceOptions;
@@ -25,8 +27,8 @@ pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesO
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
 pub use target::{
-    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, LiveOptions, OperatorOptions, PageOptions,
-    RemoteOptions, StackOptions, StoreOptions, TlsOptions, UpOptions,
+    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, DoctorOptions, LiveOptions, OperatorOptions,
+    PageOptions, RemoteOptions, StackOptions, StoreOptions, TlsOptions, UpOptions,
 };
 
 use crate::exit;
@@ -54,6 +56,8 @@ pub enum Command {
     Explore(ExploreOptions),
     /// Play a schedule of `explore` again, and compare each step
     Replay(ReplayOptions),
+    /// Learn from labs, in the terminal: predict, run, and see what happened
+    Lab(LabOptions),
     /// Start the shop and leave it up until Ctrl-C
     #[command(after_help = exit::HELP)]
     Up(UpOptions),
@@ -99,7 +103,7 @@ pub enum Command {
     Threats(ThreatsOptions),
     /// List the servers that a run would use or fetch, and how to install the missing ones
     #[command(after_help = exit::HELP)]
-    Doctor(StackOptions),
+    Doctor(DoctorOptions),
     /// Print the completion script of a shell
     Completions(CompletionsOptions),
 }

@@ -52,6 +52,16 @@ pub struct StackOptions {
     pub no_fetch: bool,
 }
 
+/// What is looked for.
+#[derive(Args)]
+pub struct DoctorOptions {
+    /// Fetch what the labs of the workshop need, and try whether they can be played here, also without a network
+    #[arg(long)]
+    pub workshop: bool,
+    #[command(flatten)]
+    pub stack: StackOptions,
+}
+
 /// The stores that are already running.
 #[derive(Args, Clone)]
 pub struct StoreOptions {

@@ -102,3 +102,18 @@ fn a_store_that_runs_elsewhere_is_not_looked_for_and_its_password_not_said() {
     assert!(said.contains("Redis     runs elsewhere"), "{said}");
     assert!(!said.contains("hidden"), "{said}");
 }
+
+#[test]
+fn doctor_says_whether_the_labs_can_be_played_here() {
+    let ready = output(&["doctor", "--workshop"]);
+    let said = stdout(&ready);
+    assert_eq!(ready.status.code(), Some(0), "{said}");
+    for part in ["✓ Redis", "✓ MariaDB", "✓ nginx", "✓ demo", "✓ explore"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let missing = on_a_machine_with(&[], &["--workshop", "--no-fetch"]);
+    if !has_sbin(&["redis-server"]) {
+        assert_eq!(missing.status.code(), Some(69));
+        assert!(stdout(&missing).contains("✗ Redis"), "{}", stdout(&missing));
+    }
+}

@@ -15,6 +15,7 @@ mod famous;
 mod faults;
 mod harness;
 mod interrupted;
+mod labs;
 mod lesson;
 mod live_page;
 mod missing;

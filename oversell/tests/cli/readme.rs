@@ -46,6 +46,7 @@ fn every_command_of_the_readme_works_in_the_order_in_which_a_reader_meets_it() {
             "choose",
             "choose --stores sql --survive crash,pause,restart",
             "strategies token",
+            "lab",
             "up",
             "--all",
             "--soak 200000 --seed 7",

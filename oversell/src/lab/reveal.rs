@@ -1,0 +1,71 @@
+//! `lab reveal`: what the learner said, what happened, and why.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use loadtest::report;
+use loadtest::result::RunResult;
+use workshop::{Lab, Schedule};
+
+use super::Learner;
+use super::again;
+use super::judged::judged;
+use crate::console;
+use crate::exit::Usage;
+
+/// Shows the answers, the run, the steps of what went wrong, and the explanation.
+pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
+    let language = learner.language;
+    let mut state = learner.progress.of(lab.name);
+    let (Some(predicted), Some(ran)) = (state.predicted, state.ran.clone()) else {
+        let program = console::program();
+        return Err(Usage(format!("run it first: {program} lab run {}", lab.nn())).into());
+    };
+    let right = lab.settings.right;
+    for (words, letter) in [
+        (language.of("You said", "你的预测"), predicted),
+        (language.of("Right is", "正确答案"), right),
+    ] {
+        if let Some(answer) = lab.answer(letter, language) {
+            console::print(&format!("{words} {letter}) {}\n  {}\n\n", answer.text, answer.why))?;
+        }
+        if predicted == right {
+            break;
+        }
+    }
+    if let Some(play) = &lab.settings.play {
+        let file = ran.folder.join("result.json");
+        let json =
+            fs::read(&file).with_context(|| format!("cannot read {}: run the lab again", console::path(&file)))?;
+        let run = RunResult::parse(&json)?;
+        for line in judged(play, &run, language) {
+            console::print(&format!("{}\n", line.words))?;
+        }
+        if !play.breaks.is_empty() {
+            console::print(&format!("\n{}\n", report::stories(&run)))?;
+        }
+        let page = ran.folder.join("result.html");
+        console::print(&format!(
+            "{} {}\n",
+            language.of("With pictures:", "图："),
+            console::path(&page)
+        ))?;
+    }
+    if let Some(schedule) = &lab.settings.schedule {
+        shortest(learner, schedule)?;
+    }
+    console::print(&format!("\n{}\n", lab.page(language).reveal))?;
+    state.is_revealed = true;
+    learner.progress.keep(lab.name, state)?;
+    console::print(&format!("\n{}\n", lab.page(language).check))
+}
+
+/// Prints the shortest schedule that breaks a promise.
+pub(super) fn shortest(learner: &Learner, schedule: &Schedule) -> Result<()> {
+    let mut command = vec!["explore".to_owned()];
+    command.extend(schedule.arguments());
+    command.extend(learner.more.iter().cloned());
+    let ran = again::read(vec![command])?;
+    let text = ran.first().map(|ran| ran.stdout.as_str()).unwrap_or_default();
+    console::print(text)
+}

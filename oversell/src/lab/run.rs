@@ -1,0 +1,92 @@
+//! `lab run`: the strategies of a lab, on real servers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use loadtest::result::RunResult;
+use workshop::{Ended, Lab, Play};
+
+use super::Learner;
+use super::again;
+use super::judged::judged;
+use crate::console;
+use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
+
+/// How often each round is played.
+const REPEAT: &str = "2";
+
+/// Plays the lab. The status says whether all went as the lab says.
+pub(super) fn run(learner: &mut Learner, lab: &Lab) -> Result<u8> {
+    let mut state = learner.progress.of(lab.name);
+    if state.predicted.is_none() {
+        let program = console::program();
+        return Err(Usage(format!("say first what you expect: {program} lab predict {}", lab.nn())).into());
+    }
+    let Some(play) = &lab.settings.play else {
+        console::print(&format!("{}\n", lab.page(learner.language).run))?;
+        state.ran = Some(Ended {
+            folder: PathBuf::new(),
+            is_as_said: true,
+        });
+        learner.progress.keep(lab.name, state)?;
+        learner.next("reveal", lab)?;
+        return Ok(AS_DESIGNED);
+    };
+    let results = learner.options.folder.join(lab.name);
+    let (status, run) = played(learner, play, &play.strategies(), &results)?;
+    let Some(run) = run else { return Ok(status) };
+    let lines = judged(play, &run, learner.language);
+    for line in &lines {
+        console::print(&format!("{} {}\n", if line.is_as_said { "✓" } else { "✗" }, line.words))?;
+    }
+    let is_as_said = lines.iter().all(|line| line.is_as_said);
+    if let Some(why) = lines
+        .iter()
+        .filter(|line| !line.is_as_said)
+        .find_map(|line| line.undecided.as_ref())
+    {
+        learner.say(
+            &format!("\nInconclusive, so nothing follows from it: {why}. Run it again, with nothing else at work on this machine."),
+            &format!("\n无法判定，所以得不出任何结论：{why}。请在机器空闲时再运行一次。"),
+        )?;
+        return Ok(INCONCLUSIVE);
+    }
+    state.ran = Some(Ended {
+        folder: newest(&results)?,
+        is_as_said,
+    });
+    learner.progress.keep(lab.name, state)?;
+    learner.next("reveal", lab)?;
+    Ok(if is_as_said { AS_DESIGNED } else { NOT_AS_DESIGNED })
+}
+
+/// Plays these strategies as a lab does. Returns the status of the run, and its result if it came to its end.
+pub(super) fn played(
+    learner: &Learner,
+    play: &Play,
+    strategies: &[&str],
+    results: &Path,
+) -> Result<(u8, Option<RunResult>)> {
+    let mut command = vec!["run".to_owned()];
+    command.extend(play.options(strategies));
+    command.extend(["--repeat", REPEAT, "--json", "--results"].map(str::to_owned));
+    command.push(results.display().to_string());
+    command.extend(learner.more.iter().cloned());
+    let ran = again::read(vec![command])?.pop().context("a command that ran")?;
+    if ![AS_DESIGNED, NOT_AS_DESIGNED, INCONCLUSIVE].contains(&ran.status) {
+        return Ok((ran.status, None));
+    }
+    if ran.status == INTERRUPTED {
+        return Ok((INTERRUPTED, None));
+    }
+    Ok((ran.status, Some(RunResult::parse(ran.stdout.as_bytes())?)))
+}
+
+/// Returns the folder of the last run: their names are their times.
+fn newest(results: &Path) -> Result<PathBuf> {
+    let folders = std::fs::read_dir(results).with_context(|| format!("cannot read {}", results.display()))?;
+    let folders = folders
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir());
+    folders.max().context("the run left no result")
+}

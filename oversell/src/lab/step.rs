@@ -1,0 +1,39 @@
+//! `lab step`: the learner is the scheduler.
+
+use anyhow::Result;
+use workshop::Lab;
+
+use super::Learner;
+use super::again;
+use super::reveal::shortest;
+use crate::exit::{AS_DESIGNED, INTERRUPTED, NOT_AS_DESIGNED, Usage};
+
+/// Lets the learner choose which purchase moves next. The status is 0 when a promise was broken, which is the aim.
+pub(super) fn step(learner: &Learner, lab: &Lab) -> Result<u8> {
+    let schedule = lab.settings.schedule.as_ref();
+    let schedule = schedule.ok_or_else(|| Usage(format!("lab {} has no steps to choose from", lab.nn())))?;
+    learner.say(
+        "Choose which purchase moves next, by number, until a unit is sold twice or nobody can buy any more.\n",
+        "用数字选择下一步由哪个购买来走，直到同一件商品卖出两次，或者再也没有人买得到。\n",
+    )?;
+    let mut command = vec!["explore".to_owned()];
+    command.extend(schedule.arguments());
+    command.push("--step".to_owned());
+    command.extend(learner.more.iter().cloned());
+    match again::talk(&command)? {
+        NOT_AS_DESIGNED => {
+            learner.say("\nYou did it. The shortest way:\n", "\n成功了。最短的走法：\n")?;
+            shortest(learner, schedule)?;
+            Ok(AS_DESIGNED)
+        }
+        AS_DESIGNED => {
+            learner.say(
+                "\nNo promise is broken this time. Try another order: the step between a read and its write is the place to look.",
+                "\n这一次没有出错。换一种顺序再试：注意读和写之间的那一步。",
+            )?;
+            Ok(NOT_AS_DESIGNED)
+        }
+        status if status == INTERRUPTED => Ok(INTERRUPTED),
+        status => Ok(status),
+    }
+}

@@ -1,0 +1,188 @@
+//! The labs of the workshop, as a learner plays them.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use workshop::{Lab, Language, all};
+
+use crate::harness::{oversell, stderr, stdout};
+
+/// Calls a command of a lab, with its progress in this folder.
+fn lab(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = oversell(&["lab"]);
+    command.args(arguments).arg("--folder").arg(folder).output().unwrap()
+}
+
+#[track_caller]
+fn status(ran: &Output, expected: i32) -> String {
+    let said = format!("{}{}", stdout(ran), stderr(ran));
+    assert_eq!(ran.status.code(), Some(expected), "{said}");
+    said
+}
+
+/// Walks through labs: the right answer, the run, and the reveal.
+fn walk(wanted: impl Fn(&Lab) -> bool) {
+    let folder = tempfile::tempdir().unwrap();
+    for one in all().unwrap().iter().filter(|lab| wanted(lab)) {
+        let number = one.nn();
+        let page = one.page(Language::English);
+        assert!(status(&lab(folder.path(), &["start", &number]), 0).contains(&page.situation));
+        status(
+            &lab(folder.path(), &["predict", &number, &one.settings.right.to_string()]),
+            0,
+        );
+        let ran = status(&lab(folder.path(), &["run", &number]), 0);
+        assert!(!ran.contains('✗'), "{ran}");
+        let revealed = status(&lab(folder.path(), &["reveal", &number]), 0);
+        let right = one.answer(one.settings.right, Language::English).unwrap();
+        assert!(
+            revealed.contains(&format!("You said {}) {}", right.letter, right.text)),
+            "{revealed}"
+        );
+        assert!(revealed.contains(&page.reveal), "{revealed}");
+        assert_eq!(
+            revealed.contains("The shortest of these"),
+            one.settings.schedule.is_some(),
+            "{revealed}"
+        );
+        let listed = stdout(&lab(folder.path(), &[]));
+        assert!(
+            listed.contains(&format!("{}  [predicted rightly, run]", page.title)),
+            "{listed}"
+        );
+    }
+}
+
+/// Whether a lab ends with a sale that is stuck, which takes longest to see.
+fn is_stuck(lab: &Lab) -> bool {
+    lab.settings
+        .play
+        .as_ref()
+        .is_some_and(|play| play.finds.as_deref() == Some("stuck"))
+}
+
+#[test]
+fn labs_of_a_stuck_sale_go_as_their_pages_say() {
+    walk(is_stuck);
+}
+
+#[test]
+fn the_other_labs_with_an_odd_number_go_as_their_pages_say() {
+    walk(|lab| !is_stuck(lab) && lab.number % 2 == 1);
+}
+
+#[test]
+fn the_other_labs_with_an_even_number_go_as_their_pages_say() {
+    walk(|lab| !is_stuck(lab) && lab.number % 2 == 0);
+}
+
+#[test]
+fn a_prediction_comes_before_the_run_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = |arguments: &[&str]| lab(folder.path(), arguments);
+    assert!(status(&lab(&["run", "1"]), 64).contains("say first what you expect"));
+    assert!(status(&lab(&["reveal", "1"]), 64).contains("run it first"));
+    assert!(status(&lab(&["predict", "1"]), 0).contains("Did the shop oversell?"));
+    assert!(status(&lab(&["predict", "1", "x"]), 64).contains("a, b, c, d"));
+    status(&lab(&["predict", "1", "a"]), 0);
+    assert!(status(&lab(&["predict", "1", "c"]), 64).contains("you have chosen a"));
+    assert!(status(&lab(&["predict", "99"]), 64).contains("there is no lab 99"));
+    status(&lab(&["reset", "1"]), 0);
+    status(&lab(&["predict", "1", "c"]), 0);
+}
+
+#[test]
+fn hints_come_one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let hints = &all().unwrap()[0].page(Language::English).hints;
+    for hint in hints.iter().chain(&hints[..1]) {
+        assert!(status(&lab(folder.path(), &["hint", "1"]), 0).contains(hint));
+    }
+}
+
+#[test]
+fn texts_are_there_in_chinese() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = all().unwrap()[0].page(Language::Chinese);
+    let said = status(&lab(folder.path(), &["start", "1", "--lang", "zh-CN"]), 0);
+    assert!(said.contains(&page.title) && said.contains("下一步"), "{said}");
+}
+
+/// Known-bad solutions, each with the words that name its mistake; and good ones.
+const SOLUTIONS: &[(&str, &str, &str)] = &[
+    ("10", "lost-update@sql", "Read, check and write are three steps"),
+    ("10", "snapshot-before-lock@sql", "a read under it is old"),
+    ("10", "mutex@sql", "Two purchases are inside at once"),
+    (
+        "05",
+        "unlock-before-write@redis",
+        "The lock is released before the write",
+    ),
+    ("05", "token@redis", "A lease ends by the clock"),
+    ("11", "ignored-result@sql", "An update that finds no row is no error"),
+    ("03", "setnx@redis", "A lock in a store does not end with its holder"),
+    ("18", "dual-write@redis+sql", "Between two writes a process can die"),
+    ("17", "decr-undo@redis", "No answer is not a no"),
+    ("17", "lua@redis", ""),
+    ("10", "conditional@sql", ""),
+    ("05", "fenced@redis", ""),
+];
+
+#[test]
+fn a_check_names_the_mistake_of_a_bad_solution_and_passes_a_good_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, strategy, mistake) in SOLUTIONS {
+        let checked = lab(folder.path(), &["check", number, strategy]);
+        let said = status(&checked, i32::from(!mistake.is_empty()));
+        assert!(said.contains(mistake), "{strategy}: {said}");
+        let passes = said.contains(&format!("{strategy} passes lab {number}"));
+        assert_eq!(passes, mistake.is_empty(), "{strategy}: {said}");
+    }
+    let listed = stdout(&lab(folder.path(), &[]));
+    assert!(listed.contains("[checked: lua@redis]"), "{listed}");
+    assert!(status(&lab(folder.path(), &["check", "10", "nothing@sql"]), 64).contains("nothing"));
+}
+
+/// Lets a learner be the scheduler of a lab, with these choices.
+fn step(number: &str, choices: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = oversell(&["lab", "step", number, "--folder"]);
+    command.arg(folder.path());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let choices: String = choices.chars().map(|choice| format!("{choice}\n")).collect();
+    child.stdin.take().unwrap().write_all(choices.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_learner_who_is_the_scheduler_finds_the_oversell_and_then_sees_the_shortest_way() {
+    // A reads and works, then B does all, and then A writes.
+    let said = status(&step("1", "112111"), 0);
+    assert!(
+        said.contains("You did it. The shortest way") && said.contains("oversold 1"),
+        "{said}"
+    );
+    // One after the other: that sells one unit to one buyer.
+    let said = status(&step("1", "1111111"), 1);
+    assert!(said.contains("No promise is broken this time"), "{said}");
+}
+
+#[test]
+fn slides_are_one_page_in_each_language() {
+    for (tag, title) in [("en", "No lock"), ("zh-CN", "秒杀为什么会超卖")] {
+        let folder = tempfile::tempdir().unwrap();
+        let page = status(&lab(folder.path(), &["slides", "--short", "--lang", tag]), 0);
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains(title), "{page}");
+        assert!(
+            fs::read_dir(folder.path()).unwrap().next().is_none(),
+            "slides need no folder"
+        );
+    }
+}
