@@ -8,8 +8,24 @@ use explore::{Choice, Choose, EventKind, InStores, Moment, Taken, Turns, row};
 
 use crate::console;
 
+/// The reader of a schedule who chooses what happens next.
+pub trait Talk: Send {
+    /// Shows the results of steps, in columns, and what the stores hold.
+    ///
+    /// # Errors
+    /// When it cannot be shown.
+    fn show(&mut self, happened: &str, stores: &str) -> Result<()>;
+
+    /// Returns the number of one of these choices, from 1; `None` ends the schedule.
+    ///
+    /// # Errors
+    /// When the reader cannot be asked.
+    fn ask(&mut self, choices: &[String]) -> Result<Option<usize>>;
+}
+
 /// Shows each step, and asks what happens next.
-pub(super) struct Asker {
+pub(super) struct Asker<'a> {
+    talk: &'a mut dyn Talk,
     turns: Arc<Turns>,
     kinds: Vec<EventKind>,
     events: usize,
@@ -18,10 +34,11 @@ pub(super) struct Asker {
     stores: Option<InStores>,
 }
 
-impl Asker {
+impl<'a> Asker<'a> {
     /// Creates a schedule of the purchases whose turns these are, with at most so many events of these kinds.
-    pub(super) fn new(turns: Arc<Turns>, events: usize, kinds: Vec<EventKind>) -> Self {
+    pub(super) fn new(turns: Arc<Turns>, events: usize, kinds: Vec<EventKind>, talk: &'a mut dyn Talk) -> Self {
         Self {
+            talk,
             turns,
             kinds,
             events,
@@ -51,38 +68,34 @@ impl Asker {
         text
     }
 
-    /// Returns the choices, numbered from 1.
-    fn listed(&self, moment: &Moment) -> String {
+    /// Returns a choice in words.
+    fn words(&self, choice: Choice) -> String {
         let (ready, arrivals) = (self.turns.ready(), self.turns.arrivals());
-        let listed = (1..).zip(&moment.possible).map(|(number, possible)| {
-            let words = match possible.choice {
-                Choice::Step(purchase) => {
-                    let next = ready.iter().find(|(at, _)| *at == purchase);
-                    format!(
-                        "{}: {}",
-                        arrivals.called(purchase),
-                        next.map_or("", |(_, step)| step.name)
-                    )
-                }
-                Choice::LeaseEnds => "every lease ends".to_owned(),
-                Choice::SlowHolder => "the work lasts longer than a lease, and renewals come".to_owned(),
-                Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
-                Choice::RedisFailsOver => "a replica of Redis takes over, without the last write".to_owned(),
-                Choice::Crash(purchase) => format!("the process of {} is killed", arrivals.called(purchase)),
-                Choice::LostReply(purchase) => {
-                    let next = ready.iter().find(|(at, _)| *at == purchase);
-                    let step = next.map_or("", |(_, step)| step.name);
-                    format!("{}: {step}, and no reply comes", arrivals.called(purchase))
-                }
-                Choice::Repeat(purchase) => format!("{} arrives a second time", arrivals.called(purchase)),
-            };
-            format!("{number} {words}")
-        });
-        format!("  next? {}\n", listed.collect::<Vec<_>>().join(", "))
+        match choice {
+            Choice::Step(purchase) => {
+                let next = ready.iter().find(|(at, _)| *at == purchase);
+                format!(
+                    "{}: {}",
+                    arrivals.called(purchase),
+                    next.map_or("", |(_, step)| step.name)
+                )
+            }
+            Choice::LeaseEnds => "every lease ends".to_owned(),
+            Choice::SlowHolder => "the work lasts longer than a lease, and renewals come".to_owned(),
+            Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
+            Choice::RedisFailsOver => "a replica of Redis takes over, without the last write".to_owned(),
+            Choice::Crash(purchase) => format!("the process of {} is killed", arrivals.called(purchase)),
+            Choice::LostReply(purchase) => {
+                let next = ready.iter().find(|(at, _)| *at == purchase);
+                let step = next.map_or("", |(_, step)| step.name);
+                format!("{}: {step}, and no reply comes", arrivals.called(purchase))
+            }
+            Choice::Repeat(purchase) => format!("{} arrives a second time", arrivals.called(purchase)),
+        }
     }
 }
 
-impl Choose for Asker {
+impl Choose for Asker<'_> {
     fn may(&self, event: EventKind, events: usize) -> bool {
         events < self.events && self.kinds.contains(&event)
     }
@@ -96,10 +109,34 @@ impl Choose for Asker {
     }
 
     fn choose(&mut self, moment: &Moment) -> Result<Option<Choice>> {
-        console::print(&self.news())?;
-        console::print(&self.stores.map_or_else(String::new, in_words))?;
+        let news = self.news();
+        let choices: Vec<_> = moment
+            .possible
+            .iter()
+            .map(|possible| self.words(possible.choice))
+            .collect();
+        self.talk.show(&news, &self.stores.map_or_else(String::new, in_words))?;
+        let Some(number) = self.talk.ask(&choices)? else {
+            return Ok(None);
+        };
+        let chosen = number.checked_sub(1).and_then(|place| moment.possible.get(place));
+        Ok(Some(chosen.context("no such choice")?.choice))
+    }
+}
+
+/// The terminal.
+pub(super) struct Terminal;
+
+impl Talk for Terminal {
+    fn show(&mut self, happened: &str, stores: &str) -> Result<()> {
+        console::print(&format!("{happened}  {stores}\n"))
+    }
+
+    fn ask(&mut self, choices: &[String]) -> Result<Option<usize>> {
+        let listed = (1..).zip(choices).map(|(number, words)| format!("{number} {words}"));
+        let listed = listed.collect::<Vec<_>>().join(", ");
         loop {
-            console::print(&self.listed(moment))?;
+            console::print(&format!("  next? {listed}\n"))?;
             let mut line = String::new();
             if stdin()
                 .lock()
@@ -109,12 +146,10 @@ impl Choose for Asker {
             {
                 return Ok(None);
             }
-            let number: Option<usize> = line.trim().parse().ok();
-            let chosen = number.and_then(|number| moment.possible.get(number.checked_sub(1)?));
-            if let Some(chosen) = chosen {
-                return Ok(Some(chosen.choice));
+            match line.trim().parse() {
+                Ok(number) if (1..=choices.len()).contains(&number) => return Ok(Some(number)),
+                _ => console::print(&format!("  a number from 1 to {} is expected\n", choices.len()))?,
             }
-            console::print(&format!("  a number from 1 to {} is expected\n", moment.possible.len()))?;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `oversell explore` and `oversell replay`: the interleavings of two purchases, one step at a time.
 
 mod asker;
+mod stepped;
 mod table;
 
 use std::path::Path;
@@ -13,7 +14,9 @@ use explore::{
 use stack::{Parts, Stores};
 use tokio::runtime::Builder;
 
-use self::asker::Asker;
+pub use self::asker::Talk;
+use self::asker::{Asker, Terminal};
+pub use self::stepped::stepped;
 pub use self::table::page_of;
 use crate::console;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
@@ -71,7 +74,8 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
             let kinds = bounds.possible_kinds();
             let mut player = Player::open(&strategy, arrivals, kinds, &stores).await?;
             if options.step {
-                let mut asker = Asker::new(player.turns(), bounds.events, bounds.kinds.clone());
+                let mut terminal = Terminal;
+                let mut asker = Asker::new(player.turns(), bounds.events, bounds.kinds.clone(), &mut terminal);
                 if let Some(play) = player.play(&mut asker).await? {
                     let schedule = Schedule::of(&strategy, &play);
                     verdict.take(play.findings.len() as u64, true);

@@ -90,3 +90,57 @@ fn slower_line(slower: &Slower, run: &RunResult, language: Language) -> Line {
         undecided: None,
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+mod tests {
+    use super::*;
+
+    const RESULT: &[u8] = include_bytes!("../../../loadtest/tests/judging/expected/result.json");
+
+    /// Returns what a lab says, whose strategy is to fail, of a run with this verdict.
+    fn line(verdict: Verdict, why: Option<&str>) -> Line {
+        let play = Play {
+            threats: vec!["crowd".to_owned()],
+            instances: 1,
+            breaks: vec!["none@redis".to_owned()],
+            finds: Some("oversold".to_owned()),
+            holds: Vec::new(),
+            undecided: Vec::new(),
+            slower: None,
+            items: None,
+            buyers: None,
+        };
+        let mut run = RunResult::parse(RESULT).unwrap();
+        run.rounds.truncate(1);
+        let round = &mut run.rounds[0];
+        round.strategy = "none@redis".to_owned();
+        round.threat = "crowd".to_owned();
+        round.verdict = verdict;
+        round.inconclusive = why.map(str::to_owned);
+        round.findings = loadtest::audit::Findings::default();
+        if verdict == Verdict::Violated {
+            round.findings.add(loadtest::audit::Finding::Oversold, 3);
+        }
+        judged(&play, &run, Language::English).pop().unwrap()
+    }
+
+    #[test]
+    fn a_round_in_which_nobody_contended_is_inconclusive_and_says_why() {
+        let line = line(Verdict::Inconclusive, Some("no two purchases met"));
+        assert!(!line.is_as_said);
+        assert_eq!(line.undecided.as_deref(), Some("no two purchases met"));
+        assert!(
+            line.words.contains("inconclusive: no two purchases met"),
+            "{}",
+            line.words
+        );
+    }
+
+    #[test]
+    fn a_strategy_that_was_to_fail_and_holds_is_not_as_the_lab_says() {
+        assert!(line(Verdict::Violated, None).is_as_said);
+        let holds = line(Verdict::Holds, None);
+        assert!(!holds.is_as_said && holds.undecided.is_none());
+    }
+}

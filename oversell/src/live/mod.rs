@@ -8,6 +8,7 @@ mod request;
 mod server;
 mod side;
 mod state;
+mod steps;
 mod watching;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use tokio::net::TcpListener;
 
 use self::request::RunRequest;
 use self::state::State;
+use self::steps::Choices;
 use crate::interrupt::Stop;
 use crate::options::{PageOptions, RemoteOptions, StackOptions};
 use crate::token;
@@ -41,6 +43,8 @@ struct Shared {
     results: PathBuf,
     /// Ends the run that goes on.
     stop: Mutex<Option<Stop>>,
+    /// The way to the schedule whose steps a visitor chooses.
+    choices: Choices,
 }
 
 impl Live {
@@ -63,6 +67,7 @@ impl Live {
             stack,
             results: options.results,
             stop: Mutex::default(),
+            choices: Choices::default(),
         };
         Ok(Self {
             listener,
@@ -90,6 +95,7 @@ impl Live {
         let shared = self.shared.clone();
         let served = server::serve(self.listener, self.shared, &stop).await;
         shared.end();
+        shared.choices.end();
         shared.state.wait_until_over().await;
         served
     }

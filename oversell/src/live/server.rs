@@ -16,6 +16,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures_util::stream;
 use loadtest::report::live;
+use serde::Deserialize;
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -24,6 +25,7 @@ use tokio::time::sleep;
 use super::Shared;
 use super::lessons::lessons;
 use super::request::RunRequest;
+use super::steps;
 use crate::interrupt::Stop;
 
 /// The most visitors at once.
@@ -42,10 +44,11 @@ const MAX_BODY: usize = 4096;
 pub async fn serve(listener: TcpListener, shared: Arc<Shared>, stop: &Stop) -> Result<()> {
     let names: Vec<String> = Entry::all().into_iter().map(|entry| entry.name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let page = live(&names, &lessons()?);
+    let page = live(&names, &lessons()?, &steps::labs()?);
     let visitors = Arc::new(Semaphore::new(MOST_VISITORS));
     let with_token = Router::new()
         .route("/run", post(start).delete(end))
+        .route("/steps", post(begin_steps).put(choose_step).delete(end_steps))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(shared.clone(), guard));
     let routes = Router::new()
@@ -95,6 +98,44 @@ async fn start(State(shared): State<Arc<Shared>>, Json(wanted): Json<RunRequest>
 
 async fn end(State(shared): State<Arc<Shared>>) -> StatusCode {
     shared.end();
+    StatusCode::NO_CONTENT
+}
+
+/// The lab whose steps are to be chosen.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Begin {
+    lab: usize,
+}
+
+async fn begin_steps(State(shared): State<Arc<Shared>>, Json(Begin { lab }): Json<Begin>) -> Response {
+    let labs = workshop::all().unwrap_or_default();
+    let Some(lab) = labs.iter().find(|known| known.number == lab) else {
+        return (StatusCode::UNPROCESSABLE_ENTITY, "there is no such lab").into_response();
+    };
+    match steps::begin(&shared, lab) {
+        Ok(true) => StatusCode::ACCEPTED.into_response(),
+        Ok(false) => (StatusCode::CONFLICT, "a schedule goes on: stop it first").into_response(),
+        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).into_response(),
+    }
+}
+
+/// The number of a choice, from 1.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chosen {
+    number: usize,
+}
+
+async fn choose_step(State(shared): State<Arc<Shared>>, Json(Chosen { number }): Json<Chosen>) -> Response {
+    match shared.choices.pass(number) {
+        true => StatusCode::ACCEPTED.into_response(),
+        false => (StatusCode::CONFLICT, "no schedule waits for a choice").into_response(),
+    }
+}
+
+async fn end_steps(State(shared): State<Arc<Shared>>) -> StatusCode {
+    shared.choices.end();
     StatusCode::NO_CONTENT
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::request::RunRequest;
+use super::steps::Steps;
 
 /// The state of the page, which visitors watch.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub struct Snapshot {
     is_running: bool,
     threat: String,
     sides: Vec<Side>,
+    /// The schedule whose steps a visitor chooses.
+    steps: Option<Steps>,
 }
 
 /// One side of it.
@@ -47,11 +50,16 @@ impl State {
             stock: request.stock,
             ..Side::default()
         };
-        self.0.send_replace(Snapshot {
-            is_running: true,
-            threat: request.threat.clone(),
-            sides: request.strategies.iter().map(side).collect(),
+        self.0.send_modify(|snapshot| {
+            snapshot.is_running = true;
+            snapshot.threat.clone_from(&request.threat);
+            snapshot.sides = request.strategies.iter().map(side).collect();
         });
+    }
+
+    /// Shows the schedule whose steps a visitor chooses.
+    pub fn show_steps(&self, steps: Steps) {
+        self.0.send_modify(|snapshot| snapshot.steps = Some(steps));
     }
 
     /// Shows that the run is over.

@@ -32,8 +32,12 @@ impl Page {
         }
     }
 
-    /// Sends a request and returns the status.
+    /// Sends a request about a run and returns the status.
     fn ask(&self, method: &str, body: &Value, headers: &[&str]) -> String {
+        self.ask_about("run", method, body, headers)
+    }
+
+    fn ask_about(&self, what: &str, method: &str, body: &Value, headers: &[&str]) -> String {
         let mut curl = Command::new("curl");
         curl.args([
             "-sS",
@@ -50,7 +54,7 @@ impl Page {
         for header in headers {
             curl.args(["-H", header]);
         }
-        let asked = curl.arg(format!("{}run", self.at)).output().unwrap();
+        let asked = curl.arg(format!("{}{what}", self.at)).output().unwrap();
         stdout(&asked)
     }
 
@@ -160,4 +164,21 @@ fn only_the_token_starts_and_stops_a_run_and_no_other_page_does() {
     let seen = page.watch();
     let says = seen.last().unwrap()["sides"][0]["says"].as_str().unwrap();
     assert!(says.contains("interrupted"), "{says}");
+}
+
+#[test]
+fn only_a_visitor_with_the_token_is_the_scheduler_and_one_schedule_goes_on_at_a_time() {
+    let page = Page::open();
+    let bearer = format!("Authorization: Bearer {}", page.token);
+    let ask = |method: &str, body: Value| page.ask_about("steps", method, &body, &[&bearer]);
+    assert_eq!(page.ask_about("steps", "POST", &json!({ "lab": 1 }), &[]), "401");
+    assert_eq!(page.ask_about("steps", "PUT", &json!({ "number": 1 }), &[]), "401");
+    assert_eq!(ask("PUT", json!({ "number": 1 })), "409", "nothing to choose");
+    assert_eq!(ask("POST", json!({ "lab": 99 })), "422");
+    assert_eq!(ask("POST", json!({ "lab": 21 })), "422", "a lab without steps");
+    assert_eq!(ask("POST", json!({ "lab": 1 })), "202");
+    assert_eq!(ask("POST", json!({ "lab": 2 })), "409");
+    assert_eq!(ask("DELETE", json!({})), "204");
+    let next = || (ask("POST", json!({ "lab": 2 })) == "202").then_some(());
+    crate::harness::until("the servers of the first schedule have stopped", next);
 }

@@ -137,7 +137,7 @@ fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
         copy.path().join("results"),
     )
     .unwrap();
-    fs::create_dir(copy.path().join("docs")).unwrap();
+    fs::create_dir_all(copy.path().join("docs/workshop/zh-CN")).unwrap();
     let run = newest_matrix();
     let report = |arguments: &[&str]| {
         let ran = oversell(&[&["report", &run], arguments].concat())
@@ -146,7 +146,14 @@ fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
             .unwrap();
         assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
     };
-    for document in ["README.md", "README.zh-CN.md", "docs/matrix.md", "docs/strategies.md"] {
+    for document in [
+        "README.md",
+        "README.zh-CN.md",
+        "docs/matrix.md",
+        "docs/strategies.md",
+        "docs/workshop/README.md",
+        "docs/workshop/zh-CN/README.md",
+    ] {
         let committed = fs::read_to_string(root().join(document)).unwrap();
         fs::write(copy.path().join(document), &committed).unwrap();
         report(&["--into", document]);

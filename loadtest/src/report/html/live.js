@@ -18,9 +18,9 @@ function say(text) {
 }
 
 /** Asks the server to start or to stop. It needs the token. */
-async function ask(method, body) {
+async function ask(method, body, what = "run") {
   const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
-  const response = await fetch("run", { method, headers, body: body && JSON.stringify(body) });
+  const response = await fetch(what, { method, headers, body: body && JSON.stringify(body) });
   if (!response.ok) say(await response.text());
   return response.ok;
 }
@@ -79,10 +79,34 @@ function show(state) {
     else find("sides").append(element);
     drawn[nth] = { text, element };
   });
+  showSteps(state.steps);
   const waits = token ? "" : "You may watch. To start a run, open the address with its token.";
   say(isRunning ? `${state.threat}: goes on` : state.sides.length ? `${state.threat}: over` : waits);
 }
 
+/** The schedule whose steps a visitor chooses. Only a visitor with the token has buttons that work. */
+function showSteps(steps) {
+  const isOpen = steps && steps.over === null;
+  find("begin").disabled = isOpen || !token;
+  find("leave").disabled = !isOpen || !token;
+  if (!steps) return;
+  find("happened").textContent = `${steps.lab}\n\n${steps.happened}`;
+  find("stores").textContent = steps.stores;
+  find("over").textContent = steps.over ?? "";
+  const buttons = steps.choices.map((words, nth) => {
+    const button = make("button", { type: "button" }, words);
+    button.disabled = !token;
+    button.addEventListener("click", () => ask("PUT", { number: nth + 1 }, "steps"));
+    return button;
+  });
+  find("choices").replaceChildren(...buttons);
+}
+
+find("steps").addEventListener("submit", (event) => {
+  event.preventDefault();
+  ask("POST", { lab: Number(find("lab").value) }, "steps");
+});
+find("leave").addEventListener("click", () => ask("DELETE", undefined, "steps"));
 find("request").addEventListener("submit", (event) => {
   event.preventDefault();
   ask("POST", request());
@@ -91,7 +115,7 @@ find("stop").addEventListener("click", () => ask("DELETE"));
 find("next").addEventListener("click", () => choose((lesson + 1) % data.lessons.length));
 for (const button of document.querySelectorAll("[data-lesson]")) button.addEventListener("click", () => choose(Number(button.dataset.lesson)));
 choose(0);
-show({ is_running: false, threat: "", sides: [] });
+show({ is_running: false, threat: "", sides: [], steps: null });
 
 const events = new EventSource("events");
 events.addEventListener("message", (event) => show(JSON.parse(event.data)));

@@ -36,8 +36,9 @@ struct Data<'a> {
     lessons: &'a [Lesson],
 }
 
-/// Returns the page. It offers these strategies and lessons, and begins with the first lesson.
-pub fn live(strategies: &[&str], lessons: &[Lesson]) -> String {
+/// Returns the page. It offers these strategies and lessons, and begins with the first lesson. `steps` are the number and the title of
+/// each lab in which a visitor chooses the steps.
+pub fn live(strategies: &[&str], lessons: &[Lesson], steps: &[(usize, &str)]) -> String {
     let first = lessons.first();
     let options = |chosen: Option<&str>, all: &[&str]| {
         html! { @for name in all { option selected[Some(*name) == chosen] { (name) } } }
@@ -65,6 +66,19 @@ pub fn live(strategies: &[&str], lessons: &[Lesson]) -> String {
             p #says role="status" aria-live="polite" {}
         }
         main.sides #sides {}
+        section #scheduler aria-labelledby="scheduler-title" {
+            h2 #scheduler-title { "Be the scheduler" }
+            p { "Choose which purchase moves next, until a unit is sold twice or nobody can buy any more." }
+            form #steps {
+                label { "Lab " select #lab { @for (number, title) in steps { option value=(number) { (number) ". " (title) } } } }
+                button #begin type="submit" { "Begin" }
+                button #leave type="button" { "End" }
+            }
+            pre #happened tabindex="0" {}
+            p #stores {}
+            div #choices role="group" aria-label="What happens next" {}
+            pre #over aria-live="polite" {}
+        }
     };
     let data = Data {
         answers: answers(),
