@@ -52,6 +52,7 @@ async fn gated(trial: &Trial) {
                 clicks: 1,
             },
             |_, _| {},
+            std::future::pending(),
         )
         .await
         .unwrap();

@@ -23,5 +23,6 @@ mod wire;
 pub use description::{Description, EXAMPLE, SCHEMA};
 pub use own::is_private;
 pub use round::{Load, Round, Window};
+pub use sale::CLOSE_WITHIN;
 pub use trial::{MOST_LATER, Trial};
-pub use walk::walk;
+pub use walk::{Walked, walk};

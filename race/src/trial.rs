@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Error, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use loadtest::shop::response::ResponseKind;
 use loadtest::trust::Trust;
@@ -17,7 +17,7 @@ use crate::hidden::Hidden;
 use crate::judged::{Orders, Sold, Told};
 use crate::reading::Reading;
 use crate::round::{Load, Round, Window};
-use crate::sale::OpenSale;
+use crate::sale::Sale;
 use crate::session::Session;
 use crate::volley::{Raced, volley};
 
@@ -91,20 +91,23 @@ impl Trial {
         }
     }
 
-    /// Plays one round. `progress` is called with the buyers that are ready, and with their number.
+    /// Plays one round. `progress` is called with the buyers that are ready, and with their number. When `stop` ends first, the
+    /// round does, too, and is `None`. The sale is closed in any case.
     ///
     /// # Errors
-    /// When the sale cannot be opened, or a buyer cannot be made ready, or stock or orders cannot be read.
-    pub async fn play(&self, load: Load, progress: impl Fn(usize, usize)) -> Result<Round> {
-        let sale = self.open().await?;
-        let played = self.sell(load, &sale, progress).await;
-        let closed = self.close(&sale).await;
-        let round = played?;
-        closed.context("the sale could not be closed")?;
-        Ok(round)
+    /// When the sale cannot be opened or closed, or a buyer cannot be made ready, or stock or orders cannot be read.
+    pub async fn play(
+        &self,
+        load: Load,
+        progress: impl Fn(usize, usize),
+        stop: impl Future<Output = ()>,
+    ) -> Result<Option<Round>> {
+        let sale = self.next_sale();
+        self.closing(&sale, self.sell(load, &sale, progress), stop).await
     }
 
-    async fn sell(&self, load: Load, sale: &OpenSale, progress: impl Fn(usize, usize)) -> Result<Round> {
+    async fn sell(&self, load: Load, sale: &Sale, progress: impl Fn(usize, usize)) -> Result<Round> {
+        let before = self.open(sale).await?;
         let mut unclear = None;
         let (mut raced, mut window) = (Vec::new(), None);
         if let Load::InTurn(buyers) = load {
@@ -135,29 +138,24 @@ impl Trial {
         let is_over = raced.iter().any(|told| told.kind == ResponseKind::SoldOut) && reading.left <= 0;
         let mut later = Vec::new();
         if !is_over {
-            later = self.come_later(sale, &mut unclear).await?;
+            later = self.come_later(sale, before.left, &mut unclear).await?;
             reading = self.settled(sale).await?;
         }
         let Reading { left, orders } = reading;
         let sold = Sold {
-            stock: sale.before.left,
+            stock: before.left,
             is_race: matches!(load, Load::Race { .. }) && raced.len() > 1,
             raced,
             later,
             left,
-            orders: new_orders(&sale.before.orders, orders),
+            orders: new_orders(&before.orders, orders),
         };
         let has_orders = self.description.orders.is_some();
         Ok(Round::of(load, &sold, window, unclear, has_orders))
     }
 
     /// Makes so many buyers ready.
-    async fn all_ready(
-        &self,
-        sale: &OpenSale,
-        buyers: usize,
-        progress: &impl Fn(usize, usize),
-    ) -> Result<Vec<Session>> {
+    async fn all_ready(&self, sale: &Sale, buyers: usize, progress: &impl Fn(usize, usize)) -> Result<Vec<Session>> {
         let ready = stream::iter(0..buyers).map(|_| self.ready(sale)).buffered(AT_ONCE);
         let counted = ready.enumerate().map(|(at, session)| {
             progress(at + 1, buyers);
@@ -188,10 +186,8 @@ impl Trial {
     }
 
     /// Lets buyers come one at a time until one is told sold out.
-    async fn come_later(&self, sale: &OpenSale, unclear: &mut Option<String>) -> Result<Vec<Told>> {
-        let most = usize::try_from(sale.before.left)
-            .unwrap_or(MOST_LATER)
-            .saturating_add(1);
+    async fn come_later(&self, sale: &Sale, stock: i64, unclear: &mut Option<String>) -> Result<Vec<Told>> {
+        let most = usize::try_from(stock).unwrap_or(MOST_LATER).saturating_add(1);
         let mut later = Vec::new();
         for _ in 0..most.min(MOST_LATER) {
             let session = self.ready(sale).await?;
@@ -254,7 +250,7 @@ impl Trial {
     }
 
     /// Reads until two readings agree: the shop may still be at work.
-    pub(crate) async fn settled(&self, sale: &OpenSale) -> Result<Reading> {
+    pub(crate) async fn settled(&self, sale: &Sale) -> Result<Reading> {
         let deadline = Instant::now() + SETTLE_WITHIN;
         let mut last = self.read(&sale.values).await?;
         loop {

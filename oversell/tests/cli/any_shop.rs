@@ -1,9 +1,13 @@
 //! The same shop on trial by the contract and by a shop file: both verdicts agree.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, channel};
 
-use crate::harness::{interrupt, output, oversell, stderr, stdout, up, word};
+use crate::harness::{SOON, interrupt, output, oversell, stderr, stdout, up, word};
 
 fn file(name: &str) -> String {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/race");
@@ -105,4 +109,51 @@ fn a_shop_file_that_is_wrong_or_of_another_owner_is_refused() {
     }
     let nothing = output(&["race"]);
     assert_eq!(nothing.status.code(), Some(64), "{}", stderr(&nothing));
+}
+
+/// Starts a shop with one unit that answers no purchase. Returns its base URL, and each request line when it comes.
+fn silent_shop() -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let (asked, lines) = channel();
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).unwrap();
+            let text = String::from_utf8_lossy(&request[..length]);
+            let line = text.lines().next().unwrap_or_default().to_owned();
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n1";
+            if line.contains("/buy") {
+                open.push(stream);
+            } else {
+                stream.write_all(answer).unwrap();
+            }
+            let _ = asked.send(line);
+        }
+    });
+    (base, lines)
+}
+
+#[test]
+fn ctrl_c_in_the_middle_of_a_round_or_of_a_walk_closes_the_sale() {
+    let (base, lines) = silent_shop();
+    let folder = tempfile::tempdir().unwrap();
+    let shop = folder.path().join("shop.toml");
+    let text = format!(
+        "url = \"{base}\"\n[sale]\nstock = 1\nclose = [{{ request = \"POST /close\" }}]\n[race]\nrequest = \"POST /buy\"\n\
+         [answers]\nsold = {{ status = 201 }}\nsold_out = {{ status = 409 }}\n[stock]\nrequest = \"GET /stock\"\n"
+    );
+    fs::write(&shop, text).unwrap();
+    let until = |wanted: &str| while !lines.recv_timeout(SOON).unwrap().starts_with(wanted) {};
+    for arguments in [&["race"][..], &["race", "--check"]] {
+        let mut race = oversell(arguments);
+        let race = race.arg(&shop).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = race.spawn().unwrap();
+        until("POST /buy");
+        interrupt(&child);
+        until("POST /close");
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{}", stderr(&ended));
+    }
 }

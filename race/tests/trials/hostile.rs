@@ -1,5 +1,8 @@
 //! Shops and shop files that are broken or hostile.
 
+use std::future::pending;
+
+use anyhow::Context;
 use loadtest::trust::Trust;
 use race::{Description, Load, Trial};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -79,9 +82,12 @@ async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
 }
 
 async fn played(file: &str) -> anyhow::Result<race::Round> {
-    Trial::new(Description::parse(file)?, Trust::System)?
-        .play(Load::Race { buyers: 3, clicks: 1 }, |_, _| {})
-        .await
+    let trial = Trial::new(Description::parse(file)?, Trust::System)?;
+    let load = Load::Race { buyers: 3, clicks: 1 };
+    trial
+        .play(load, |_, _| {}, pending())
+        .await?
+        .context("nothing stops it")
 }
 
 #[tokio::test]

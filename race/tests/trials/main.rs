@@ -1,6 +1,7 @@
 //! Shops that know nothing of this program are put on trial by a shop file.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod closed;
 mod hostile;
 mod shop;
 mod tls;
