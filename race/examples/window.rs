@@ -50,6 +50,7 @@ async fn gated(trial: &Trial) {
             Load::Race {
                 buyers: REQUESTS,
                 clicks: 1,
+                has_fault: false,
             },
             |_, _| {},
             std::future::pending(),

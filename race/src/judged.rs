@@ -1,8 +1,9 @@
 //! The verdict on a round: that of the load test's audit. A buyer is known by what an order has of it.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
-use loadtest::audit::{Expectation, Judgement, judge};
+use loadtest::audit::{Expectation, FaultSeen, Judgement, judge};
 use loadtest::facts::{Facts, Observation, Order};
 use loadtest::responses::Responses;
 use loadtest::shop::response::{Response, ResponseKind};
@@ -31,6 +32,30 @@ pub enum Orders {
     NotRead,
 }
 
+impl Orders {
+    /// Returns those that were not there before.
+    pub fn since(self, before: &Self) -> Self {
+        match (before, self) {
+            (Self::Tied(before), Self::Tied(mut after)) => {
+                let mut old: HashMap<_, usize> = HashMap::new();
+                for order in before {
+                    *old.entry(order).or_default() += 1;
+                }
+                after.retain(|order| match old.get_mut(order) {
+                    Some(times) if *times > 0 => {
+                        *times -= 1;
+                        false
+                    }
+                    _ => true,
+                });
+                Self::Tied(after)
+            }
+            (Self::Counted(before), Self::Counted(after)) => Self::Counted(after - before),
+            (_, after) => after,
+        }
+    }
+}
+
 /// The facts of a round.
 #[derive(Clone, Debug)]
 pub struct Sold {
@@ -46,6 +71,8 @@ pub struct Sold {
     pub left: i64,
     /// The orders.
     pub orders: Orders,
+    /// The fault, if one was done to the shop.
+    pub fault: Option<FaultSeen>,
 }
 
 impl Sold {
@@ -56,7 +83,7 @@ impl Sold {
             quantity: 1,
             contended: self.is_race,
             instances: 0,
-            fault: None,
+            fault: self.fault,
             absent: Vec::new(),
             is_atomic: false,
             failed_looks: Vec::new(),
@@ -162,6 +189,7 @@ mod tests {
             later: Vec::new(),
             left,
             orders,
+            fault: None,
         };
         let judgement = sold.judged();
         (judgement.verdict, judgement.findings.named())

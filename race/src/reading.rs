@@ -1,15 +1,24 @@
 //! The stock and the orders of a shop, as its file says how to read them.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
+use tokio::time::sleep;
 
 use crate::description::{OrderReading, RequestLine, Step, Template, Values};
 use crate::judged::Orders;
 use crate::ledger::{self, Rows};
+use crate::sale::Sale;
 use crate::session::Session;
 use crate::trial::Trial;
+
+/// The pause between two readings. Two equal ones mean that the shop is at rest.
+const READ_EVERY: Duration = Duration::from_millis(100);
+
+/// The longest time for which stock and orders may change after the last answer.
+const SETTLE_WITHIN: Duration = Duration::from_secs(5);
 
 /// What is read of a shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +42,20 @@ impl Trial {
                 None => Orders::NotRead,
             },
         })
+    }
+
+    /// Reads until two readings agree: the shop may still be at work.
+    pub(crate) async fn settled(&self, sale: &Sale) -> Result<Reading> {
+        let deadline = Instant::now() + SETTLE_WITHIN;
+        let mut last = self.read(&sale.values).await?;
+        loop {
+            sleep(READ_EVERY).await;
+            let now = self.read(&sale.values).await?;
+            if now == last || Instant::now() >= deadline {
+                return Ok(now);
+            }
+            last = now;
+        }
     }
 
     /// Returns the URL of a store: its own, or that of the whole file.

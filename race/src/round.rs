@@ -6,9 +6,10 @@ use loadtest::audit::{Findings, Judgement, Verdict};
 use loadtest::shop::response::ResponseKind;
 use serde::Serialize;
 
+use crate::fault::Struck;
 use crate::judged::Sold;
 
-/// What the audit says where no fault was injected. None ever is here.
+/// What the audit says of a round without a fault. Here most rounds have none.
 const WITHOUT_FAULT: &str = ", although nothing was broken on purpose";
 
 /// The load of a round.
@@ -26,6 +27,8 @@ pub enum Load {
         buyers: usize,
         /// How often each of them sends the raced request at that moment, in one session.
         clicks: usize,
+        /// Whether the fault of the shop file is done to the shop meanwhile, if there is one.
+        has_fault: bool,
     },
 }
 
@@ -37,6 +40,17 @@ pub struct Window {
     pub us: u64,
     /// Whether they were sent with HTTP/2.
     pub is_http2: bool,
+}
+
+/// What was seen of a round besides its numbers.
+#[derive(Default)]
+pub struct Seen {
+    /// How the raced requests were sent.
+    pub window: Option<Window>,
+    /// What the fault did.
+    pub struck: Option<Struck>,
+    /// The first answer that says nothing.
+    pub unclear: Option<String>,
 }
 
 /// A round that was played.
@@ -55,6 +69,9 @@ pub struct Round {
     /// How the raced requests were sent; `None` where none were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
+    /// What the fault did, in a race with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Struck>,
     /// The verdict.
     pub verdict: Verdict,
     /// The findings.
@@ -68,13 +85,12 @@ pub struct Round {
 }
 
 impl Round {
-    pub(crate) fn of(
-        load: Load,
-        sold: &Sold,
-        window: Option<Window>,
-        unclear: Option<String>,
-        has_orders: bool,
-    ) -> Self {
+    pub(crate) fn of(load: Load, sold: &Sold, seen: Seen, has_orders: bool) -> Self {
+        let Seen {
+            window,
+            struck,
+            unclear,
+        } = seen;
         let Judgement {
             verdict,
             findings,
@@ -95,7 +111,11 @@ impl Round {
             window,
             verdict,
             findings,
-            inconclusive: inconclusive.map(|why| why.replace(WITHOUT_FAULT, "")),
+            inconclusive: inconclusive.map(|why| match struck.as_ref().and_then(|struck| struck.missed) {
+                Some(missed) => format!("the fault struck nothing: {missed}"),
+                None => why.replace(WITHOUT_FAULT, ""),
+            }),
+            fault: struck,
             unclear,
         }
     }

@@ -1,6 +1,6 @@
 //! The sale of a round: how it is opened and closed, and how its buyers are made ready.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -21,6 +21,8 @@ pub struct Sale {
     pub(crate) values: Values,
     run: String,
     buyers: AtomicU64,
+    /// Whether the fault has begun, and nothing was made good again.
+    pub(crate) is_struck: AtomicBool,
 }
 
 impl Sale {
@@ -45,12 +47,14 @@ impl Trial {
             values: values.map(|(name, value)| (name.to_owned(), value)).into(),
             run: format!("buyer-{run}"),
             buyers: AtomicU64::new(1),
+            is_struck: AtomicBool::new(false),
         }
     }
 
     /// Opens a sale. Returns what is read then.
     pub(crate) async fn open(&self, sale: &Sale) -> Result<Reading> {
         let stock = self.description.sale.stock;
+        self.ready_for(&sale.values).await?;
         self.change(&self.description.sale.open, &sale.values)
             .await
             .context("the sale could not be opened")?;
@@ -76,14 +80,20 @@ impl Trial {
             () = stop => Ok(None),
             done = work => done.map(Some),
         };
-        let close = self.change(&self.description.sale.close, &sale.values);
+        let close = async {
+            // What closes the sale may need the shop.
+            let restored = self.restore(sale).await;
+            let closed = self.change(&self.description.sale.close, &sale.values).await;
+            closed.context("the sale could not be closed").and(restored)
+        };
         let closed = if matches!(done, Ok(Some(_))) {
             close.await
         } else {
             let in_time = timeout(CLOSE_WITHIN, close).await;
-            in_time.unwrap_or_else(|_| Err(anyhow!("this took over {} s", CLOSE_WITHIN.as_secs())))
+            let late = || anyhow!("the sale could not be closed within {} s", CLOSE_WITHIN.as_secs());
+            in_time.unwrap_or_else(|_| Err(late()))
         };
-        match (done, closed.context("the sale could not be closed")) {
+        match (done, closed) {
             (Err(error), Err(closed)) => Err(anyhow!("{error:#}; {closed:#}")),
             (done, closed) => closed.and(done),
         }

@@ -8,7 +8,7 @@ use crate::judged::Orders;
 use crate::reading::Reading;
 use crate::sale::Sale;
 use crate::session::Session;
-use crate::trial::{Trial, new_orders};
+use crate::trial::Trial;
 
 /// What a walk found.
 #[derive(Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ fn wrong(trial: &Trial, before: &Reading, kind: ResponseKind, after: &Reading, b
             "one unit was sold, and the stock fell by {fell}: look at `read` in [stock]"
         ));
     }
-    match &new_orders(&before.orders, after.orders.clone()) {
+    match &after.orders.clone().since(&before.orders) {
         Orders::Counted(new) if *new != 1 => Some(format!(
             "one unit was sold, and {new} more are counted: look at `count` in [orders]"
         )),

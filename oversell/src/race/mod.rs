@@ -128,19 +128,22 @@ fn allow(shop: &str, options: &RaceOptions) -> Result<(), Usage> {
     Ok(())
 }
 
-/// Plays the control and then the races, with a pause between two. Ends early when the control is not exact, or on a request to
+/// Plays the controls and then the races, with a pause between two. Ends early when the control is not exact, or on a request to
 /// stop.
 async fn play(trial: &Trial, options: &RaceOptions, pause: Duration, stop: &Stop) -> Result<Vec<Round>> {
-    let race = Load::Race {
+    let race = |has_fault| Load::Race {
         buyers: options.buyers.into(),
         clicks: options.clicks.into(),
+        has_fault,
     };
     let progress = Progress::new(false);
     let mut rounds: Vec<Round> = Vec::new();
-    let controls = [Load::OneByOne, Load::InTurn(options.buyers.into())];
-    let loads = controls.into_iter().chain((0..options.rounds).map(|_| race));
-    let all = usize::from(options.rounds) + controls.len();
-    for (number, load) in loads.enumerate() {
+    let mut loads = vec![Load::OneByOne, Load::InTurn(options.buyers.into())];
+    // It shows whether the fault or the race alone breaks the shop.
+    loads.extend(trial.has_fault().then(|| race(false)));
+    loads.extend((0..options.rounds).map(|_| race(trial.has_fault())));
+    let all = loads.len();
+    for (number, load) in loads.into_iter().enumerate() {
         if rounds
             .iter()
             .any(|round| round.load == Load::OneByOne && !is_exact(round))

@@ -14,8 +14,14 @@ pub(super) fn in_words(load: Load) -> &'static str {
     match load {
         Load::OneByOne => "one at a time",
         Load::InTurn(_) => "ready together, one at a time",
-        Load::Race { clicks: 1, .. } => "race",
-        Load::Race { .. } => "several clicks",
+        Load::Race {
+            clicks: 1,
+            has_fault: false,
+            ..
+        } => "race",
+        Load::Race { clicks: 1, .. } => "race with the fault",
+        Load::Race { has_fault: false, .. } => "several clicks",
+        Load::Race { .. } => "several clicks with the fault",
     }
 }
 
@@ -41,11 +47,40 @@ pub(super) fn summary(kept: &Kept<'_>) -> String {
     if in_turn.is_some_and(|round| round.verdict == Verdict::Violated) {
         text.push_str("Buyers who are ready together break it one after the other: nothing asks for the stock in the raced request.\n");
     }
+    text.push_str(&fault_in_words(kept.rounds));
     if let Some(not_judged) = kept.not_judged {
         let _ = writeln!(text, "Not judged: {not_judged}.");
     }
     if let Some(unclear) = kept.rounds.iter().find_map(|round| round.unclear.as_ref()) {
         let _ = writeln!(text, "An answer that [answers] does not know: {}", printable(unclear));
+    }
+    text
+}
+
+/// Returns what the fault did, if there was one.
+fn fault_in_words(rounds: &[Round]) -> String {
+    let faults: Vec<_> = rounds.iter().filter_map(|round| round.fault.as_ref()).collect();
+    let Some(first) = faults.first() else {
+        return String::new();
+    };
+    let struck = faults.iter().filter(|fault| fault.missed.is_none()).count();
+    let mut text = format!(
+        "The fault: {}, {} ms after the release. It struck in {struck} of {} races",
+        printable(&first.what),
+        first.began_ms,
+        faults.len()
+    );
+    let affected: Vec<_> = faults.iter().filter_map(|fault| fault.affected).collect();
+    if let (Some(fewest), Some(most)) = (affected.iter().min(), affected.iter().max()) {
+        let _ = write!(text, ", and affected {fewest} to {most} pieces of bytes or connections");
+    }
+    text.push_str(".\n");
+    let breaks_alone = rounds.iter().any(|round| {
+        let is_without = matches!(round.load, Load::Race { has_fault: false, .. });
+        is_without && round.verdict == Verdict::Violated
+    });
+    if breaks_alone {
+        text.push_str("The race without the fault breaks it as well: look at that first.\n");
     }
     text
 }

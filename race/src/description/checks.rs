@@ -6,7 +6,7 @@ use std::ops::Range;
 use url::Url;
 
 use super::template::{Template, Values};
-use super::{Change, Description};
+use super::{Change, Description, Fault};
 
 /// The values that each buyer has: the name, which no other buyer of any round has; the number in the round, from 1; the item,
 /// which is new in each round; and the units that are for sale.
@@ -118,6 +118,8 @@ impl Description {
         }
         let orders = self.orders.as_ref();
         let of_buyer = orders.and_then(|orders| orders.buyer.as_ref());
-        unknown(of_buyer.into_iter().collect(), &known, &(0..0)).or_else(|| unknown(self.readings(), &of_sale, &(0..0)))
+        let of_fault = self.fault.iter().flat_map(Fault::templates);
+        let of_sale_only = self.readings().into_iter().chain(of_fault).collect();
+        unknown(of_buyer.into_iter().collect(), &known, &(0..0)).or_else(|| unknown(of_sale_only, &of_sale, &(0..0)))
     }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod change;
 mod checks;
+mod fault;
 mod json;
 mod read;
 mod step;
@@ -17,6 +18,8 @@ use url::Url;
 
 pub use self::answers::{Answer, Answers};
 pub use self::change::Change;
+pub(crate) use self::fault::shown;
+pub use self::fault::{Disturbance, Fault, FaultKind};
 pub use self::read::{OrderReading, StockReading};
 pub use self::step::{RequestLine, Source, Step};
 pub use self::template::{Template, Values};
@@ -48,6 +51,8 @@ pub struct Description {
     pub stock: StockReading,
     /// How the orders are read; what buyers were told stands for them where nothing is named.
     pub orders: Option<OrderReading>,
+    /// The fault that is done to the shop while it is raced.
+    pub fault: Option<Fault>,
 }
 
 /// A sale, and how it is opened.
@@ -100,6 +105,7 @@ impl Description {
         let readings = [
             self.stock.request.as_ref(),
             self.orders.as_ref().and_then(|orders| orders.request.as_ref()),
+            self.fault.as_ref().and_then(|fault| fault.ready.as_ref()),
         ];
         let of_steps = self.steps().into_iter().map(|step| &step.request);
         let lines = of_steps.chain(readings.into_iter().flatten());
@@ -142,7 +148,8 @@ impl Description {
             .chain(of_changes)
             .chain(self.readings());
         let of_buyer = self.orders.iter().flat_map(|orders| &orders.buyer);
-        all.chain(of_buyer).chain(of_steps).collect()
+        let of_fault = self.fault.iter().flat_map(Fault::templates);
+        all.chain(of_buyer).chain(of_steps).chain(of_fault).collect()
     }
 
     /// Returns the texts by which stock and orders are read.

@@ -89,6 +89,11 @@ impl Template {
         })
     }
 
+    /// Returns whether nothing stands there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     /// Returns the names of its values.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {

@@ -9,28 +9,38 @@ use tokio::net::TcpListener;
 
 use crate::shop::{Sells, Shop, start};
 
-const RACE: Load = Load::Race { buyers: 3, clicks: 1 };
+const RACE: Load = Load::Race {
+    buyers: 3,
+    clicks: 1,
+    has_fault: false,
+};
 
 /// A number of units that no round leaves.
-const CLOSED: i64 = 77;
+pub const CLOSED: i64 = 77;
 
-/// Returns the trial of a shop whose sale is closed by a statement, after this change of its file.
-fn trial(shop: &Shop, right: &str, wrong: &str) -> Trial {
-    let file = shop.file();
-    assert!(file.contains(right), "{right}");
+/// Returns the file of a shop whose sale is closed by a statement.
+pub fn closing(shop: &Shop) -> String {
     let close = format!("[sale]\nclose = [{{ write = \"update items set stock = {CLOSED}\" }}]");
-    let file = file.replace(right, wrong).replace("[sale]", &close);
+    shop.file().replace("[sale]", &close)
+}
+
+/// Returns the trial of such a shop, after this change of its file.
+fn trial(shop: &Shop, right: &str, wrong: &str) -> Trial {
+    let file = closing(shop);
+    assert!(file.contains(right), "{right}");
+    let file = file.replace(right, wrong);
     Trial::new(Description::parse(&file).unwrap(), Trust::System).unwrap()
 }
 
-async fn stock(shop: &Shop) -> i64 {
+/// Returns the stock in the shop's database.
+pub async fn stock(shop: &Shop) -> i64 {
     let mut connection = SqliteConnection::connect(&shop.store).await.unwrap();
     let read = sqlx::query_scalar("select stock from items").fetch_one(&mut connection);
     read.await.unwrap()
 }
 
 /// Starts a shop that takes a request and never answers. Returns the request line for it.
-async fn silent() -> (TcpListener, String) {
+pub async fn silent() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let line = format!("\"POST http://{}/buy\"", listener.local_addr().unwrap());
     (listener, line)

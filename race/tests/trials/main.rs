@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod closed;
+mod faults;
 mod hostile;
+mod relayed_shop;
 mod shop;
 mod tls;
 mod verdicts;

@@ -54,7 +54,15 @@ async fn played(sells: Sells, protocol: &[u8], trust: Trust) -> anyhow::Result<R
     let shop = start(sells).await;
     let base = tls_before(&shop.url, protocol).await;
     let trial = Trial::new(Description::parse(&shop.file().replace(&shop.url, &base))?, trust)?;
-    let raced = trial.play(Load::Race { buyers: 12, clicks: 1 }, |_, _| {}, pending());
+    let raced = trial.play(
+        Load::Race {
+            buyers: 12,
+            clicks: 1,
+            has_fault: false,
+        },
+        |_, _| {},
+        pending(),
+    );
     raced.await?.context("nothing stops it")
 }
 

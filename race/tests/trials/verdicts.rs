@@ -6,9 +6,14 @@ use loadtest::audit::{Finding, Verdict};
 use loadtest::trust::Trust;
 use race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, Walked, walk};
 
+use crate::relayed_shop;
 use crate::shop::{Sells, Shop, start};
 
-const RACE: Load = Load::Race { buyers: 12, clicks: 1 };
+const RACE: Load = Load::Race {
+    buyers: 12,
+    clicks: 1,
+    has_fault: false,
+};
 
 fn trial(file: &str) -> Trial {
     Trial::new(Description::parse(file).unwrap(), Trust::System).unwrap()
@@ -110,7 +115,9 @@ async fn a_walk_names_the_part_of_the_shop_file_that_does_not_fit() {
 async fn the_example_and_a_shop_file_of_a_test_agree_with_the_schema() {
     let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
     let shop = start(Sells::ByOneUpdate).await;
-    for file in [EXAMPLE, &shop.file()] {
+    let uncommented = EXAMPLE.replace("# [fault]", "[fault]").replace("\n# run", "\nrun");
+    let relayed = relayed_shop::start(r#"does = "silent", for_ms = 10"#).await;
+    for file in [EXAMPLE, &uncommented, &relayed, &shop.file()] {
         Description::parse(file).unwrap();
         let read: serde_json::Value = toml::from_str(file).unwrap();
         let wrong: Vec<_> = schema.iter_errors(&read).map(|error| error.to_string()).collect();
@@ -131,9 +138,25 @@ fn the_smallest_file_of_the_page_is_a_shop_file_of_at_most_20_lines() {
 #[tokio::test]
 async fn a_buyer_who_clicks_twice_has_two_orders_where_the_shop_does_not_see_that() {
     let shop = start(Sells::ByOneUpdate).await;
-    let raced = played(&shop, Load::Race { buyers: 1, clicks: 2 }).await;
+    let raced = played(
+        &shop,
+        Load::Race {
+            buyers: 1,
+            clicks: 2,
+            has_fault: false,
+        },
+    )
+    .await;
     assert_eq!(raced.findings.of(Finding::Duplicate), 1, "{raced:?}");
-    let raced = played(&shop, Load::Race { buyers: 1, clicks: 1 }).await;
+    let raced = played(
+        &shop,
+        Load::Race {
+            buyers: 1,
+            clicks: 1,
+            has_fault: false,
+        },
+    )
+    .await;
     assert_eq!(raced.findings.of(Finding::Duplicate), 0, "{raced:?}");
 }
 
