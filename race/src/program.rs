@@ -28,7 +28,8 @@ const MAX_SHOWN: usize = 500;
 pub async fn run(program: &[String]) -> Result<()> {
     let (name, arguments) = program.split_first().context("no program is named")?;
     let mut command = Command::new(name);
-    command.args(arguments).kill_on_drop(true);
+    // Ctrl-C on a terminal must not end a shop that it starts.
+    command.args(arguments).process_group(0).kill_on_drop(true);
     let started = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -1,12 +1,13 @@
 //! The sale of a round: how it is opened and closed, and how its buyers are made ready.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use tokio::time::timeout;
 
-use crate::description::{Change, Values};
+use crate::description::{Change, Template, Values};
 use crate::ledger;
 use crate::reading::Reading;
 use crate::session::Session;
@@ -20,16 +21,20 @@ pub struct Sale {
     /// The values that every buyer has.
     pub(crate) values: Values,
     run: String,
-    buyers: AtomicU64,
+    buyers: AtomicUsize,
     /// Whether the fault has begun, and nothing was made good again.
     pub(crate) is_struck: AtomicBool,
 }
 
 impl Sale {
-    /// Returns the values of another buyer.
-    fn next_buyer(&self) -> Values {
+    /// Returns the values of another buyer, with those of its turn.
+    fn next_buyer(&self, turns: &BTreeMap<String, Vec<Template>>) -> Values {
         let number = self.buyers.fetch_add(1, Ordering::Relaxed);
         let mut values = self.values.clone();
+        for (name, all) in turns {
+            let turn = all.get((number - 1) % all.len());
+            values.extend(turn.map(|value| (name.clone(), value.filled(&self.values))));
+        }
         values.insert("buyer".to_owned(), format!("{}-{number}", self.run));
         values.insert("number".to_owned(), number.to_string());
         values
@@ -46,7 +51,7 @@ impl Trial {
         Sale {
             values: values.map(|(name, value)| (name.to_owned(), value)).into(),
             run: format!("buyer-{run}"),
-            buyers: AtomicU64::new(1),
+            buyers: AtomicUsize::new(1),
             is_struck: AtomicBool::new(false),
         }
     }
@@ -113,7 +118,7 @@ impl Trial {
 
     /// Returns the session of another buyer, who has sent nothing yet.
     pub(crate) fn arrive(&self, sale: &Sale) -> Result<Session> {
-        Session::new(&self.base, &self.trust, sale.next_buyer())
+        Session::new(&self.base, &self.trust, sale.next_buyer(&self.description.turns))
     }
 
     async fn change(&self, changes: &[Change], values: &Values) -> Result<()> {

@@ -15,6 +15,9 @@ const GIVEN: [&str; 4] = ["buyer", "number", "item", "stock"];
 /// Those of them that belong to the sale.
 const OF_SALE: [&str; 2] = ["item", "stock"];
 
+/// The most values that buyers have by turns: as many as buyers may race.
+const MOST_TURNS: usize = 500;
+
 impl Description {
     /// Returns what is wrong, and where.
     pub(super) fn wrong(&self) -> Option<(Range<usize>, String)> {
@@ -30,9 +33,21 @@ impl Description {
         if !(1..=1_000_000).contains(&self.sale.stock) {
             return Some((0..0, "sale.stock is a number from 1 to 1000000".to_owned()));
         }
-        self.wrong_reading()
+        self.wrong_turns()
+            .or_else(|| self.wrong_reading())
             .or_else(|| self.wrong_bodies())
             .or_else(|| self.unknown_value())
+    }
+
+    fn wrong_turns(&self) -> Option<(Range<usize>, String)> {
+        self.turns.iter().find_map(|(name, values)| {
+            let place = values.first().map_or(0..0, |value| value.span.clone());
+            if GIVEN.contains(&name.as_str()) {
+                return Some((place, format!("{{{name}}} is given already")));
+            }
+            let is_wrong = !(1..=MOST_TURNS).contains(&values.len());
+            is_wrong.then(|| (place, format!("`{name}` in [turns] has from 1 to {MOST_TURNS} values")))
+        })
     }
 
     fn wrong_reading(&self) -> Option<(Range<usize>, String)> {
@@ -83,6 +98,7 @@ impl Description {
     fn unknown_value(&self) -> Option<(Range<usize>, String)> {
         let of_sale: BTreeSet<&str> = OF_SALE.into();
         let mut known: BTreeSet<&str> = GIVEN.into();
+        known.extend(self.turns.keys().map(String::as_str));
         let unknown = |templates: Vec<&Template>, known: &BTreeSet<&str>, place: &Range<usize>| {
             templates.into_iter().find_map(|template| {
                 let name = template.names().find(|name| !known.contains(name))?;
@@ -119,7 +135,8 @@ impl Description {
         let orders = self.orders.as_ref();
         let of_buyer = orders.and_then(|orders| orders.buyer.as_ref());
         let of_fault = self.fault.iter().flat_map(Fault::templates);
-        let of_sale_only = self.readings().into_iter().chain(of_fault).collect();
+        let of_turns = self.turns.values().flatten();
+        let of_sale_only = self.readings().into_iter().chain(of_fault).chain(of_turns).collect();
         unknown(of_buyer.into_iter().collect(), &known, &(0..0)).or_else(|| unknown(of_sale_only, &of_sale, &(0..0)))
     }
 }

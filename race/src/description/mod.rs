@@ -9,7 +9,7 @@ mod read;
 mod step;
 mod template;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use anyhow::{Result, anyhow};
@@ -40,6 +40,9 @@ pub struct Description {
     pub store: Option<Template>,
     /// The sale.
     pub sale: Sale,
+    /// Values that buyers have by turns, by their names: the first buyer of a round has the first ones.
+    #[serde(default)]
+    pub turns: BTreeMap<String, Vec<Template>>,
     /// The requests that make a buyer ready, one after the other. Cookies are kept.
     #[serde(default)]
     pub buyer: Vec<Step>,
@@ -149,7 +152,11 @@ impl Description {
             .chain(self.readings());
         let of_buyer = self.orders.iter().flat_map(|orders| &orders.buyer);
         let of_fault = self.fault.iter().flat_map(Fault::templates);
-        all.chain(of_buyer).chain(of_steps).chain(of_fault).collect()
+        all.chain(of_buyer)
+            .chain(of_steps)
+            .chain(of_fault)
+            .chain(self.turns.values().flatten())
+            .collect()
     }
 
     /// Returns the texts by which stock and orders are read.
