@@ -56,10 +56,21 @@ impl Orders {
     }
 }
 
+/// The facts of one item of a round.
+#[derive(Clone, Debug)]
+pub struct ItemSold {
+    /// Its name; empty where there is one item.
+    pub name: String,
+    /// The units that are left.
+    pub left: i64,
+    /// The orders.
+    pub orders: Orders,
+}
+
 /// The facts of a round.
 #[derive(Clone, Debug)]
 pub struct Sold {
-    /// The units that were for sale.
+    /// The units of each item that were for sale.
     pub stock: i64,
     /// Whether the raced buyers were released at one moment.
     pub is_race: bool,
@@ -67,17 +78,15 @@ pub struct Sold {
     pub raced: Vec<Told>,
     /// The buyers that came one at a time afterwards.
     pub later: Vec<Told>,
-    /// The units that are left.
-    pub left: i64,
-    /// The orders.
-    pub orders: Orders,
+    /// The items of which each purchase takes one unit.
+    pub items: Vec<ItemSold>,
     /// The fault, if one was done to the shop.
     pub fault: Option<FaultSeen>,
 }
 
 impl Sold {
-    /// Returns the verdict of the audit.
-    pub fn judged(&self) -> Judgement {
+    /// Returns the verdict of the audit on one of the items.
+    pub fn judged(&self, item: &ItemSold) -> Judgement {
         let expected = Expectation {
             stock: self.stock,
             quantity: 1,
@@ -97,8 +106,8 @@ impl Sold {
             begun: Instant::now(),
             at_rest: true,
             facts: Facts {
-                stock_left: Some(self.left),
-                orders: self.ledger(),
+                stock_left: Some(item.left),
+                orders: self.ledger(&item.orders),
                 ..Facts::default()
             },
         };
@@ -107,13 +116,13 @@ impl Sold {
 
     /// Returns the orders as the audit compares them. Those that no one is tied to belong first to the buyers that were told
     /// sold, then to those that were told nothing.
-    fn ledger(&self) -> Vec<Order> {
+    fn ledger(&self, orders: &Orders) -> Vec<Order> {
         let told = |kind| {
             let all = self.raced.iter().chain(&self.later);
             all.filter(move |told| told.kind == kind).map(|told| told.buyer.clone())
         };
         let sold = told(ResponseKind::Sold);
-        match &self.orders {
+        match orders {
             Orders::Tied(rows) => rows.iter().map(|(buyer, units)| order(buyer.clone(), *units)).collect(),
             Orders::NotRead => sold.map(|buyer| order(buyer, 1)).collect(),
             Orders::Counted(units) => {
@@ -187,11 +196,11 @@ mod tests {
             is_race: kinds.len() > 1,
             raced: told(kinds),
             later: Vec::new(),
-            left,
-            orders,
+            items: Vec::new(),
             fault: None,
         };
-        let judgement = sold.judged();
+        let name = String::new();
+        let judgement = sold.judged(&ItemSold { name, left, orders });
         (judgement.verdict, judgement.findings.named())
     }
 

@@ -27,7 +27,7 @@ pub use description::{Description, EXAMPLE, SCHEMA};
 pub use fault::Struck;
 pub use own::is_private;
 pub use play::MOST_LATER;
-pub use round::{Load, Round, Window};
+pub use round::{ItemRound, Load, Round, Window};
 pub use sale::CLOSE_WITHIN;
 pub use trial::Trial;
 pub use walk::{Walked, walk};

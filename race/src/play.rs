@@ -9,8 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::description::{Answer, Fault};
 use crate::fault::Answered;
-use crate::judged::{Sold, Told};
-use crate::reading::Reading;
+use crate::judged::{ItemSold, Sold, Told};
 use crate::round::{Load, Round, Seen, Window};
 use crate::sale::Sale;
 use crate::session::Session;
@@ -63,24 +62,28 @@ impl Trial {
         };
         let healed = Instant::now();
         let mut reading = self.settled(sale).await?;
-        let is_over = raced.iter().any(|told| told.kind == ResponseKind::SoldOut) && reading.left <= 0;
+        let is_out = reading.iter().any(|item| item.left <= 0);
+        let is_over = is_out && raced.iter().any(|told| told.kind == ResponseKind::SoldOut);
         let mut later = Vec::new();
         if !is_over {
-            later = self.come_later(sale, before.left, &mut seen.unclear).await?;
+            later = self.come_later(sale, &mut seen.unclear).await?;
             reading = self.settled(sale).await?;
         }
-        let Reading { left, orders } = reading;
+        let names = self.description.item.iter().map(|item| item.name.clone());
+        let items = names.zip(reading).zip(&before).map(|((name, after), before)| ItemSold {
+            name,
+            left: after.left,
+            orders: after.orders.since(&before.orders),
+        });
         let sold = Sold {
-            stock: before.left,
+            stock: self.description.sale.stock,
             is_race: matches!(load, Load::Race { .. }) && raced.len() > 1,
             raced,
             later,
-            left,
-            orders: orders.since(&before.orders),
+            items: items.collect(),
             fault: seen.struck.as_ref().map(|struck| struck.seen(healed)),
         };
-        let has_orders = self.description.orders.is_some();
-        Ok(Round::of(load, &sold, seen, has_orders))
+        Ok(Round::of(load, &sold, seen))
     }
 
     /// Releases the raced requests of these buyers at one moment, and does the fault meanwhile.
@@ -161,8 +164,10 @@ impl Trial {
     }
 
     /// Lets buyers come one at a time until one is told sold out.
-    async fn come_later(&self, sale: &Sale, stock: i64, unclear: &mut Option<String>) -> Result<Vec<Told>> {
-        let most = usize::try_from(stock).unwrap_or(MOST_LATER).saturating_add(1);
+    async fn come_later(&self, sale: &Sale, unclear: &mut Option<String>) -> Result<Vec<Told>> {
+        let most = usize::try_from(self.description.sale.stock)
+            .unwrap_or(MOST_LATER)
+            .saturating_add(1);
         let mut later = Vec::new();
         for _ in 0..most.min(MOST_LATER) {
             let session = self.ready(sale).await?;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use loadtest::audit::{Findings, Judgement, Verdict};
+use loadtest::audit::{Findings, Judgement, Verdict, judge_sale_set};
 use loadtest::shop::response::ResponseKind;
 use serde::Serialize;
 
 use crate::fault::Struck;
-use crate::judged::Sold;
+use crate::judged::{ItemSold, Orders, Sold};
 
 /// What the audit says of a round without a fault. Here most rounds have none.
 const WITHOUT_FAULT: &str = ", although nothing was broken on purpose";
@@ -53,19 +53,35 @@ pub struct Seen {
     pub unclear: Option<String>,
 }
 
+/// What came of one item of a round with several.
+#[derive(Clone, Debug, Serialize)]
+pub struct ItemRound {
+    /// Its name.
+    pub name: String,
+    /// The units in its orders; `None` where they are not read.
+    pub recorded: Option<i64>,
+    /// The units that are left.
+    pub stock_left: i64,
+    /// Its findings.
+    pub findings: Findings,
+}
+
 /// A round that was played.
 #[derive(Clone, Debug, Serialize)]
 pub struct Round {
     /// The load.
     pub load: Load,
-    /// The units that were for sale.
+    /// The units of each item that were for sale.
     pub stock: i64,
     /// The number of buyers by what they were told.
     pub told: BTreeMap<ResponseKind, usize>,
-    /// The units in the orders; `None` where they are not read.
+    /// The units in the orders of all items; `None` where they are not read.
     pub recorded: Option<i64>,
-    /// The units that are left.
+    /// The units that are left of all items.
     pub stock_left: i64,
+    /// Each item, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ItemRound>,
     /// How the raced requests were sent; `None` where none were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
@@ -74,7 +90,7 @@ pub struct Round {
     pub fault: Option<Struck>,
     /// The verdict.
     pub verdict: Verdict,
-    /// The findings.
+    /// The findings of all items.
     pub findings: Findings,
     /// Why the round proves nothing, if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,19 +101,29 @@ pub struct Round {
 }
 
 impl Round {
-    pub(crate) fn of(load: Load, sold: &Sold, seen: Seen, has_orders: bool) -> Self {
+    pub(crate) fn of(load: Load, sold: &Sold, seen: Seen) -> Self {
         let Seen {
             window,
             struck,
             unclear,
         } = seen;
+        let judged: Vec<_> = sold.items.iter().map(|item| sold.judged(item)).collect();
+        let is_read = |item: &ItemSold| item.orders != Orders::NotRead;
+        let of_item = |(item, judgement): (&ItemSold, &Judgement)| ItemRound {
+            name: item.name.clone(),
+            recorded: is_read(item).then_some(judgement.recorded),
+            stock_left: item.left,
+            findings: judgement.findings.clone(),
+        };
+        let each = sold.items.iter().zip(&judged).map(of_item);
+        let items = if judged.len() > 1 { each.collect() } else { Vec::new() };
         let Judgement {
             verdict,
             findings,
             inconclusive,
             recorded,
             ..
-        } = sold.judged();
+        } = judge_sale_set(judged);
         let mut told = BTreeMap::new();
         for buyer in sold.raced.iter().chain(&sold.later) {
             *told.entry(buyer.kind).or_default() += 1;
@@ -106,8 +132,9 @@ impl Round {
             load,
             stock: sold.stock,
             told,
-            recorded: has_orders.then_some(recorded),
-            stock_left: sold.left,
+            recorded: sold.items.iter().all(is_read).then_some(recorded),
+            stock_left: sold.items.iter().map(|item| item.left).fold(0, i64::saturating_add),
+            items,
             window,
             verdict,
             findings,

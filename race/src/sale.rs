@@ -56,19 +56,21 @@ impl Trial {
         }
     }
 
-    /// Opens a sale. Returns what is read then.
-    pub(crate) async fn open(&self, sale: &Sale) -> Result<Reading> {
+    /// Opens a sale. Returns what is read of each item then.
+    pub(crate) async fn open(&self, sale: &Sale) -> Result<Vec<Reading>> {
         let stock = self.description.sale.stock;
         self.ready_for(&sale.values).await?;
         self.change(&self.description.sale.open, &sale.values)
             .await
             .context("the sale could not be opened")?;
         let before = self.read(&sale.values).await?;
-        ensure!(
-            before.left == stock,
-            "[stock] says {} after the sale was opened, and sale.stock is {stock}",
-            before.left
-        );
+        for (item, Reading { left, .. }) in self.description.item.iter().zip(&before) {
+            let part = item.part("stock");
+            ensure!(
+                *left == stock,
+                "{part} says {left} after the sale was opened, and sale.stock is {stock}"
+            );
+        }
         Ok(before)
     }
 

@@ -72,22 +72,19 @@ impl Trial {
 
     /// Returns what the shop file does not let a verdict say.
     pub fn not_judged(&self) -> Option<&'static str> {
-        match &self.description.orders {
-            None => Some("no orders are read: lost, ghost and duplicate orders are not judged"),
-            Some(orders) if orders.count.is_some() => Some(
-                "no order is tied to a buyer: an order of another buyer than the one that was told sold is not seen",
-            ),
-            Some(_) => None,
+        let orders = || self.description.item.iter().map(|item| item.orders.as_ref());
+        if orders().any(|orders| orders.is_none()) {
+            return Some("no orders are read: lost, ghost and duplicate orders are not judged");
         }
+        let is_counted = orders().flatten().any(|orders| orders.count.is_some());
+        is_counted.then_some(
+            "no order is tied to a buyer: an order of another buyer than the one that was told sold is not seen",
+        )
     }
 
     /// Returns what stands in an order for the buyer with these values.
     pub(crate) fn tie(&self, values: &Values) -> String {
-        let named = self
-            .description
-            .orders
-            .as_ref()
-            .and_then(|orders| orders.buyer.as_ref());
+        let named = self.description.order_buyers().next();
         named.map_or_else(|| values["buyer"].clone(), |named| named.filled(values))
     }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use loadtest::shop::response::ResponseKind;
 
-use crate::description::Step;
+use crate::description::{Item, Step};
 use crate::judged::Orders;
 use crate::reading::Reading;
 use crate::sale::Sale;
@@ -39,7 +39,7 @@ pub async fn walk(trial: &Trial, mut say: impl FnMut(&str), stop: impl Future<Ou
 /// Returns what is wrong, if something is.
 async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
     let before = trial.open(sale).await?;
-    say(&format!("the sale is open: {}", in_words(&before)));
+    say(&format!("the sale is open: {}", in_words(trial, &before)));
     let mut session = trial.arrive(sale)?;
     for step in &trial.description.buyer {
         let line = line(trial, step, &session);
@@ -84,24 +84,29 @@ async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<O
         }
     ));
     let after = trial.settled(sale).await?;
-    say(&format!("afterwards: {}", in_words(&after)));
-    Ok(wrong(trial, &before, kind, &after, &trial.tie(&session.values)))
+    say(&format!("afterwards: {}", in_words(trial, &after)));
+    if kind != ResponseKind::Sold {
+        let why = "the only buyer was not told sold: look at [race] and at `sold` in [answers]";
+        return Ok(Some(why.to_owned()));
+    }
+    let buyer = trial.tie(&session.values);
+    let items = trial.description.item.iter().zip(before.iter().zip(&after));
+    let mut wrong = items.filter_map(|(item, (before, after))| wrong(item, before, after, &buyer));
+    Ok(wrong.next().map(|why| trial.hidden(&why)))
 }
 
-/// Returns what is wrong after one buyer bought one unit.
-fn wrong(trial: &Trial, before: &Reading, kind: ResponseKind, after: &Reading, buyer: &str) -> Option<String> {
-    if kind != ResponseKind::Sold {
-        return Some("the only buyer was not told sold: look at [race] and at `sold` in [answers]".to_owned());
-    }
+/// Returns what is wrong with an item after one buyer bought one unit of it.
+fn wrong(item: &Item, before: &Reading, after: &Reading, buyer: &str) -> Option<String> {
+    let (stock, orders) = (item.part("stock"), item.part("orders"));
     let fell = before.left - after.left;
     if fell != 1 {
         return Some(format!(
-            "one unit was sold, and the stock fell by {fell}: look at `read` in [stock]"
+            "one unit was sold, and the stock fell by {fell}: look at `read` in {stock}"
         ));
     }
     match &after.orders.clone().since(&before.orders) {
         Orders::Counted(new) if *new != 1 => Some(format!(
-            "one unit was sold, and {new} more are counted: look at `count` in [orders]"
+            "one unit was sold, and {new} more are counted: look at `count` in {orders}"
         )),
         Orders::Tied(new) if *new != [(buyer.to_owned(), 1)] => {
             let seen: Vec<_> = new
@@ -114,9 +119,9 @@ fn wrong(trial: &Trial, before: &Reading, kind: ResponseKind, after: &Reading, b
             } else {
                 seen.join(", ")
             };
-            Some(trial.hidden(&format!(
-                "one order of {buyer:?} with 1 unit should be new, and {seen} is: look at [orders], and at `buyer` there"
-            )))
+            Some(format!(
+                "one order of {buyer:?} with 1 unit should be new, and {seen} is: look at {orders}, and at `buyer` there"
+            ))
         }
         _ => None,
     }
@@ -126,11 +131,19 @@ fn line(trial: &Trial, step: &Step, session: &Session) -> String {
     trial.hidden(&step.request.hidden(&session.values))
 }
 
-fn in_words(reading: &Reading) -> String {
-    let orders = match &reading.orders {
-        Orders::Tied(orders) => format!(", {} orders", orders.len()),
-        Orders::Counted(units) => format!(", {units} units ordered"),
-        Orders::NotRead => String::new(),
-    };
-    format!("{} left{orders}", reading.left)
+fn in_words(trial: &Trial, readings: &[Reading]) -> String {
+    let items = trial.description.item.iter().zip(readings);
+    let items = items.map(|(item, Reading { left, orders })| {
+        let of = if item.name.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", item.name)
+        };
+        match orders {
+            Orders::Tied(orders) => format!("{left} left{of}, {} orders", orders.len()),
+            Orders::Counted(units) => format!("{left} left{of}, {units} units ordered"),
+            Orders::NotRead => format!("{left} left{of}"),
+        }
+    });
+    items.collect::<Vec<_>>().join("; ")
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use ::race::{Load, Round, Window};
-use loadtest::audit::Verdict;
+use ::race::{ItemRound, Load, Round, Window};
+use loadtest::audit::{Findings, Verdict};
 use loadtest::shop::response::ResponseKind;
 use loadtest::text::printable;
 
@@ -92,18 +92,11 @@ fn table(rounds: &[Round]) -> String {
             .to_owned();
     for round in rounds {
         let told = |kind| round.told.get(&kind).copied().unwrap_or_default();
-        let findings: Vec<_> = round
-            .findings
-            .named()
-            .iter()
-            .map(|(name, size)| format!("{name} {size}"))
-            .collect();
         let verdict = match round.verdict {
             Verdict::Holds => "holds".to_owned(),
-            Verdict::Violated => format!("**{}**", findings.join(", ")),
+            Verdict::Violated => format!("**{}**", found(round)),
             Verdict::Inconclusive => format!("decides nothing: {}", round.inconclusive.as_deref().unwrap_or_default()),
         };
-        let recorded = round.recorded.map_or_else(|| "-".to_owned(), |units| units.to_string());
         let window = match round.window {
             None => "-".to_owned(),
             Some(Window { is_http2: true, .. }) => "one piece".to_owned(),
@@ -118,10 +111,37 @@ fn table(rounds: &[Round]) -> String {
             told(ResponseKind::SoldOut),
             told(ResponseKind::Busy),
             told(ResponseKind::Unknown),
-            recorded,
-            round.stock_left,
+            of_each(round, round.recorded, |item| item.recorded),
+            of_each(round, Some(round.stock_left), |item| Some(item.stock_left)),
             round.stock,
         );
     }
     text
+}
+
+/// Returns a number of each item, where there are several, or else that of the round.
+fn of_each(round: &Round, of_round: Option<i64>, of: impl Fn(&ItemRound) -> Option<i64>) -> String {
+    let mut numbers: Vec<_> = round.items.iter().map(of).collect();
+    if numbers.is_empty() {
+        numbers.push(of_round);
+    }
+    let shown = numbers
+        .into_iter()
+        .map(|units| units.map_or_else(|| "-".to_owned(), |units| units.to_string()));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the findings, with the items that they are of, where there are several.
+fn found(round: &Round) -> String {
+    let sizes = |findings: &Findings| {
+        let named = findings.named();
+        let sizes = named.iter().map(|(name, size)| format!("{name} {size}"));
+        sizes.collect::<Vec<_>>().join(", ")
+    };
+    if round.items.is_empty() {
+        return sizes(&round.findings);
+    }
+    let items = round.items.iter().filter(|item| item.findings.found().next().is_some());
+    let items = items.map(|item| format!("{}: {}", printable(&item.name), sizes(&item.findings)));
+    items.collect::<Vec<_>>().join("; ")
 }

@@ -5,6 +5,7 @@ mod closed;
 mod faults;
 mod hostile;
 mod relayed_shop;
+mod several;
 mod shop;
 mod tls;
 mod verdicts;
