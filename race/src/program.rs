@@ -1,12 +1,11 @@
 //! Programs that a shop file names. No shell reads their arguments.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use loadtest::text::one_line;
 use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
-use tokio::process::Command;
 use tokio::time::timeout;
 
 /// The longest time for one program.
@@ -28,9 +27,12 @@ const MAX_SHOWN: usize = 500;
 pub async fn run(program: &[String]) -> Result<()> {
     let (name, arguments) = program.split_first().context("no program is named")?;
     let mut command = Command::new(name);
-    // Ctrl-C on a terminal must not end a shop that it starts.
-    command.args(arguments).process_group(0).kill_on_drop(true);
+    command.args(arguments);
+    // Ctrl-C must not end a shop that the program starts, but a signal to that shop must.
+    stack::set_apart(&mut command);
+    let mut command = tokio::process::Command::from(command);
     let started = command
+        .kill_on_drop(true)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());

@@ -199,7 +199,7 @@ fn ctrl_c_in_the_middle_of_a_round_or_of_a_walk_closes_the_sale() {
 
 #[test]
 fn races_with_a_fault_follow_one_without_it_and_the_table_says_what_it_did() {
-    let shop = Served::start(true, "[fault]\nrun = [\"true\"]\n");
+    let shop = Served::start(true, "[fault]\nrun = [\"cp\", \"/proc/self/status\", \"status\"]\n");
     let mut race = shop.race(&["--buyers", "3", "--rounds", "2", "--results", "."]);
     let raced = race.output().unwrap();
     let table = stdout(&raced);
@@ -207,9 +207,18 @@ fn races_with_a_fault_follow_one_without_it_and_the_table_says_what_it_did() {
     let loads = ["| one at a time", "| ready together, one at a time", "| race"];
     let expected = [&loads[..], &["| race with the fault"; 2]].concat();
     assert_eq!(rows[2..7], expected, "{table}{}", stderr(&raced));
-    assert!(table.contains("\nThe fault: `true`, "), "{table}");
+    assert!(
+        table.contains("\nThe fault: `cp /proc/self/status status`, "),
+        "{table}"
+    );
     let kept = fs::read_to_string(shop.folder.path().join("race.json")).unwrap();
     let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["rounds"][2]["fault"], serde_json::Value::Null, "{kept}");
-    assert_eq!(kept["rounds"][3]["fault"]["what"], "`true`", "{kept}");
+    assert_eq!(
+        kept["rounds"][3]["fault"]["what"], "`cp /proc/self/status status`",
+        "{kept}"
+    );
+    let status = fs::read_to_string(shop.folder.path().join("status")).unwrap();
+    let is_free = status.contains("\nSigBlk:\t0000000000000000\n");
+    assert!(is_free, "a program of a fault hears no signal: {status}");
 }

@@ -10,13 +10,21 @@ PORT, DATABASE = int(sys.argv[1]), sys.argv[2]
 HOLDS = sys.argv[3:] == ["hold"]
 
 
+def connect():
+    return sqlite3.connect(DATABASE, timeout=20, isolation_level=None)
+
+
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
+        # A writer undoes what a killed one has left half done; a reader cannot.
+        with closing(connect()) as database:
+            database.execute("begin immediate")
+            database.execute("rollback")
         self.answer(200)
 
     def do_POST(self):
         buyer = self.path.rsplit("/", 1)[1]
-        with closing(sqlite3.connect(DATABASE, timeout=20, isolation_level=None)) as database:
+        with closing(connect()) as database:
             database.execute("begin immediate")
             sold = database.execute("update items set stock = stock - 1 where stock > 0").rowcount
             if sold:
