@@ -199,8 +199,13 @@ async fn check(trial: &Trial, name: &str, stop: &Stop) -> Result<u8> {
         }
         Walked::Fits => {}
     }
+    let untried = if trial.has_fault() {
+        "`sold_out` and `[fault]` were not tried; a race tries them, `sold_out` first"
+    } else {
+        "`sold_out` was not tried; a race tries it first"
+    };
     console::print(&format!(
-        "\nThe shop file fits one buyer who buys. `sold_out` was not tried; a race tries it first:\n\n  {} race {name}\n",
+        "\nThe shop file fits one buyer who buys. {untried}:\n\n  {} race {name}\n",
         console::program()
     ))?;
     Ok(AS_DESIGNED)

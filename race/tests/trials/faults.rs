@@ -38,7 +38,7 @@ fn told(round: &Round, kind: ResponseKind) -> usize {
 
 #[tokio::test]
 async fn an_order_whose_reply_was_lost_is_explained_by_the_fault() {
-    let file = relayed_shop::start(r#"does = "lose-replies", for_ms = 1000"#).await;
+    let file = relayed_shop::start(r#"does = "lose-replies", for_ms = 2000"#).await;
     let round = played(&file).await.unwrap();
     assert_eq!(round.verdict, Verdict::Holds, "{round:?}");
     assert_eq!(told(&round, ResponseKind::Unknown), 3, "{round:?}");
@@ -50,8 +50,8 @@ async fn an_order_whose_reply_was_lost_is_explained_by_the_fault() {
 #[tokio::test]
 async fn each_disturbance_of_a_store_affects_the_raced_requests() {
     for (does, unknown) in [
-        (r#"does = "silent", for_ms = 1000"#, 0),
-        (r#"does = "slow", for_ms = 1000"#, 0),
+        (r#"does = "silent", for_ms = 2000"#, 0),
+        (r#"does = "slow", for_ms = 2000"#, 0),
         (r#"does = "cut""#, 3),
     ] {
         let file = relayed_shop::start(does).await;

@@ -1,5 +1,6 @@
 //! A shop whose store is a process of its own, which it reaches over a connection.
 
+use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,8 +13,11 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-/// The time from a connection to the store to the question on it: the fault begins meanwhile.
+/// The time from a purchase to its question to the store: the fault begins meanwhile.
 const WORK: Duration = Duration::from_millis(400);
+
+/// A question that is no purchase.
+const PING: &str = "ping";
 
 /// What the store keeps.
 #[derive(Default)]
@@ -48,6 +52,9 @@ async fn store(ledger: Shared) -> SocketAddr {
 }
 
 fn sold(ledger: &Shared, buyer: &str) -> &'static str {
+    if buyer == PING {
+        return "here\n";
+    }
     let mut ledger = ledger.lock().unwrap();
     if ledger.stock == 0 {
         return "sold out\n";
@@ -64,20 +71,28 @@ pub async fn start(fault: &str) -> String {
     let to = store(ledger.clone()).await;
     // The port is free again after this line.
     let from = StdListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let parts = Parts {
+        ledger,
+        store: from,
+        connections: Arc::default(),
+    };
     let routes = Router::new()
         .route("/open/{stock}", post(open))
         .route("/stock", get(stock))
         .route("/orders", get(orders))
+        .route("/login/{buyer}", post(login))
         .route("/buy/{buyer}", post(buy));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, routes.with_state((ledger, from))).await });
+    tokio::spawn(async move { axum::serve(listener, routes.with_state(parts)).await });
     format!(
         r#"
 url = "{url}"
 [sale]
 stock = 5
 open = [{{ request = "POST /open/{{stock}}" }}]
+[[buyer]]
+request = "POST /login/{{buyer}}"
 [race]
 request = "POST /buy/{{buyer}}"
 [answers]
@@ -88,39 +103,52 @@ request = "GET /stock"
 [orders]
 request = "GET /orders"
 [fault]
-after_ms = 200
 relay = {{ from = "{from}", to = "{to}", {fault} }}
 "#
     )
 }
 
-type Parts = State<(Shared, SocketAddr)>;
+#[derive(Clone)]
+struct Parts {
+    ledger: Shared,
+    store: SocketAddr,
+    /// The connection to the store of each buyer.
+    connections: Arc<Mutex<HashMap<String, BufReader<TcpStream>>>>,
+}
 
-async fn open(State((ledger, _)): Parts, Path(stock): Path<usize>) {
+async fn open(State(Parts { ledger, .. }): State<Parts>, Path(stock): Path<usize>) {
     *ledger.lock().unwrap() = Ledger {
         stock,
         orders: Vec::new(),
     };
 }
 
-async fn stock(State((ledger, _)): Parts) -> String {
+async fn stock(State(Parts { ledger, .. }): State<Parts>) -> String {
     ledger.lock().unwrap().stock.to_string()
 }
 
-async fn orders(State((ledger, _)): Parts) -> Json<Vec<String>> {
+async fn orders(State(Parts { ledger, .. }): State<Parts>) -> Json<Vec<String>> {
     Json(ledger.lock().unwrap().orders.clone())
 }
 
-async fn buy(State((_, store)): Parts, Path(buyer): Path<String>) -> (StatusCode, String) {
-    let asked = async {
-        let mut store = BufReader::new(TcpStream::connect(store).await?);
-        sleep(WORK).await;
-        store.write_all(format!("{buyer}\n").as_bytes()).await?;
-        let mut said = String::new();
-        store.read_line(&mut said).await?;
-        std::io::Result::Ok(said)
-    };
-    match asked.await {
+async fn ask(store: &mut BufReader<TcpStream>, question: &str) -> std::io::Result<String> {
+    store.write_all(format!("{question}\n").as_bytes()).await?;
+    let mut said = String::new();
+    store.read_line(&mut said).await?;
+    Ok(said)
+}
+
+/// Connects to the store for a buyer. The ping shows that the relay has the connection.
+async fn login(State(parts): State<Parts>, Path(buyer): Path<String>) {
+    let mut store = BufReader::new(TcpStream::connect(parts.store).await.unwrap());
+    assert_eq!(ask(&mut store, PING).await.unwrap(), "here\n");
+    parts.connections.lock().unwrap().insert(buyer, store);
+}
+
+async fn buy(State(parts): State<Parts>, Path(buyer): Path<String>) -> (StatusCode, String) {
+    let store = parts.connections.lock().unwrap().remove(&buyer);
+    sleep(WORK).await;
+    match ask(&mut store.unwrap(), &buyer).await {
         Ok(said) if !said.is_empty() => (StatusCode::OK, said),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "no store".to_owned()),
     }
