@@ -115,7 +115,20 @@ async fn a_walk_names_the_part_of_the_shop_file_that_does_not_fit() {
 async fn the_example_and_a_shop_file_of_a_test_agree_with_the_schema() {
     let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
     let shop = start(Sells::ByOneUpdate).await;
-    let uncommented = EXAMPLE.replace("# [fault]", "[fault]").replace("\n# run", "\nrun");
+    let mut uncommented = EXAMPLE.to_owned();
+    for part in [
+        "[turns]",
+        "user =",
+        "[fault]",
+        "run =",
+        "after_ms =",
+        "then =",
+        "ready =",
+    ] {
+        let commented = format!("\n# {part}");
+        assert_eq!(uncommented.matches(&commented).count(), 1, "{part}");
+        uncommented = uncommented.replace(&commented, &format!("\n{part}"));
+    }
     let relayed = relayed_shop::start(r#"does = "silent", for_ms = 10"#).await;
     for file in [EXAMPLE, &uncommented, &relayed, &shop.file()] {
         Description::parse(file).unwrap();
