@@ -86,7 +86,7 @@ where
     // Before the measurement: it is of no use if the result cannot be saved.
     let folder = run_folder::new(&options.results, &run_folder::id(Utc::now()))?;
     let quiet = options.quiet;
-    let measuring = interrupt::unless_interrupted_on(threads, |stop| async move {
+    let measuring = interrupt::unless_interrupted_on(threads, interrupt::CLEAN_UP_WITHIN, |stop| async move {
         tokio::select! {
             measured = measured(options, needs, measure) => measured,
             _ = stop.wait() => bail!("interrupted"),

@@ -11,8 +11,8 @@ use tokio::time::timeout;
 /// Signals that ask the program to stop.
 const ASKED_TO_STOP: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// The longest time that a command may take to clean up after a request to stop. Its children end with the program anyway.
-const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
+/// The longest time that most commands may take to clean up after a request to stop. Their children end with the program anyway.
+pub const CLEAN_UP_WITHIN: Duration = Duration::from_secs(3);
 
 /// Set by a request to stop.
 pub type Stop = Arc<SetOnce<()>>;
@@ -27,11 +27,15 @@ where
     T: Send + 'static,
     C: Future<Output = T> + Send + 'static,
 {
-    unless_interrupted_on(Builder::new_multi_thread(), command)
+    unless_interrupted_on(Builder::new_multi_thread(), CLEAN_UP_WITHIN, command)
 }
 
-/// The same, on a runtime of the caller's choice.
-pub fn unless_interrupted_on<T, C>(mut threads: Builder, command: impl FnOnce(Stop) -> C) -> Option<T>
+/// The same, on a runtime of the caller's choice, with another limit for the time in which the command may clean up.
+pub fn unless_interrupted_on<T, C>(
+    mut threads: Builder,
+    clean_up_within: Duration,
+    command: impl FnOnce(Stop) -> C,
+) -> Option<T>
 where
     T: Send + 'static,
     C: Future<Output = T> + Send + 'static,
@@ -50,7 +54,7 @@ where
             () = asked_to_stop() => {
                 // Nothing else sets it.
                 let _ = stop.set(());
-                if timeout(CLEAN_UP_WITHIN, &mut command).await.is_err() {
+                if timeout(clean_up_within, &mut command).await.is_err() {
                     command.abort();
                     let _ = timeout(CLEAN_UP_WITHIN, command).await;
                 }

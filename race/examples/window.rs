@@ -50,8 +50,10 @@ async fn gated(trial: &Trial) {
             Load::Race {
                 buyers: REQUESTS,
                 clicks: 1,
+                has_fault: false,
             },
             |_, _| {},
+            std::future::pending(),
         )
         .await
         .unwrap();

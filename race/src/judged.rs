@@ -1,8 +1,9 @@
 //! The verdict on a round: that of the load test's audit. A buyer is known by what an order has of it.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
-use loadtest::audit::{Expectation, Judgement, judge};
+use loadtest::audit::{Expectation, FaultSeen, Judgement, judge};
 use loadtest::facts::{Facts, Observation, Order};
 use loadtest::responses::Responses;
 use loadtest::shop::response::{Response, ResponseKind};
@@ -31,10 +32,45 @@ pub enum Orders {
     NotRead,
 }
 
+impl Orders {
+    /// Returns those that were not there before.
+    pub fn since(self, before: &Self) -> Self {
+        match (before, self) {
+            (Self::Tied(before), Self::Tied(mut after)) => {
+                let mut old: HashMap<_, usize> = HashMap::new();
+                for order in before {
+                    *old.entry(order).or_default() += 1;
+                }
+                after.retain(|order| match old.get_mut(order) {
+                    Some(times) if *times > 0 => {
+                        *times -= 1;
+                        false
+                    }
+                    _ => true,
+                });
+                Self::Tied(after)
+            }
+            (Self::Counted(before), Self::Counted(after)) => Self::Counted(after - before),
+            (_, after) => after,
+        }
+    }
+}
+
+/// The facts of one item of a round.
+#[derive(Clone, Debug)]
+pub struct ItemSold {
+    /// Its name; empty where there is one item.
+    pub name: String,
+    /// The units that are left.
+    pub left: i64,
+    /// The orders.
+    pub orders: Orders,
+}
+
 /// The facts of a round.
 #[derive(Clone, Debug)]
 pub struct Sold {
-    /// The units that were for sale.
+    /// The units of each item that were for sale.
     pub stock: i64,
     /// Whether the raced buyers were released at one moment.
     pub is_race: bool,
@@ -42,21 +78,21 @@ pub struct Sold {
     pub raced: Vec<Told>,
     /// The buyers that came one at a time afterwards.
     pub later: Vec<Told>,
-    /// The units that are left.
-    pub left: i64,
-    /// The orders.
-    pub orders: Orders,
+    /// The items of which each purchase takes one unit.
+    pub items: Vec<ItemSold>,
+    /// The fault, if one was done to the shop.
+    pub fault: Option<FaultSeen>,
 }
 
 impl Sold {
-    /// Returns the verdict of the audit.
-    pub fn judged(&self) -> Judgement {
+    /// Returns the verdict of the audit on one of the items.
+    pub fn judged(&self, item: &ItemSold) -> Judgement {
         let expected = Expectation {
             stock: self.stock,
             quantity: 1,
             contended: self.is_race,
             instances: 0,
-            fault: None,
+            fault: self.fault,
             absent: Vec::new(),
             is_atomic: false,
             failed_looks: Vec::new(),
@@ -70,8 +106,8 @@ impl Sold {
             begun: Instant::now(),
             at_rest: true,
             facts: Facts {
-                stock_left: Some(self.left),
-                orders: self.ledger(),
+                stock_left: Some(item.left),
+                orders: self.ledger(&item.orders),
                 ..Facts::default()
             },
         };
@@ -80,13 +116,13 @@ impl Sold {
 
     /// Returns the orders as the audit compares them. Those that no one is tied to belong first to the buyers that were told
     /// sold, then to those that were told nothing.
-    fn ledger(&self) -> Vec<Order> {
+    fn ledger(&self, orders: &Orders) -> Vec<Order> {
         let told = |kind| {
             let all = self.raced.iter().chain(&self.later);
             all.filter(move |told| told.kind == kind).map(|told| told.buyer.clone())
         };
         let sold = told(ResponseKind::Sold);
-        match &self.orders {
+        match orders {
             Orders::Tied(rows) => rows.iter().map(|(buyer, units)| order(buyer.clone(), *units)).collect(),
             Orders::NotRead => sold.map(|buyer| order(buyer, 1)).collect(),
             Orders::Counted(units) => {
@@ -160,10 +196,11 @@ mod tests {
             is_race: kinds.len() > 1,
             raced: told(kinds),
             later: Vec::new(),
-            left,
-            orders,
+            items: Vec::new(),
+            fault: None,
         };
-        let judgement = sold.judged();
+        let name = String::new();
+        let judgement = sold.judged(&ItemSold { name, left, orders });
         (judgement.verdict, judgement.findings.named())
     }
 

@@ -6,11 +6,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod description;
+mod fault;
 mod gate;
 mod hidden;
 mod judged;
 mod ledger;
 mod own;
+mod play;
+mod program;
 mod reading;
 mod round;
 mod sale;
@@ -21,7 +24,10 @@ mod walk;
 mod wire;
 
 pub use description::{Description, EXAMPLE, SCHEMA};
+pub use fault::Struck;
 pub use own::is_private;
-pub use round::{Load, Round, Window};
-pub use trial::{MOST_LATER, Trial};
-pub use walk::walk;
+pub use play::MOST_LATER;
+pub use round::{ItemRound, Load, Round, Window};
+pub use sale::CLOSE_WITHIN;
+pub use trial::Trial;
+pub use walk::{Walked, walk};

@@ -21,7 +21,8 @@ pub async fn is_private(url: &Url) -> bool {
     }
 }
 
-fn is_private_address(address: IpAddr) -> bool {
+/// Returns whether an address is of this machine or private.
+pub fn is_private_address(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => address.is_loopback() || address.is_private() || address.is_link_local(),
         IpAddr::V6(address) => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),

@@ -1,17 +1,26 @@
 //! The stock and the orders of a shop, as its file says how to read them.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
+use tokio::time::sleep;
 
-use crate::description::{OrderReading, RequestLine, Step, Template, Values};
+use crate::description::{OrderReading, RequestLine, Step, StockReading, Template, Values};
 use crate::judged::Orders;
 use crate::ledger::{self, Rows};
+use crate::sale::Sale;
 use crate::session::Session;
 use crate::trial::Trial;
 
-/// What is read of a shop.
+/// The pause between two readings. Two equal ones mean that the shop is at rest.
+const READ_EVERY: Duration = Duration::from_millis(100);
+
+/// The longest time for which stock and orders may change after the last answer.
+const SETTLE_WITHIN: Duration = Duration::from_secs(5);
+
+/// What is read of one item of a shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The units that are left.
@@ -21,18 +30,38 @@ pub struct Reading {
 }
 
 impl Trial {
-    /// Reads stock and orders of a sale with these values.
+    /// Reads stock and orders of each item of a sale with these values.
     ///
     /// # Errors
     /// When a store or the shop does not answer, or the answer has no such number.
-    pub(crate) async fn read(&self, values: &Values) -> Result<Reading> {
-        Ok(Reading {
-            left: self.read_stock(values).await?,
-            orders: match &self.description.orders {
-                Some(orders) => self.read_orders(orders, values).await.context("[orders]")?,
-                None => Orders::NotRead,
-            },
-        })
+    pub(crate) async fn read(&self, values: &Values) -> Result<Vec<Reading>> {
+        let mut readings = Vec::new();
+        for item in &self.description.item {
+            let left = self.read_stock(&item.stock, values).await;
+            let orders = match &item.orders {
+                Some(orders) => self.read_orders(orders, values).await,
+                None => Ok(Orders::NotRead),
+            };
+            readings.push(Reading {
+                left: left.with_context(|| item.part("stock"))?,
+                orders: orders.with_context(|| item.part("orders"))?,
+            });
+        }
+        Ok(readings)
+    }
+
+    /// Reads until two readings agree: the shop may still be at work.
+    pub(crate) async fn settled(&self, sale: &Sale) -> Result<Vec<Reading>> {
+        let deadline = Instant::now() + SETTLE_WITHIN;
+        let mut last = self.read(&sale.values).await?;
+        loop {
+            sleep(READ_EVERY).await;
+            let now = self.read(&sale.values).await?;
+            if now == last || Instant::now() >= deadline {
+                return Ok(now);
+            }
+            last = now;
+        }
     }
 
     /// Returns the URL of a store: its own, or that of the whole file.
@@ -41,18 +70,17 @@ impl Trial {
         store.map_or_else(String::new, |store| store.filled(&Values::new()))
     }
 
-    async fn read_stock(&self, values: &Values) -> Result<i64> {
-        let stock = &self.description.stock;
+    async fn read_stock(&self, stock: &StockReading, values: &Values) -> Result<i64> {
         let text = match (&stock.read, &stock.request) {
-            (Some(read), _) => first(self.rows(read, stock.store.as_ref(), values).await.context("[stock]")?),
+            (Some(read), _) => first(self.rows(read, stock.store.as_ref(), values).await?),
             (None, Some(line)) => {
-                let body = self.ask(line, &stock.headers, values).await.context("[stock]")?;
+                let body = self.ask(line, &stock.headers, values).await?;
                 stock.json.text(&body)
             }
             (None, None) => None,
         };
-        let text = text.context("[stock] finds nothing: no row, or no value in it")?;
-        units(&text).with_context(|| format!("[stock] finds {text:?}, which is no number of units"))
+        let text = text.context("nothing is found: no row, or no value in it")?;
+        units(&text).with_context(|| format!("{text:?} is found, which is no number of units"))
     }
 
     async fn read_orders(&self, orders: &OrderReading, values: &Values) -> Result<Orders> {

@@ -12,6 +12,7 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use loadtest::trust::Trust;
 use reqwest::header::HOST;
+use tokio::sync::oneshot::Sender;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
@@ -53,11 +54,11 @@ pub struct Volley {
 /// The answers that are to come, each with the place of its request.
 type Answers = JoinSet<(usize, Result<Answer>, Instant)>;
 
-/// Sends all requests at one moment.
+/// Sends all requests at one moment, which it tells.
 ///
 /// # Errors
 /// When the shop does not take all connections.
-pub async fn volley(requests: Vec<Filled>, trust: &Trust) -> Result<Volley> {
+pub async fn volley(requests: Vec<Filled>, trust: &Trust, tell: Sender<Instant>) -> Result<Volley> {
     let gate = Arc::new(Gate::default());
     let first = requests.first().context("nobody races")?;
     let wire = connect(first, trust).await?;
@@ -82,6 +83,8 @@ pub async fn volley(requests: Vec<Filled>, trust: &Trust) -> Result<Volley> {
     sleep(READ_IN).await;
     let sent = Instant::now();
     gate.open();
+    // Without a fault nobody listens.
+    let _ = tell.send(sent);
     let mut all: Vec<_> = answers.join_all().await;
     drop(connection);
     all.sort_by_key(|(place, ..)| *place);

@@ -3,29 +3,43 @@
 use anyhow::{Context, Result};
 use loadtest::shop::response::ResponseKind;
 
-use crate::description::Step;
+use crate::description::{Item, Step};
 use crate::judged::Orders;
 use crate::reading::Reading;
-use crate::sale::OpenSale;
+use crate::sale::Sale;
 use crate::session::Session;
-use crate::trial::{Trial, new_orders};
+use crate::trial::Trial;
+
+/// What a walk found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Walked {
+    /// The shop file fits one buyer who buys.
+    Fits,
+    /// What is wrong.
+    Wrong(String),
+    /// It was stopped.
+    Stopped,
+}
 
 /// Walks through the shop file: opens a sale, lets one buyer buy, and looks at stock and orders. Each line is said as soon as it
-/// is known. Returns what is wrong, if something is.
+/// is known. When `stop` ends first, the walk does, too. The sale is closed in any case.
 ///
 /// # Errors
 /// When a step fails: what was seen, and the part of the shop file.
-pub async fn walk(trial: &Trial, mut say: impl FnMut(&str)) -> Result<Option<String>> {
-    let sale = trial.open().await?;
-    say(&format!("the sale is open: {}", in_words(&sale.before)));
-    let walked = buy(trial, &sale, &mut say).await;
-    let closed = trial.close(&sale).await;
-    let wrong = walked?;
-    closed.context("the sale could not be closed")?;
-    Ok(wrong)
+pub async fn walk(trial: &Trial, mut say: impl FnMut(&str), stop: impl Future<Output = ()>) -> Result<Walked> {
+    let sale = trial.next_sale();
+    let walked = trial.closing(&sale, buy(trial, &sale, &mut say), stop).await?;
+    Ok(match walked {
+        None => Walked::Stopped,
+        Some(None) => Walked::Fits,
+        Some(Some(wrong)) => Walked::Wrong(wrong),
+    })
 }
 
-async fn buy(trial: &Trial, sale: &OpenSale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
+/// Returns what is wrong, if something is.
+async fn buy(trial: &Trial, sale: &Sale, say: &mut impl FnMut(&str)) -> Result<Option<String>> {
+    let before = trial.open(sale).await?;
+    say(&format!("the sale is open: {}", in_words(trial, &before)));
     let mut session = trial.arrive(sale)?;
     for step in &trial.description.buyer {
         let line = line(trial, step, &session);
@@ -70,29 +84,31 @@ async fn buy(trial: &Trial, sale: &OpenSale, say: &mut impl FnMut(&str)) -> Resu
         }
     ));
     let after = trial.settled(sale).await?;
-    say(&format!("afterwards: {}", in_words(&after)));
-    Ok(wrong(trial, sale, kind, &after, &trial.tie(&session.values)))
+    say(&format!("afterwards: {}", in_words(trial, &after)));
+    if kind != ResponseKind::Sold {
+        let why = "the only buyer was not told sold: look at [race] and at `sold` in [answers]";
+        return Ok(Some(why.to_owned()));
+    }
+    let buyer = trial.tie(&session.values);
+    let items = trial.description.item.iter().zip(before.iter().zip(&after));
+    let mut wrong = items.filter_map(|(item, (before, after))| wrong(item, before, after, &buyer));
+    Ok(wrong.next().map(|why| trial.hidden(&why)))
 }
 
-/// Returns what is wrong after one buyer bought one unit.
-fn wrong(trial: &Trial, sale: &OpenSale, kind: ResponseKind, after: &Reading, buyer: &str) -> Option<String> {
-    if kind != ResponseKind::Sold {
-        return Some("the only buyer was not told sold: look at [race] and at `sold` in [answers]".to_owned());
-    }
-    let fell = sale.before.left - after.left;
+/// Returns what is wrong with an item after one buyer bought one unit of it.
+fn wrong(item: &Item, before: &Reading, after: &Reading, buyer: &str) -> Option<String> {
+    let (stock, orders) = (item.part("stock"), item.part("orders"));
+    let fell = before.left - after.left;
     if fell != 1 {
         return Some(format!(
-            "one unit was sold, and the stock fell by {fell}: look at `read` in [stock]"
+            "one unit was sold, and the stock fell by {fell}: look at `read` in {stock}"
         ));
     }
-    match (
-        &sale.before.orders,
-        &new_orders(&sale.before.orders, after.orders.clone()),
-    ) {
-        (_, Orders::Counted(new)) if *new != 1 => Some(format!(
-            "one unit was sold, and {new} more are counted: look at `count` in [orders]"
+    match &after.orders.clone().since(&before.orders) {
+        Orders::Counted(new) if *new != 1 => Some(format!(
+            "one unit was sold, and {new} more are counted: look at `count` in {orders}"
         )),
-        (_, Orders::Tied(new)) if *new != [(buyer.to_owned(), 1)] => {
+        Orders::Tied(new) if *new != [(buyer.to_owned(), 1)] => {
             let seen: Vec<_> = new
                 .iter()
                 .take(3)
@@ -103,9 +119,9 @@ fn wrong(trial: &Trial, sale: &OpenSale, kind: ResponseKind, after: &Reading, bu
             } else {
                 seen.join(", ")
             };
-            Some(trial.hidden(&format!(
-                "one order of {buyer:?} with 1 unit should be new, and {seen} is: look at [orders], and at `buyer` there"
-            )))
+            Some(format!(
+                "one order of {buyer:?} with 1 unit should be new, and {seen} is: look at {orders}, and at `buyer` there"
+            ))
         }
         _ => None,
     }
@@ -115,11 +131,19 @@ fn line(trial: &Trial, step: &Step, session: &Session) -> String {
     trial.hidden(&step.request.hidden(&session.values))
 }
 
-fn in_words(reading: &Reading) -> String {
-    let orders = match &reading.orders {
-        Orders::Tied(orders) => format!(", {} orders", orders.len()),
-        Orders::Counted(units) => format!(", {units} units ordered"),
-        Orders::NotRead => String::new(),
-    };
-    format!("{} left{orders}", reading.left)
+fn in_words(trial: &Trial, readings: &[Reading]) -> String {
+    let items = trial.description.item.iter().zip(readings);
+    let items = items.map(|(item, Reading { left, orders })| {
+        let of = if item.name.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", item.name)
+        };
+        match orders {
+            Orders::Tied(orders) => format!("{left} left{of}, {} orders", orders.len()),
+            Orders::Counted(units) => format!("{left} left{of}, {units} units ordered"),
+            Orders::NotRead => format!("{left} left{of}"),
+        }
+    });
+    items.collect::<Vec<_>>().join("; ")
 }

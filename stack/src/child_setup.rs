@@ -20,6 +20,14 @@ pub(crate) fn prepare(command: &mut Command) {
     unsafe { command.pre_exec(move || set_up(parent).map_err(io::Error::from)) };
 }
 
+/// Sets a child apart that may outlive this program: it has its own process group, so that Ctrl-C on the terminal does not reach
+/// it, and no signal is blocked in it.
+pub fn set_apart(command: &mut Command) {
+    command.process_group(0);
+    // SAFETY: the closure allocates nothing, takes no lock and makes only async-signal-safe calls.
+    unsafe { command.pre_exec(|| unblock_signals().map_err(io::Error::from)) };
+}
+
 /// Blocks every signal in this thread, so that the threads that wait for signals of the process receive them.
 pub(crate) fn block_signals() {
     // It fails only on a wrong argument.
@@ -27,11 +35,15 @@ pub(crate) fn block_signals() {
 }
 
 fn set_up(parent: Pid) -> Result<(), Errno> {
-    // The standard library lets a child inherit the blocked signals; a server that never receives SIGTERM cannot stop cleanly.
-    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
+    unblock_signals()?;
     // A limit that cannot be raised is no reason not to start: the program reports what it lacks.
     let _ = raise_open_files();
     die_with(parent)
+}
+
+/// The standard library lets a child inherit the blocked signals; a server that never receives SIGTERM cannot stop cleanly.
+fn unblock_signals() -> Result<(), Errno> {
+    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)
 }
 
 fn raise_open_files() -> Result<(), Errno> {

@@ -50,6 +50,7 @@ mod spawner;
 mod stores;
 mod unsynced;
 
+pub use child_setup::set_apart;
 pub use clock::Clock;
 pub use folder::{Folder, owned};
 pub use launch::Launch;

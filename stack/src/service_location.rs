@@ -70,12 +70,15 @@ impl Listener {
         Ok(match target {
             ServiceLocation::Socket(_) => (Self::Socket(UnixListener::bind(&socket)?), socket.into()),
             ServiceLocation::Port(_) => {
-                let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-                listener.set_nonblocking(true)?;
-                let address = listener.local_addr()?;
-                (Self::Port(TcpListener::from_std(listener)?), address.into())
+                let (listener, address) = bound((Ipv4Addr::LOCALHOST, 0).into())?;
+                (Self::Port(listener), address.into())
             }
         })
+    }
+
+    /// Listens at this address. Needs a runtime around it.
+    pub(crate) fn at(address: SocketAddr) -> io::Result<Self> {
+        Ok(Self::Port(bound(address)?.0))
     }
 
     pub(crate) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
@@ -84,6 +87,13 @@ impl Listener {
             Self::Port(listener) => Box::new(without_delay(listener.accept().await?.0)?),
         })
     }
+}
+
+fn bound(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = std::net::TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((TcpListener::from_std(listener)?, address))
 }
 
 /// Sends small pieces at once: a relay that kept them back would add a delay of its own.

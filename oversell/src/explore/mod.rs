@@ -20,7 +20,7 @@ pub use self::stepped::stepped;
 pub use self::table::page_of;
 use crate::console;
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
-use crate::interrupt::{self, Stop};
+use crate::interrupt::{self, CLEAN_UP_WITHIN, Stop};
 use crate::options::{ExploreOptions, Preemptions, ReplayOptions};
 use crate::selection::{strategies_called, strategy_called};
 
@@ -274,5 +274,5 @@ fn until_interrupted(work: impl Future<Output = Result<u8>> + Send + 'static) ->
         }
     };
     // On one thread nothing runs while the explorer looks, so that it sees every task at rest.
-    interrupt::unless_interrupted_on(Builder::new_current_thread(), work).unwrap_or(Ok(INTERRUPTED))
+    interrupt::unless_interrupted_on(Builder::new_current_thread(), CLEAN_UP_WITHIN, work).unwrap_or(Ok(INTERRUPTED))
 }

@@ -26,7 +26,7 @@ pub struct RaceOptions {
     /// How often each buyer sends the raced request at that moment, in one session
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=10))]
     pub clicks: u8,
-    /// The rounds, besides one in which buyers come one at a time
+    /// The races, besides the controls: buyers who come one at a time, and a race without the fault of the shop file
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub rounds: u16,
     /// Keep the rounds in this folder: `race.json`, and as a table `race.md`

@@ -6,7 +6,7 @@ use std::ops::Range;
 use url::Url;
 
 use super::template::{Template, Values};
-use super::{Change, Description};
+use super::{Change, Description, Fault, Item};
 
 /// The values that each buyer has: the name, which no other buyer of any round has; the number in the round, from 1; the item,
 /// which is new in each round; and the units that are for sale.
@@ -14,6 +14,12 @@ const GIVEN: [&str; 4] = ["buyer", "number", "item", "stock"];
 
 /// Those of them that belong to the sale.
 const OF_SALE: [&str; 2] = ["item", "stock"];
+
+/// The most values that buyers have by turns: as many as buyers may race.
+const MOST_TURNS: usize = 500;
+
+/// The most items of one purchase.
+const MOST_ITEMS: usize = 20;
 
 impl Description {
     /// Returns what is wrong, and where.
@@ -30,33 +36,46 @@ impl Description {
         if !(1..=1_000_000).contains(&self.sale.stock) {
             return Some((0..0, "sale.stock is a number from 1 to 1000000".to_owned()));
         }
-        self.wrong_reading()
+        self.wrong_turns()
+            .or_else(|| self.wrong_reading())
             .or_else(|| self.wrong_bodies())
             .or_else(|| self.unknown_value())
     }
 
-    fn wrong_reading(&self) -> Option<(Range<usize>, String)> {
-        let stock = [self.stock.read.is_some(), self.stock.request.is_some()];
-        if stock.iter().filter(|is_there| **is_there).count() != 1 {
-            return Some((0..0, "[stock] has either `read` or `request`".to_owned()));
-        }
-        if let Some(orders) = &self.orders {
-            let ways = [orders.read.is_some(), orders.count.is_some(), orders.request.is_some()];
-            if ways.iter().filter(|is_there| **is_there).count() != 1 {
-                return Some((0..0, "[orders] has either `read`, `count` or `request`".to_owned()));
+    fn wrong_turns(&self) -> Option<(Range<usize>, String)> {
+        self.turns.iter().find_map(|(name, values)| {
+            let place = values.first().map_or(0..0, |value| value.span.clone());
+            if GIVEN.contains(&name.as_str()) {
+                return Some((place, format!("{{{name}}} is given already")));
             }
+            let is_wrong = !(1..=MOST_TURNS).contains(&values.len());
+            is_wrong.then(|| (place, format!("`{name}` in [turns] has from 1 to {MOST_TURNS} values")))
+        })
+    }
+
+    fn wrong_reading(&self) -> Option<(Range<usize>, String)> {
+        let is_named = |item: &Item| self.item.len() == 1 || !item.name.is_empty();
+        let names: BTreeSet<_> = self.item.iter().map(|item| &item.name).collect();
+        if self.item.len() > MOST_ITEMS || names.len() < self.item.len() || !self.item.iter().all(is_named) {
+            let why = format!("[[item]] stands at most {MOST_ITEMS} times, each time with another name");
+            return Some((0..0, why));
         }
-        let of_orders = self.orders.iter().flat_map(|orders| {
-            let read = orders.read.iter().chain(&orders.count);
-            read.map(|statement| (statement, &orders.store))
-        });
-        let of_stock = self.stock.read.iter().map(|statement| (statement, &self.stock.store));
+        let mut buyers = self.order_buyers();
+        if let Some(first) = buyers.next()
+            && let Some(other) = buyers.find(|other| !other.says_the_same(first))
+        {
+            let why = "an order of each item has the same `buyer`".to_owned();
+            return Some((other.span.clone(), why));
+        }
+        if let Some(why) = self.item.iter().find_map(Item::wrong) {
+            return Some((0..0, why));
+        }
         let changes = self.sale.open.iter().chain(&self.sale.close);
         let of_changes = changes.filter_map(|change| match change {
             Change::Statement(statement) => Some((&statement.write, &statement.store)),
             Change::Request(_) => None,
         });
-        let mut statements = of_stock.chain(of_orders).chain(of_changes);
+        let mut statements = self.item.iter().flat_map(Item::statements).chain(of_changes);
         statements.find_map(|(statement, store)| {
             let Some(store) = store.as_ref().or(self.store.as_ref()) else {
                 return Some((
@@ -83,6 +102,7 @@ impl Description {
     fn unknown_value(&self) -> Option<(Range<usize>, String)> {
         let of_sale: BTreeSet<&str> = OF_SALE.into();
         let mut known: BTreeSet<&str> = GIVEN.into();
+        known.extend(self.turns.keys().map(String::as_str));
         let unknown = |templates: Vec<&Template>, known: &BTreeSet<&str>, place: &Range<usize>| {
             templates.into_iter().find_map(|template| {
                 let name = template.names().find(|name| !known.contains(name))?;
@@ -116,8 +136,9 @@ impl Description {
             }
             known.extend(step.take.keys().map(String::as_str));
         }
-        let orders = self.orders.as_ref();
-        let of_buyer = orders.and_then(|orders| orders.buyer.as_ref());
-        unknown(of_buyer.into_iter().collect(), &known, &(0..0)).or_else(|| unknown(self.readings(), &of_sale, &(0..0)))
+        let of_fault = self.fault.iter().flat_map(Fault::templates);
+        let of_turns = self.turns.values().flatten();
+        let of_sale_only = self.readings().into_iter().chain(of_fault).chain(of_turns).collect();
+        unknown(self.order_buyers().collect(), &known, &(0..0)).or_else(|| unknown(of_sale_only, &of_sale, &(0..0)))
     }
 }

@@ -3,12 +3,13 @@
 mod answers;
 mod change;
 mod checks;
+mod fault;
 mod json;
 mod read;
 mod step;
 mod template;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use anyhow::{Result, anyhow};
@@ -17,7 +18,9 @@ use url::Url;
 
 pub use self::answers::{Answer, Answers};
 pub use self::change::Change;
-pub use self::read::{OrderReading, StockReading};
+pub(crate) use self::fault::shown;
+pub use self::fault::{Disturbance, Fault, FaultKind};
+pub use self::read::{Item, OrderReading, StockReading};
 pub use self::step::{RequestLine, Source, Step};
 pub use self::template::{Template, Values};
 
@@ -37,6 +40,9 @@ pub struct Description {
     pub store: Option<Template>,
     /// The sale.
     pub sale: Sale,
+    /// Values that buyers have by turns, by their names: the first buyer of a round has the first ones.
+    #[serde(default)]
+    pub turns: BTreeMap<String, Vec<Template>>,
     /// The requests that make a buyer ready, one after the other. Cookies are kept.
     #[serde(default)]
     pub buyer: Vec<Step>,
@@ -44,10 +50,15 @@ pub struct Description {
     pub race: Step,
     /// What its answers mean.
     pub answers: Answers,
-    /// How the stock is read.
-    pub stock: StockReading,
-    /// How the orders are read; what buyers were told stands for them where nothing is named.
-    pub orders: Option<OrderReading>,
+    /// How the stock of the only item is read. After [`Description::parse`] it stands in `item`.
+    stock: Option<StockReading>,
+    /// How its orders are read.
+    orders: Option<OrderReading>,
+    /// The items of which each purchase takes one unit.
+    #[serde(default)]
+    pub item: Vec<Item>,
+    /// The fault that is done to the shop while it is raced.
+    pub fault: Option<Fault>,
 }
 
 /// A sale, and how it is opened.
@@ -77,10 +88,24 @@ impl Description {
             anyhow!("line {}: {why}", line(text, span.start))
         };
         let parsed: Result<Self, _> = toml::from_str(text);
-        let description = parsed.map_err(|error| match error.span() {
+        let mut description = parsed.map_err(|error| match error.span() {
             Some(span) => at(span, error.message()),
             None => anyhow!("{}", error.message()),
         })?;
+        let (stock, orders) = (description.stock.take(), description.orders.take());
+        match (stock, orders, description.item.is_empty()) {
+            (Some(stock), orders, true) => description.item.push(Item {
+                name: String::new(),
+                stock,
+                orders,
+            }),
+            (None, None, false) => {}
+            _ => {
+                return Err(anyhow!(
+                    "either [stock], or [[item]] with `stock` and `orders` is expected"
+                ));
+            }
+        }
         match description.wrong() {
             Some((span, why)) => Err(at(span, &why)),
             None => Ok(description),
@@ -97,12 +122,14 @@ impl Description {
 
     /// Returns the URLs of other hosts or ports to which requests go.
     pub fn other_urls(&self) -> Vec<Url> {
-        let readings = [
-            self.stock.request.as_ref(),
-            self.orders.as_ref().and_then(|orders| orders.request.as_ref()),
-        ];
+        let of_orders = self
+            .item
+            .iter()
+            .filter_map(|item| item.orders.as_ref()?.request.as_ref());
+        let of_stock = self.item.iter().filter_map(|item| item.stock.request.as_ref());
+        let of_fault = self.fault.iter().filter_map(|fault| fault.ready.as_ref());
         let of_steps = self.steps().into_iter().map(|step| &step.request);
-        let lines = of_steps.chain(readings.into_iter().flatten());
+        let lines = of_steps.chain(of_stock).chain(of_orders).chain(of_fault);
         lines
             .filter_map(|line| Url::parse(&line.path.filled(&Values::new())).ok())
             .collect()
@@ -116,6 +143,11 @@ impl Description {
             .flat_map(|template| template.secrets())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// Returns what stands in the orders for a buyer, where that is named.
+    pub(crate) fn order_buyers(&self) -> impl Iterator<Item = &Template> {
+        self.item.iter().filter_map(|item| item.orders.as_ref()?.buyer.as_ref())
     }
 
     /// Returns all requests.
@@ -141,39 +173,18 @@ impl Description {
             .chain(&self.store)
             .chain(of_changes)
             .chain(self.readings());
-        let of_buyer = self.orders.iter().flat_map(|orders| &orders.buyer);
-        all.chain(of_buyer).chain(of_steps).collect()
+        let of_buyer = self.order_buyers();
+        let of_fault = self.fault.iter().flat_map(Fault::templates);
+        all.chain(of_buyer)
+            .chain(of_steps)
+            .chain(of_fault)
+            .chain(self.turns.values().flatten())
+            .collect()
     }
 
     /// Returns the texts by which stock and orders are read.
     fn readings(&self) -> Vec<&Template> {
-        let StockReading {
-            read,
-            store,
-            request,
-            headers,
-            ..
-        } = &self.stock;
-        let stock = read
-            .iter()
-            .chain(store)
-            .chain(request.iter().map(|line| &line.path))
-            .chain(headers.values());
-        let orders = self.orders.iter().flat_map(|orders| {
-            let OrderReading {
-                read,
-                count,
-                store,
-                request,
-                headers,
-                ..
-            } = orders;
-            let texts = read.iter().chain(count).chain(store);
-            texts
-                .chain(request.iter().map(|line| &line.path))
-                .chain(headers.values())
-        });
-        stock.chain(orders).collect()
+        self.item.iter().flat_map(Item::readings).collect()
     }
 }
 

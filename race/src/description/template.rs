@@ -89,6 +89,16 @@ impl Template {
         })
     }
 
+    /// Returns whether nothing stands there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Returns whether another text is the same, wherever it stands.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
+
     /// Returns the names of its values.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {

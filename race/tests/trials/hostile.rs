@@ -1,5 +1,8 @@
 //! Shops and shop files that are broken or hostile.
 
+use std::future::pending;
+
+use anyhow::Context;
 use loadtest::trust::Trust;
 use race::{Description, Load, Trial};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -78,10 +81,87 @@ async fn a_mistake_in_a_shop_file_is_refused_with_its_line() {
     }
 }
 
+#[tokio::test]
+async fn a_mistake_in_a_fault_is_refused_with_its_line() {
+    let relay = |rest: &str| format!(r#"relay = {{ from = "127.0.0.1:13306", to = "127.0.0.1:3306", {rest} }}"#);
+    let cut = relay(r#"does = "cut""#);
+    for (fault, says) in [
+        ("after_ms = 1".to_owned(), "[fault] has either `run` or `relay`"),
+        (
+            format!("run = [\"true\"]\n{cut}"),
+            "[fault] has either `run` or `relay`",
+        ),
+        ("run = []".to_owned(), "a program is expected, such as [\"docker\""),
+        ("run = [\"true\"]\nthen = [\"\"]".to_owned(), "a program is expected"),
+        (
+            "run = \"true\"".to_owned(),
+            "invalid type: string \"true\", expected a sequence",
+        ),
+        (
+            "run = [\"true\"]\nafter_ms = 30001".to_owned(),
+            "`after_ms` is at most 30000",
+        ),
+        (
+            "run = [\"true\"]\nbefore_ms = 1".to_owned(),
+            "unknown field `before_ms`",
+        ),
+        (
+            "run = [\"echo\", \"{buyer}\"]".to_owned(),
+            "{buyer} is not known here; known are item, stock",
+        ),
+        (format!("{cut}\nthen = [\"true\"]"), "`then` belongs to `run`"),
+        (relay(r#"does = "cut", for_ms = 1"#), "a cut has no `for_ms`"),
+        (
+            relay(r#"does = "slow""#),
+            "`for_ms` is expected, a number from 1 to 30000",
+        ),
+        (relay(r#"does = "slow", for_ms = 0"#), "`for_ms` is expected"),
+        (relay(r#"does = "burn""#), "unknown variant `burn`"),
+        (
+            cut.replace("127.0.0.1:13306", "0.0.0.0:13306"),
+            "`from` is an address of this machine alone",
+        ),
+        (cut.replace("127.0.0.1:3306", "8.8.8.8:3306"), "`to` is another address"),
+        (
+            cut.replace("127.0.0.1:13306", "127.0.0.1:3306"),
+            "`to` is another address",
+        ),
+        (cut.replace("127.0.0.1:3306", "store"), "invalid socket address syntax"),
+    ] {
+        let shop = start(Sells::ByOneUpdate).await;
+        let file = format!("{}[fault]\n{fault}\n", shop.file());
+        let said = format!("{:#}", Description::parse(&file).unwrap_err());
+        let line = said.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+        let (line, why) = line.unwrap_or_else(|| panic!("{fault}: {said}"));
+        assert!(
+            ["20", "21", "22"].contains(&line) && why.starts_with(says),
+            "{fault}: {said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_relay_that_cannot_listen_is_an_error() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let from = taken.local_addr().unwrap();
+    let shop = start(Sells::ByOneUpdate).await;
+    let relay = format!("[fault]\nrelay = {{ from = \"{from}\", to = \"127.0.0.1:1\", does = \"cut\" }}\n");
+    let error = format!("{:#}", played(&(shop.file() + &relay)).await.unwrap_err());
+    let says = format!("`relay` in [fault]: a relay could not listen at {from}: ");
+    assert!(error.starts_with(&says), "{error}");
+}
+
 async fn played(file: &str) -> anyhow::Result<race::Round> {
-    Trial::new(Description::parse(file)?, Trust::System)?
-        .play(Load::Race { buyers: 3, clicks: 1 }, |_, _| {})
-        .await
+    let trial = Trial::new(Description::parse(file)?, Trust::System)?;
+    let load = Load::Race {
+        buyers: 3,
+        clicks: 1,
+        has_fault: false,
+    };
+    trial
+        .play(load, |_, _| {}, pending())
+        .await?
+        .context("nothing stops it")
 }
 
 #[tokio::test]

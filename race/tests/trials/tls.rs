@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use std::future::pending;
+
+use anyhow::Context;
 use loadtest::audit::{Finding, Verdict};
 use loadtest::trust::Trust;
 use race::{Description, Load, Round, Trial};
@@ -51,7 +54,16 @@ async fn played(sells: Sells, protocol: &[u8], trust: Trust) -> anyhow::Result<R
     let shop = start(sells).await;
     let base = tls_before(&shop.url, protocol).await;
     let trial = Trial::new(Description::parse(&shop.file().replace(&shop.url, &base))?, trust)?;
-    trial.play(Load::Race { buyers: 12, clicks: 1 }, |_, _| {}).await
+    let raced = trial.play(
+        Load::Race {
+            buyers: 12,
+            clicks: 1,
+            has_fault: false,
+        },
+        |_, _| {},
+        pending(),
+    );
+    raced.await?.context("nothing stops it")
 }
 
 #[tokio::test]

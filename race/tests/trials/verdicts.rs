@@ -1,19 +1,34 @@
 //! Verdicts on shops whose way of selling is known.
 
+use std::future::pending;
+
 use loadtest::audit::{Finding, Verdict};
 use loadtest::trust::Trust;
-use race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, walk};
+use race::{Description, EXAMPLE, Load, Round, SCHEMA, Trial, Walked, walk};
 
+use crate::relayed_shop;
 use crate::shop::{Sells, Shop, start};
 
-const RACE: Load = Load::Race { buyers: 12, clicks: 1 };
+const RACE: Load = Load::Race {
+    buyers: 12,
+    clicks: 1,
+    has_fault: false,
+};
 
 fn trial(file: &str) -> Trial {
     Trial::new(Description::parse(file).unwrap(), Trust::System).unwrap()
 }
 
+async fn played_by(trial: &Trial, load: Load) -> Round {
+    trial.play(load, |_, _| {}, pending()).await.unwrap().unwrap()
+}
+
+async fn walked(trial: &Trial) -> Walked {
+    walk(trial, |_| {}, pending()).await.unwrap()
+}
+
 async fn played(shop: &Shop, load: Load) -> Round {
-    trial(&shop.file()).play(load, |_, _| {}).await.unwrap()
+    played_by(&trial(&shop.file()), load).await
 }
 
 #[tokio::test]
@@ -45,7 +60,7 @@ async fn a_shop_that_forgets_its_orders_loses_them_and_one_whose_orders_are_not_
     let (without_orders, _) = file.split_once("[orders]").unwrap();
     let trial = trial(without_orders);
     assert!(trial.not_judged().is_some());
-    let raced = trial.play(RACE, |_, _| {}).await.unwrap();
+    let raced = played_by(&trial, RACE).await;
     assert_eq!((raced.verdict, raced.recorded), (Verdict::Holds, None), "{raced:?}");
 }
 
@@ -54,7 +69,7 @@ async fn orders_of_before_are_not_counted() {
     let shop = start(Sells::ByOneUpdate).await;
     let trial = trial(&shop.file());
     for _ in 0..3 {
-        let raced = trial.play(RACE, |_, _| {}).await.unwrap();
+        let raced = played_by(&trial, RACE).await;
         assert_eq!(raced.verdict, Verdict::Holds, "{raced:?}");
     }
 }
@@ -63,7 +78,7 @@ async fn orders_of_before_are_not_counted() {
 async fn an_answer_that_the_shop_file_does_not_know_makes_a_round_inconclusive_and_is_shown() {
     let shop = start(Sells::ByOneUpdate).await;
     let file = shop.file().replace(r#"text = "sold out""#, r#"text = "gone""#);
-    let raced = trial(&file).play(RACE, |_, _| {}).await.unwrap();
+    let raced = played_by(&trial(&file), RACE).await;
     assert_eq!(raced.verdict, Verdict::Inconclusive, "{raced:?}");
     assert_eq!(raced.unclear.as_deref(), Some("status 200, to : sold out"), "{raced:?}");
 }
@@ -72,10 +87,9 @@ async fn an_answer_that_the_shop_file_does_not_know_makes_a_round_inconclusive_a
 async fn a_walk_shows_each_step_without_the_values_that_it_takes() {
     let shop = start(Sells::ByOneUpdate).await;
     let mut said = String::new();
-    let wrong = walk(&trial(&shop.file()), |line| said.push_str(&format!("{line}\n")))
-        .await
-        .unwrap();
-    assert_eq!(wrong, None, "{said}");
+    let trial = trial(&shop.file());
+    let walked = walk(&trial, |line| said.push_str(&format!("{line}\n")), pending()).await;
+    assert_eq!(walked.unwrap(), Walked::Fits, "{said}");
     assert!(
         said.contains("GET /login") && said.contains("token: 36 bytes") && said.contains("told sold"),
         "{said}"
@@ -92,8 +106,8 @@ async fn a_walk_names_the_part_of_the_shop_file_that_does_not_fit() {
         ("select buyer from orders", "select 'somebody' from orders", "[orders]"),
     ] {
         let file = shop.file().replace(right, wrong);
-        let found = walk(&trial(&file), |_| {}).await.unwrap().unwrap();
-        assert!(found.contains(says), "{found}");
+        let found = walked(&trial(&file)).await;
+        assert!(matches!(&found, Walked::Wrong(why) if why.contains(says)), "{found:?}");
     }
 }
 
@@ -101,7 +115,22 @@ async fn a_walk_names_the_part_of_the_shop_file_that_does_not_fit() {
 async fn the_example_and_a_shop_file_of_a_test_agree_with_the_schema() {
     let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
     let shop = start(Sells::ByOneUpdate).await;
-    for file in [EXAMPLE, &shop.file()] {
+    let mut uncommented = EXAMPLE.to_owned();
+    for part in [
+        "[turns]",
+        "user =",
+        "[fault]",
+        "run =",
+        "after_ms =",
+        "then =",
+        "ready =",
+    ] {
+        let commented = format!("\n# {part}");
+        assert_eq!(uncommented.matches(&commented).count(), 1, "{part}");
+        uncommented = uncommented.replace(&commented, &format!("\n{part}"));
+    }
+    let relayed = relayed_shop::start(r#"does = "silent", for_ms = 10"#).await;
+    for file in [EXAMPLE, &uncommented, &relayed, &shop.file()] {
         Description::parse(file).unwrap();
         let read: serde_json::Value = toml::from_str(file).unwrap();
         let wrong: Vec<_> = schema.iter_errors(&read).map(|error| error.to_string()).collect();
@@ -122,9 +151,25 @@ fn the_smallest_file_of_the_page_is_a_shop_file_of_at_most_20_lines() {
 #[tokio::test]
 async fn a_buyer_who_clicks_twice_has_two_orders_where_the_shop_does_not_see_that() {
     let shop = start(Sells::ByOneUpdate).await;
-    let raced = played(&shop, Load::Race { buyers: 1, clicks: 2 }).await;
+    let raced = played(
+        &shop,
+        Load::Race {
+            buyers: 1,
+            clicks: 2,
+            has_fault: false,
+        },
+    )
+    .await;
     assert_eq!(raced.findings.of(Finding::Duplicate), 1, "{raced:?}");
-    let raced = played(&shop, Load::Race { buyers: 1, clicks: 1 }).await;
+    let raced = played(
+        &shop,
+        Load::Race {
+            buyers: 1,
+            clicks: 1,
+            has_fault: false,
+        },
+    )
+    .await;
     assert_eq!(raced.findings.of(Finding::Duplicate), 0, "{raced:?}");
 }
 
@@ -139,10 +184,11 @@ async fn a_buyer_may_learn_before_the_raced_request_that_nothing_is_left() {
     );
     let trial = trial(&file);
     for load in [Load::OneByOne, Load::InTurn(5), RACE] {
-        let round = trial.play(load, |_, _| {}).await.unwrap();
+        let round = played_by(&trial, load).await;
         assert_eq!(round.verdict, Verdict::Holds, "{round:?}");
     }
     let wrong = shop.file().replace("[race]", &basket.replace("410", "200"));
-    let found = walk(&self::trial(&wrong), |_| {}).await.unwrap().unwrap();
-    assert!(found.contains("`sold_out` in [[buyer]]"), "{found}");
+    let found = walked(&self::trial(&wrong)).await;
+    let says = "`sold_out` in [[buyer]]";
+    assert!(matches!(&found, Walked::Wrong(why) if why.contains(says)), "{found:?}");
 }

@@ -61,6 +61,9 @@ impl Line {
     async fn exchange(mut self, client: Box<dyn Stream>, talk: &Talk) {
         // A silent network neither reaches the store nor refuses a client.
         let number = self.number;
+        if number < self.treatment.borrow().silent_below {
+            self.affects();
+        }
         if self.treatment.wait_for(|now| number >= now.silent_below).await.is_err() {
             return;
         }

@@ -8,6 +8,8 @@ mod instance;
 mod treatment;
 
 use std::fs;
+use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -48,10 +50,36 @@ impl Relay {
     pub fn start(folder: &Path, target: impl Into<ServiceLocation>) -> Result<Relay> {
         let target = target.into();
         let socket = folder.join(format!("relay-{}.sock", NEXT.fetch_add(1, Ordering::Relaxed)));
+        Relay::before(target.clone(), || Listener::like(&target, socket)).context("a relay could not listen")
+    }
+
+    /// Forwards to `target` from a listener at this address.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot listen, or the system gives no thread.
+    pub fn start_at(address: SocketAddr, target: SocketAddr) -> Result<Relay> {
+        let relay = Relay::before(target.into(), || Ok((Listener::at(address)?, address.into())));
+        relay.with_context(|| format!("a relay could not listen at {address}"))
+    }
+
+    /// Forwards to `target` from the listener that `listen` makes with a runtime around it.
+    fn before(
+        target: ServiceLocation,
+        listen: impl FnOnce() -> io::Result<(Listener, ServiceLocation)>,
+    ) -> Result<Relay> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (listener, at) = {
+        let listens = {
             let _inside = runtime.enter();
-            Listener::like(&target, socket).context("a relay could not listen")?
+            listen()
+        };
+        let (listener, at) = match listens {
+            Ok(listens) => listens,
+            Err(error) => {
+                // The caller may be in another runtime, where none may be dropped.
+                runtime.shutdown_background();
+                return Err(error.into());
+            }
         };
         let (treatment, current) = watch::channel(Treatment::default());
         let (accepted, affected) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
@@ -113,7 +141,8 @@ impl Relay {
         self.treat(|now| now.cuts += 1);
     }
 
-    /// Returns how many pieces were delayed, held back or lost, and connections cut, since the last change.
+    /// Returns how many pieces were delayed, held back or lost, and new connections held back or old ones cut, since the last
+    /// change.
     pub fn affected(&self) -> u64 {
         self.affected.load(Ordering::SeqCst)
     }

@@ -1,11 +1,12 @@
 //! `oversell race`: any shop on trial, as its shop file describes it.
 
-use std::fmt::Write;
+mod table;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use ::race::{Description, EXAMPLE, Load, MOST_LATER, Round, SCHEMA, Trial, Window, is_private, walk};
+use ::race::{CLOSE_WITHIN, Description, EXAMPLE, Load, MOST_LATER, Round, SCHEMA, Trial, Walked, is_private, walk};
 use anyhow::{Context, Result};
 use chrono::Utc;
 use loadtest::audit::Verdict;
@@ -15,8 +16,9 @@ use serde::Serialize;
 use tokio::runtime::Builder;
 use tokio::time::sleep;
 
+use self::table::{in_words, summary};
 use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
-use crate::interrupt::{self, Stop};
+use crate::interrupt::{self, CLEAN_UP_WITHIN, Stop};
 use crate::options::{RaceOptions, TlsOptions};
 use crate::progress::Progress;
 use crate::{command_line, console, text_file, trust};
@@ -24,6 +26,9 @@ use crate::{command_line, console, text_file, trust};
 /// The most buyers, and the pause between rounds, at a shop elsewhere.
 const MOST_ELSEWHERE: u16 = 50;
 const PAUSE_ELSEWHERE: Duration = Duration::from_secs(5);
+
+/// The longest time after a request to stop: the sale is closed, and what was raced so far is kept.
+const STOP_WITHIN: Duration = CLOSE_WITHIN.saturating_add(CLEAN_UP_WITHIN);
 
 /// What is kept of a trial.
 #[derive(Serialize)]
@@ -55,7 +60,7 @@ pub fn race(options: RaceOptions) -> Result<u8> {
     })?;
     let trial = Trial::new(described, trust)?;
     let work = |stop: Stop| put_on_trial(trial, options, name, stop);
-    interrupt::unless_interrupted_on(Builder::new_multi_thread(), work).unwrap_or(Ok(INTERRUPTED))
+    interrupt::unless_interrupted_on(Builder::new_multi_thread(), STOP_WITHIN, work).unwrap_or(Ok(INTERRUPTED))
 }
 
 async fn put_on_trial(trial: Trial, options: RaceOptions, name: String, stop: Stop) -> Result<u8> {
@@ -68,14 +73,11 @@ async fn put_on_trial(trial: Trial, options: RaceOptions, name: String, stop: St
         }
     }
     if options.check {
-        return tokio::select! {
-            checked = check(&trial, &name) => checked,
-            _ = stop.wait() => Ok(INTERRUPTED),
-        };
+        return said(check(&trial, &name, &stop).await, &stop);
     }
     let started_at = Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string();
     let pause = if is_elsewhere { PAUSE_ELSEWHERE } else { Duration::ZERO };
-    let rounds = play(&trial, &options, pause, &stop).await?;
+    let rounds = said(play(&trial, &options, pause, &stop).await, &stop)?;
     let kept = Kept {
         command: command_line::shown(),
         started_at,
@@ -126,19 +128,22 @@ fn allow(shop: &str, options: &RaceOptions) -> Result<(), Usage> {
     Ok(())
 }
 
-/// Plays the control and then the races, with a pause between two. Ends early when the control is not exact, or on a request to
+/// Plays the controls and then the races, with a pause between two. Ends early when the control is not exact, or on a request to
 /// stop.
 async fn play(trial: &Trial, options: &RaceOptions, pause: Duration, stop: &Stop) -> Result<Vec<Round>> {
-    let race = Load::Race {
+    let race = |has_fault| Load::Race {
         buyers: options.buyers.into(),
         clicks: options.clicks.into(),
+        has_fault,
     };
     let progress = Progress::new(false);
     let mut rounds: Vec<Round> = Vec::new();
-    let controls = [Load::OneByOne, Load::InTurn(options.buyers.into())];
-    let loads = controls.into_iter().chain((0..options.rounds).map(|_| race));
-    let all = usize::from(options.rounds) + controls.len();
-    for (number, load) in loads.enumerate() {
+    let mut loads = vec![Load::OneByOne, Load::InTurn(options.buyers.into())];
+    // It shows whether the fault or the race alone breaks the shop.
+    loads.extend(trial.has_fault().then(|| race(false)));
+    loads.extend((0..options.rounds).map(|_| race(trial.has_fault())));
+    let all = loads.len();
+    for (number, load) in loads.into_iter().enumerate() {
         if rounds
             .iter()
             .any(|round| round.load == Load::OneByOne && !is_exact(round))
@@ -151,35 +156,56 @@ async fn play(trial: &Trial, options: &RaceOptions, pause: Duration, stop: &Stop
                 progress.says(format!("{done} buyers are ready"));
             }
         };
-        let round = async {
-            sleep(if number == 0 { Duration::ZERO } else { pause }).await;
-            trial.play(load, ready).await
-        };
         tokio::select! {
-            round = round => rounds.push(round?),
+            () = sleep(if number == 0 { Duration::ZERO } else { pause }) => {}
             _ = stop.wait() => break,
+        }
+        match trial.play(load, ready, stopped(stop)).await? {
+            Some(round) => rounds.push(round),
+            None => break,
         }
     }
     progress.clear();
     Ok(rounds)
 }
 
-async fn check(trial: &Trial, name: &str) -> Result<u8> {
+async fn stopped(stop: &Stop) {
+    stop.wait().await;
+}
+
+/// Says an error after a request to stop: nothing else does then, and the sale may still be open.
+fn said<T>(done: Result<T>, stop: &Stop) -> Result<T> {
+    if let (Err(error), Some(())) = (&done, stop.get()) {
+        console::note(format_args!("oversell: {error:#}"));
+    }
+    done
+}
+
+async fn check(trial: &Trial, name: &str, stop: &Stop) -> Result<u8> {
     let mut printed = Ok(());
-    let wrong = walk(trial, |line| {
+    let say = |line: &str| {
         if printed.is_ok() {
             let lines: Vec<_> = line.split('\n').map(printable).collect();
             printed = console::print(&format!("{}\n", lines.join("\n")));
         }
-    })
-    .await?;
+    };
+    let walked = walk(trial, say, stopped(stop)).await?;
     printed?;
-    if let Some(wrong) = wrong {
-        console::print(&format!("\nThe shop file does not fit: {}\n", printable(&wrong)))?;
-        return Ok(NOT_AS_DESIGNED);
+    match walked {
+        Walked::Stopped => return Ok(INTERRUPTED),
+        Walked::Wrong(wrong) => {
+            console::print(&format!("\nThe shop file does not fit: {}\n", printable(&wrong)))?;
+            return Ok(NOT_AS_DESIGNED);
+        }
+        Walked::Fits => {}
     }
+    let untried = if trial.has_fault() {
+        "`sold_out` and `[fault]` were not tried; a race tries them, `sold_out` first"
+    } else {
+        "`sold_out` was not tried; a race tries it first"
+    };
     console::print(&format!(
-        "\nThe shop file fits one buyer who buys. `sold_out` was not tried; a race tries it first:\n\n  {} race {name}\n",
+        "\nThe shop file fits one buyer who buys. {untried}:\n\n  {} race {name}\n",
         console::program()
     ))?;
     Ok(AS_DESIGNED)
@@ -201,85 +227,4 @@ fn is_exact(round: &Round) -> bool {
         Verdict::Violated => false,
         Verdict::Inconclusive => is_large && sold > 0 && unclear == 0,
     }
-}
-
-fn in_words(load: Load) -> &'static str {
-    match load {
-        Load::OneByOne => "one at a time",
-        Load::InTurn(_) => "ready together, one at a time",
-        Load::Race { clicks: 1, .. } => "race",
-        Load::Race { .. } => "several clicks",
-    }
-}
-
-/// Returns the table of the rounds, and what it means.
-fn summary(kept: &Kept<'_>) -> String {
-    let mut text = table(kept.rounds);
-    let races = || {
-        kept.rounds
-            .iter()
-            .filter(|round| matches!(round.load, Load::Race { .. }))
-    };
-    let count = |verdict| races().filter(|round| round.verdict == verdict).count();
-    let _ = write!(
-        text,
-        "\n{}: {} of {} races violated, {} hold, {} decide nothing.\n",
-        kept.shop,
-        count(Verdict::Violated),
-        races().count(),
-        count(Verdict::Holds),
-        count(Verdict::Inconclusive)
-    );
-    let in_turn = kept.rounds.iter().find(|round| matches!(round.load, Load::InTurn(_)));
-    if in_turn.is_some_and(|round| round.verdict == Verdict::Violated) {
-        text.push_str("Buyers who are ready together break it one after the other: nothing asks for the stock in the raced request.\n");
-    }
-    if let Some(not_judged) = kept.not_judged {
-        let _ = writeln!(text, "Not judged: {not_judged}.");
-    }
-    if let Some(unclear) = kept.rounds.iter().find_map(|round| round.unclear.as_ref()) {
-        let _ = writeln!(text, "An answer that [answers] does not know: {}", printable(unclear));
-    }
-    text
-}
-
-fn table(rounds: &[Round]) -> String {
-    let mut text =
-        "| round | buyers | sold | sold out | busy | unclear | orders | left of stock | window in µs | verdict |\n\
-                    |---|---|---|---|---|---|---|---|---|---|\n"
-            .to_owned();
-    for round in rounds {
-        let told = |kind| round.told.get(&kind).copied().unwrap_or_default();
-        let findings: Vec<_> = round
-            .findings
-            .named()
-            .iter()
-            .map(|(name, size)| format!("{name} {size}"))
-            .collect();
-        let verdict = match round.verdict {
-            Verdict::Holds => "holds".to_owned(),
-            Verdict::Violated => format!("**{}**", findings.join(", ")),
-            Verdict::Inconclusive => format!("decides nothing: {}", round.inconclusive.as_deref().unwrap_or_default()),
-        };
-        let recorded = round.recorded.map_or_else(|| "-".to_owned(), |units| units.to_string());
-        let window = match round.window {
-            None => "-".to_owned(),
-            Some(Window { is_http2: true, .. }) => "one piece".to_owned(),
-            Some(window) => window.us.to_string(),
-        };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} of {} | {window} | {verdict} |",
-            in_words(round.load),
-            round.told.values().sum::<usize>(),
-            told(ResponseKind::Sold),
-            told(ResponseKind::SoldOut),
-            told(ResponseKind::Busy),
-            told(ResponseKind::Unknown),
-            recorded,
-            round.stock_left,
-            round.stock,
-        );
-    }
-    text
 }
