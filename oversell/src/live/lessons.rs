@@ -15,6 +15,7 @@ pub fn lessons() -> Result<Vec<Lesson>> {
 fn lesson(lab: &'static Lab) -> Option<Lesson> {
     let play = lab.settings.play.as_ref().filter(|play| play.items.is_none())?;
     Some(Lesson {
+        number: lab.number,
         title: &lab.page(Language::English).title,
         strategies: [play.breaks.first()?, play.holds.first()?],
         threat: play.threats.first()?,

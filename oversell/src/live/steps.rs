@@ -126,8 +126,12 @@ impl Visitor {
     }
 
     fn ends(mut self, over: String) {
-        self.shown.choices.clear();
-        self.shown.over = Some(over);
+        // What happened is part of what came of it.
+        self.shown = Steps {
+            lab: self.shown.lab,
+            over: Some(over),
+            ..Steps::default()
+        };
         self.publish();
         *self.shared.choices.way() = Way::Free;
     }

@@ -20,6 +20,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// A setting that is worth a look: one click chooses it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Lesson {
+    /// The number of its lab.
+    pub number: usize,
     /// What it is about, in a few words.
     pub title: &'static str,
     /// The strategies of both sides.
@@ -49,7 +51,7 @@ pub fn live(strategies: &[&str], lessons: &[Lesson], steps: &[(usize, &str)]) ->
             h1 { "A flash sale, twice" }
             nav aria-label="Lessons" {
                 @for (place, lesson) in lessons.iter().enumerate() {
-                    button type="button" data-lesson=(place) { (place + 1) ". " (lesson.title) }
+                    button type="button" data-lesson=(place) { (lesson.number) ". " (lesson.title) }
                 }
             }
             form #request {
