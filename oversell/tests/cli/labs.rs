@@ -8,6 +8,7 @@ use std::process::{Output, Stdio};
 use workshop::{Lab, Language, all};
 
 use crate::harness::{oversell, stderr, stdout};
+use crate::readme::commands;
 
 /// Calls a command of a lab, with its progress in this folder.
 fn lab(folder: &Path, arguments: &[&str]) -> Output {
@@ -184,5 +185,29 @@ fn slides_are_one_page_in_each_language() {
             fs::read_dir(folder.path()).unwrap().next().is_none(),
             "slides need no folder"
         );
+    }
+}
+
+#[test]
+fn the_commands_of_the_workshop_s_pages_work_in_their_order() {
+    let readme = commands("docs/workshop/README.md");
+    assert_eq!(readme, commands("docs/workshop/zh-CN/README.md"));
+    assert_eq!(
+        readme,
+        ["lab", "lab start 1", "lab predict 1 a", "lab run 1", "lab reveal 1"],
+        "a new command needs to be tried here"
+    );
+    let instructor = commands("docs/workshop/instructor.md");
+    let slides = [
+        "lab slides > slides.html",
+        "lab slides --short --lang zh-CN > slides-zh.html",
+    ];
+    // `doctor` has a test of its own.
+    assert_eq!(instructor, [&["doctor --workshop"][..], &slides[..]].concat());
+    let folder = tempfile::tempdir().unwrap();
+    for command in readme.iter().map(String::as_str).chain(slides) {
+        let words: Vec<_> = command.split(" >").next().unwrap().split(' ').collect();
+        let ran = oversell(&words).current_dir(folder.path()).output().unwrap();
+        assert!(!status(&ran, 0).is_empty(), "{command}");
     }
 }

@@ -20,7 +20,7 @@ pub fn root() -> PathBuf {
 }
 
 /// Returns the arguments of the lines in a README that call the program.
-fn commands(readme: &str) -> Vec<String> {
+pub fn commands(readme: &str) -> Vec<String> {
     let path = root().join(readme);
     let text = fs::read_to_string(path).unwrap();
     let blocks = text.split("\n```").skip(1).step_by(2);
