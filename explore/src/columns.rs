@@ -26,6 +26,14 @@ pub fn columns(schedule: &Schedule) -> String {
     for (number, line) in schedule.lines.iter().enumerate() {
         let (at, words) = match line.choice {
             Choice::Step(purchase) | Choice::LostReply(purchase) => (column(purchase), begin(line)),
+            Choice::LateRequest(purchase) => (column(purchase), format!("{}, the request is late", begin(line))),
+            Choice::Arrival(purchase) => {
+                let sent = schedule
+                    .sent_late(purchase, number)
+                    .and_then(|sent| sent.step.as_deref());
+                let step = sent.unwrap_or_default();
+                (column(purchase), format!("-- its late request arrives: {step} --"))
+            }
             Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
             Choice::SlowHolder => (0, "-- the work lasts longer than a lease --".to_owned()),
             Choice::RedisEmpties => (0, "-- Redis comes back without its data --".to_owned()),

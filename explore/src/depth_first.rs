@@ -183,6 +183,7 @@ mod tests {
     use app::probe::{Data, Effect};
 
     use super::*;
+    use crate::choice::Mover;
 
     /// The steps of two purchases, each with what it writes.
     type Steps<'a> = [&'a [Data]; 2];
@@ -216,7 +217,7 @@ mod tests {
                 });
                 let moment = Moment {
                     possible: possible.collect(),
-                    going_on: last.filter(|last| ready.contains(last)),
+                    going_on: last.filter(|last| ready.contains(last)).map(Mover::Purchase),
                 };
                 match search.choose(&moment).unwrap() {
                     Some(Choice::Step(purchase)) => {

@@ -42,8 +42,10 @@ pub struct LockWaits {
     user: String,
     /// The connections of the instances, as they count them.
     clients: Vec<Arc<Sql>>,
-    /// The closed connections of which MariaDB knows.
-    closed: u64,
+    /// The closed connections of which MariaDB knows; `None` where it has to be asked anew.
+    closed: Option<u64>,
+    /// The connections that MariaDB keeps for a request that is late.
+    kept: usize,
 }
 
 /// The connections of MariaDB at one moment.
@@ -71,7 +73,8 @@ impl LockWaits {
             servers,
             user: user.to_owned(),
             clients,
-            closed: 0,
+            closed: Some(0),
+            kept: 0,
         })
     }
 
@@ -93,7 +96,7 @@ impl LockWaits {
             loop {
                 let version = turns.version();
                 let under_way = turns.under_way();
-                let is_over = under_way.is_empty() && self.clients_count().1 == self.closed;
+                let is_over = under_way.is_empty() && Some(self.clients_count().1) == self.closed;
                 if is_over || is_enough() {
                     return Ok(());
                 }
@@ -127,6 +130,17 @@ impl LockWaits {
         left.context("purchases of an earlier schedule still wait after a minute")?
     }
 
+    /// Notes that a relay keeps a connection for a request that is late. It counts as no closed one.
+    pub fn keep(&mut self) {
+        self.kept += 1;
+    }
+
+    /// Notes that such a request is on its way to MariaDB, or that its connection is closed: MariaDB has to end it now.
+    pub fn let_go(&mut self) {
+        self.kept -= 1;
+        self.closed = None;
+    }
+
     /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB, and each closed
     /// connection as well.
     async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
@@ -158,9 +172,9 @@ impl LockWaits {
             waiting += list.matches(WAITS).count() + usize::try_from(named)?;
             listed += u64::try_from(of_user)?;
         }
-        let left = listed.saturating_sub(opened - closed);
+        let left = listed.saturating_sub(opened - closed + self.kept as u64);
         if left == 0 {
-            self.closed = closed;
+            self.closed = Some(closed);
         }
         Ok(Counted {
             waiting,

@@ -39,7 +39,10 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
         shows: Finding::ALL.into_iter().find(|finding| finding.name() == gravest)?,
         purchases: purchases.collect(),
         steps: lines()
-            .filter_map(|(line, number)| step(line, number, column(line.choice.step()?)))
+            .filter_map(|(line, number)| match line.choice {
+                Choice::Arrival(purchase) => arrival(schedule, purchase, number, column(purchase)),
+                choice => step(line, number, column(choice.step()?)),
+            })
             .collect(),
         events: lines()
             .flat_map(|(line, number)| {
@@ -66,15 +69,32 @@ fn step(line: &Line, number: u64, purchase: usize) -> Option<StoryStep> {
         .said
         .is_some()
         .then(|| line.waited_until.map_or(number, |until| until as u64));
+    // A store does not act on a late request before it arrives.
+    let is_late = matches!(line.choice, Choice::LateRequest(_));
     Some(StoryStep {
         purchase,
         step: line.step.clone()?,
-        role: line.role,
+        role: line.role.filter(|_| !is_late),
         times: 1,
         began_us: number * STEP,
         ended_us: ended.map(|at| at * STEP),
         said: line.said.clone(),
         value: line.value,
+    })
+}
+
+/// Returns the step of a late request, at its arrival.
+fn arrival(schedule: &Schedule, purchase: usize, number: u64, column: usize) -> Option<StoryStep> {
+    let sent = schedule.sent_late(purchase, usize::try_from(number).ok()? - 1)?;
+    Some(StoryStep {
+        purchase: column,
+        step: sent.step.clone()?,
+        role: sent.role,
+        times: 1,
+        began_us: number * STEP,
+        ended_us: Some(number * STEP),
+        said: Some("the late request arrives".to_owned()),
+        value: None,
     })
 }
 
@@ -110,7 +130,9 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
         ended_us: lasts.then_some(at_us),
     };
     match choice {
-        Choice::Step(_) | Choice::LostReply(_) | Choice::Repeat(_) => Vec::new(),
+        Choice::Step(_) | Choice::LostReply(_) | Choice::LateRequest(_) | Choice::Arrival(_) | Choice::Repeat(_) => {
+            Vec::new()
+        }
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
         Choice::LeaseEnds | Choice::SlowHolder => {
             let ended = holders

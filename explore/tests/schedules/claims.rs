@@ -110,6 +110,16 @@ const LOST_REPLY: Question = Question {
     ],
 };
 
+/// A store that is silent for a while gets the messages late that were sent to it.
+const LATE_REQUEST: Question = Question {
+    threat: "store-silent",
+    instances: 2,
+    preemptions: 0,
+    event: Some(EventKind::LateRequest),
+    stores: &[],
+    except: &[OWN_CLOCK],
+};
+
 const FAILOVER: Question = Question {
     threat: "redis-failover",
     instances: 2,
@@ -227,6 +237,12 @@ async fn a_strategy_is_violated_by_a_purchase_that_arrives_twice_where_it_says_s
 #[tokio::test]
 async fn a_strategy_is_violated_by_a_lost_reply_where_it_says_so_and_not_where_it_survives_it() {
     compare(LOST_REPLY).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_a_request_that_arrives_after_its_purchase_where_it_says_so_and_not_where_it_survives_it()
+ {
+    compare(LATE_REQUEST).await;
 }
 
 #[tokio::test]

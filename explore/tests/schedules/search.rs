@@ -262,6 +262,63 @@ async fn a_reply_that_is_lost_leaves_a_lock_behind_where_it_has_no_lease() {
 }
 
 #[tokio::test]
+async fn a_write_that_arrives_late_oversells_and_a_fence_or_a_condition_refuses_it() {
+    let stores = stores();
+    let bounds = Bounds {
+        kinds: vec![EventKind::LateRequest],
+        ..at_most(1, 1)
+    };
+    let (mut player, found) = explored("token@redis", &stores, &bounds).await;
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert_eq!(play.findings.first(), Some(&("oversold", 1)), "{play:?}");
+    assert_eq!(play.told, [ResponseKind::Unknown, ResponseKind::Sold], "{play:?}");
+    assert_eq!(play.choices.last(), Some(&Choice::Arrival(0)), "{play:?}");
+    let shown = columns(&Schedule::of("token@redis", &play));
+    assert!(shown.contains("\nwrite: no reply, the request is late\n"), "{shown}");
+    assert!(shown.contains("\n-- its late request arrives: write --\n"), "{shown}");
+    let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
+    assert_eq!(again, Some(play));
+    for strategy in ["fenced@redis", "tcc@redis+sql"] {
+        let (_, found) = explored(strategy, &stores, &bounds).await;
+        assert!(found.is_exhausted && found.has_event, "{strategy}");
+        assert_eq!(found.shortest, None, "{strategy}");
+    }
+}
+
+#[tokio::test]
+async fn a_purchase_waits_for_the_locks_of_a_late_commit_until_it_arrives() {
+    let stores = stores();
+    let bounds = Bounds {
+        kinds: vec![EventKind::LateRequest],
+        ..at_most(1, 1)
+    };
+    let (mut player, found) = explored("conditional@sql", &stores, &bounds).await;
+    assert!(found.is_exhausted);
+    assert_eq!(found.shortest, None);
+    let mut choices = Vec::new();
+    for _ in 0..20 {
+        let play = player.play(&mut Given::new(&choices)).await.unwrap().unwrap();
+        let next = &play.taken[choices.len()];
+        if next.step.name == "commit" {
+            choices.push(Choice::LateRequest(0));
+            break;
+        }
+        choices.push(Choice::Step(0));
+    }
+    let play = player.play(&mut Given::new(&choices)).await.unwrap().unwrap();
+    let waited: Vec<_> = play.taken.iter().filter(|taken| taken.purchase == 1).collect();
+    let write = waited.iter().find(|taken| taken.step.name == "take").unwrap();
+    let arrived = play
+        .choices
+        .iter()
+        .position(|choice| *choice == Choice::Arrival(0))
+        .unwrap();
+    assert_eq!(write.ended_after, Some(arrived + 1), "{play:?}");
+    assert_eq!(play.told, [ResponseKind::Unknown, ResponseKind::SoldOut], "{play:?}");
+    assert_eq!(play.findings, [], "{play:?}");
+}
+
+#[tokio::test]
 async fn renewals_keep_the_lock_of_a_slow_holder_and_not_that_of_a_paused_one() {
     let stores = stores();
     for (strategy, kind, is_violated) in [

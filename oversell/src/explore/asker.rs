@@ -74,6 +74,12 @@ impl Asker {
                     let step = next.map_or("", |(_, step)| step.name);
                     format!("{}: {step}, and no reply comes", arrivals.called(purchase))
                 }
+                Choice::LateRequest(purchase) => {
+                    let next = ready.iter().find(|(at, _)| *at == purchase);
+                    let step = next.map_or("", |(_, step)| step.name);
+                    format!("{}: {step}, and the request is late", arrivals.called(purchase))
+                }
+                Choice::Arrival(purchase) => format!("a late request of {} arrives", arrivals.called(purchase)),
                 Choice::Repeat(purchase) => format!("{} arrives a second time", arrivals.called(purchase)),
             };
             format!("{number} {words}")
