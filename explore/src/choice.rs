@@ -3,7 +3,7 @@
 use app::probe::Effect;
 use serde::{Deserialize, Serialize};
 
-/// What happens next: a step of a purchase, an event, or the arrival of a late request.
+/// What happens next: a step of a purchase or of a worker, an event, or the arrival of a late request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
@@ -29,6 +29,10 @@ pub enum Choice {
     LateRequest(usize),
     /// The oldest late request of the purchase of this number arrives.
     Arrival(usize),
+    /// Time passes, and the background workers of the instance of this number, from 0, wake.
+    WorkerWakes(usize),
+    /// A worker that is awake takes its next step, at the instance of this number.
+    Work(usize),
 }
 
 /// A kind of event.
@@ -51,11 +55,13 @@ pub enum EventKind {
     LostReply,
     /// A request reaches a store after its purchase has lost the connection.
     LateRequest,
+    /// Time passes, the background workers of one instance wake, and their steps come between those of purchases.
+    WorkerWakes,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::LeaseEnds,
         Self::SlowHolder,
         Self::Crash,
@@ -64,6 +70,7 @@ impl EventKind {
         Self::Repeat,
         Self::LostReply,
         Self::LateRequest,
+        Self::WorkerWakes,
     ];
 
     /// Returns whether relays before the stores make it happen.
@@ -82,6 +89,7 @@ impl EventKind {
             Self::Repeat => "repeat",
             Self::LostReply => "lost-reply",
             Self::LateRequest => "late-request",
+            Self::WorkerWakes => "worker-wakes",
         }
     }
 }
@@ -90,7 +98,7 @@ impl Choice {
     /// Returns the kind of the event, if it is one.
     pub fn event(self) -> Option<EventKind> {
         match self {
-            Self::Step(_) | Self::Arrival(_) => None,
+            Self::Step(_) | Self::Arrival(_) | Self::Work(_) => None,
             Self::LeaseEnds => Some(EventKind::LeaseEnds),
             Self::SlowHolder => Some(EventKind::SlowHolder),
             Self::Crash(_) => Some(EventKind::Crash),
@@ -99,6 +107,7 @@ impl Choice {
             Self::Repeat(_) => Some(EventKind::Repeat),
             Self::LostReply(_) => Some(EventKind::LostReply),
             Self::LateRequest(_) => Some(EventKind::LateRequest),
+            Self::WorkerWakes(_) => Some(EventKind::WorkerWakes),
         }
     }
 
@@ -106,6 +115,7 @@ impl Choice {
     pub fn mover(self) -> Option<Mover> {
         match self {
             Self::Arrival(purchase) => Some(Mover::Late(purchase)),
+            Self::Work(instance) => Some(Mover::Workers(instance)),
             _ => self.step().map(Mover::Purchase),
         }
     }
@@ -120,18 +130,22 @@ impl Choice {
             | Self::RedisEmpties
             | Self::RedisFailsOver
             | Self::Repeat(_)
-            | Self::Arrival(_) => None,
+            | Self::Arrival(_)
+            | Self::WorkerWakes(_)
+            | Self::Work(_) => None,
         }
     }
 }
 
-/// One that moves at choices that are no events of the stores.
+/// One that moves at a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mover {
     /// The purchase of this number.
     Purchase(usize),
     /// The late requests of the purchase of this number.
     Late(usize),
+    /// The workers of the instance of this number.
+    Workers(usize),
 }
 
 /// One of the choices at a moment.
@@ -157,7 +171,7 @@ impl Possible {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The choices, of which there is at least one: first the purchase that took the step before, where it can go on; then
-    /// the late requests, and events last.
+    /// workers and late requests, and events last.
     pub possible: Vec<Possible>,
     /// The one that moved before, where it could go on.
     pub going_on: Option<Mover>,
@@ -177,7 +191,7 @@ impl Moment {
 /// The preemptions and the events among choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// How often a purchase was interrupted that could have gone on.
+    /// How often a purchase or a worker was interrupted that could have gone on.
     pub preemptions: usize,
     /// The events.
     pub events: usize,

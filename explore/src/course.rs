@@ -4,6 +4,8 @@ use anyhow::{Context, Result};
 use app::domain::Name;
 use app::probe::{Effect, Step};
 
+use crate::arrivals::INSTANCES;
+use crate::background::Awake;
 use crate::choice::{Choice, Choose, EventKind, Moment, Mover, Possible};
 use crate::news::{News, is_pause};
 use crate::play::Player;
@@ -20,6 +22,8 @@ struct Course {
     news: News,
     /// How often time has passed by itself.
     passed: usize,
+    /// The workers of each instance.
+    awake: [Awake; INSTANCES],
 }
 
 impl Player {
@@ -35,6 +39,7 @@ impl Player {
             last: None,
             news: News::new(self.turns.arrivals()),
             passed: 0,
+            awake: [Awake::No; INSTANCES],
         };
         if chooser.may(EventKind::RedisFailsOver, 0) {
             self.replica.begin(self.leases.lock_store()?).await?;
@@ -44,12 +49,17 @@ impl Player {
             let ready = self.turns.ready();
             let useful = course.useful(&ready);
             let is_over = ready.is_empty() && !self.turns.is_one_under_way();
-            if useful.is_empty() && !is_over && self.do_others_go_on(&mut course).await? {
+            let at_work = if is_over {
+                Vec::new()
+            } else {
+                self.at_work(&mut course.awake).await?
+            };
+            if useful.is_empty() && at_work.is_empty() && !is_over && self.do_others_go_on(&mut course).await? {
                 continue;
             }
             let mut kinds = EventKind::ALL.to_vec();
             kinds.retain(|kind| !is_over && chooser.may(*kind, course.events()));
-            let moment = self.moment(&course, &kinds, &useful).await?;
+            let moment = self.moment(&course, &kinds, &useful, &at_work).await?;
             if moment.possible.is_empty() {
                 return Ok(Some(course.choices));
             }
@@ -86,12 +96,22 @@ impl Player {
     }
 
     /// Returns what is possible now, with events of these kinds.
-    async fn moment(&mut self, course: &Course, kinds: &[EventKind], useful: &[(usize, Step)]) -> Result<Moment> {
+    async fn moment(
+        &mut self,
+        course: &Course,
+        kinds: &[EventKind],
+        useful: &[(usize, Step)],
+        at_work: &[usize],
+    ) -> Result<Moment> {
         let mut possible: Vec<Possible> = useful.iter().map(possible).collect();
+        possible.extend(at_work.iter().map(|instance| with_any_effect(Choice::Work(*instance))));
         possible.extend(self.late.arrivals().map(with_any_effect));
-        let moves = possible.iter().filter_map(|possible| possible.choice.mover());
-        let going_on = course.last.filter(|last| moves.into_iter().any(|mover| mover == *last));
+        let mut moves = possible.iter().filter_map(|possible| possible.choice.mover());
+        let going_on = course.last.filter(|last| moves.any(|mover| mover == *last));
         possible.extend(self.events(kinds, useful, &course.choices).await?);
+        if self.kind.has_workers && kinds.contains(&EventKind::WorkerWakes) {
+            possible.extend(course.worker_wakes().map(with_any_effect));
+        }
         Ok(Moment { possible, going_on })
     }
 }
@@ -111,11 +131,24 @@ impl Course {
         useful
     }
 
+    /// Returns the event that wakes workers: those of the first instance at which they sleep. Where both are alike, so are the
+    /// schedules.
+    fn worker_wakes(&self) -> Option<Choice> {
+        let asleep = self.awake.iter().position(|awake| *awake == Awake::No);
+        asleep.map(Choice::WorkerWakes)
+    }
+
     /// Notes a choice.
     fn take(&mut self, chosen: Choice, ready: &[(usize, Step)]) -> Result<()> {
         self.choices.push(chosen);
-        if chosen.event().is_some() || matches!(chosen, Choice::Arrival(_)) {
+        if chosen.event().is_some() || chosen.step().is_none() {
             self.news.take_event();
+        }
+        match chosen {
+            // Whoever goes on then interrupts nobody.
+            Choice::WorkerWakes(instance) => (self.awake[instance], self.last) = (Awake::First, None),
+            Choice::Work(_) => self.last = chosen.mover(),
+            _ => {}
         }
         if let Some(purchase) = chosen.step() {
             let step = ready.iter().find(|(at, _)| *at == purchase);

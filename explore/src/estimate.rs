@@ -8,8 +8,8 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
+use crate::bounds::Bounds;
 use crate::choice::{Choice, Choose, Cost, EventKind, Moment};
-use crate::depth_first::Bounds;
 use crate::play::Player;
 
 /// The random schedules of an estimate.

@@ -67,7 +67,7 @@ impl Player {
         Ok(events.into_iter().map(with_any_effect).collect())
     }
 
-    /// Lets a purchase take its next step, or an event happen.
+    /// Lets a purchase or a worker take its next step, or an event happen.
     ///
     /// # Errors
     /// When a store fails.
@@ -79,6 +79,10 @@ impl Player {
             Choice::Arrival(purchase) => self.let_arrive(purchase).await?,
             Choice::LeaseEnds => {
                 self.let_time_pass().await?;
+            }
+            Choice::WorkerWakes(_) => self.leases.end()?,
+            Choice::Work(instance) => {
+                self.turns.allow_worker(Some(instance));
             }
             Choice::SlowHolder => self.let_renewals_come().await?,
             Choice::RedisEmpties => self.leases.empty_redis().await?,

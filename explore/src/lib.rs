@@ -10,6 +10,7 @@
 mod afterwards;
 mod arrivals;
 mod background;
+mod bounds;
 mod choice;
 mod columns;
 mod course;
@@ -23,6 +24,7 @@ mod late_requests;
 mod leases;
 mod lock_waits;
 mod news;
+mod place;
 mod play;
 mod purchases;
 mod random;
@@ -36,9 +38,9 @@ mod turns;
 mod workers;
 
 pub use arrivals::Arrivals;
+pub use bounds::Bounds;
 pub use choice::{Choice, Choose, Cost, EventKind, InStores, Moment, Mover, Possible};
 pub use columns::{columns, row};
-pub use depth_first::Bounds;
 pub use given::Given;
 pub use instances::Kind;
 pub use play::{Play, Player};

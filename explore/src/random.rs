@@ -1,6 +1,6 @@
 //! Random schedules, for a space that is too large: the algorithm PCT (Burckhardt and others, 2010).
 //!
-//! Each purchase and each late request has a random priority, and the one with the highest goes on. At some random moments, one less than the bug
+//! Each purchase, each late request and the workers of each instance have a random priority, and the highest goes on. At some random moments, one less than the bug
 //! depth, the purchase that would go on falls behind all others. A violation that needs `depth` ordered steps is found with a
 //! probability of at least 1 / (purchases * steps ^ (depth - 1)) in each schedule. An event comes at a random moment.
 
@@ -9,7 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, INSTANCES};
 use crate::choice::{Choice, Choose, Cost, EventKind, Moment, Mover};
 
 /// The choices of a schedule that are assumed before the first one is played.
@@ -67,7 +67,7 @@ impl Random {
     }
 
     fn draw(&mut self) {
-        let mut priorities: Vec<i64> = (0..2 * self.arrivals as i64).collect();
+        let mut priorities: Vec<i64> = (0..(2 * self.arrivals + INSTANCES) as i64).collect();
         priorities.shuffle(&mut self.rng);
         self.priorities = priorities;
         let length = if self.longest == 0 { STEPS } else { self.longest };
@@ -82,6 +82,7 @@ impl Random {
         match mover {
             Mover::Purchase(purchase) => purchase,
             Mover::Late(purchase) => self.arrivals + purchase,
+            Mover::Workers(instance) => 2 * self.arrivals + instance,
         }
     }
 

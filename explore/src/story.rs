@@ -130,9 +130,13 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
         ended_us: lasts.then_some(at_us),
     };
     match choice {
-        Choice::Step(_) | Choice::LostReply(_) | Choice::LateRequest(_) | Choice::Arrival(_) | Choice::Repeat(_) => {
-            Vec::new()
-        }
+        Choice::Step(_)
+        | Choice::LostReply(_)
+        | Choice::LateRequest(_)
+        | Choice::Arrival(_)
+        | Choice::Repeat(_)
+        | Choice::WorkerWakes(_)
+        | Choice::Work(_) => Vec::new(),
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
         Choice::LeaseEnds | Choice::SlowHolder => {
             let ended = holders

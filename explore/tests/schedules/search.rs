@@ -319,6 +319,35 @@ async fn a_purchase_waits_for_the_locks_of_a_late_commit_until_it_arrives() {
 }
 
 #[tokio::test]
+async fn the_steps_of_a_worker_come_between_those_of_a_purchase() {
+    let stores = stores();
+    let bounds = Bounds {
+        kinds: vec![EventKind::WorkerWakes],
+        ..at_most(1, 1)
+    };
+    let (mut player, found) = explored("tcc@redis+sql", &stores, &bounds).await;
+    assert!(found.is_exhausted && found.has_event);
+    assert_eq!(found.shortest, None);
+    // The reconciler looks, the purchase confirms, and the reconciler comes too late to cancel.
+    let [step, work] = [Choice::Step(0), Choice::Work(0)];
+    let choices = [step, step, step, Choice::WorkerWakes(0), work, work, step, work];
+    let play = player.play(&mut Given::new(&choices)).await.unwrap().unwrap();
+    let steps = play
+        .work
+        .iter()
+        .filter(|work| work.is_chosen)
+        .map(|work| work.step.name);
+    let steps: Vec<_> = steps.collect();
+    assert_eq!(steps[..3], ["overdue", "look", "cancel"], "{play:?}");
+    assert_eq!(play.taken[3].step.name, "confirm", "{play:?}");
+    assert_eq!(play.told, [ResponseKind::Sold, ResponseKind::SoldOut], "{play:?}");
+    assert_eq!(play.findings, [], "{play:?}");
+    let shown = columns(&Schedule::of("tcc@redis+sql", &play));
+    let between = "-- reconciler of app-1: look --\nconfirm: confirmed\n-- reconciler of app-1: cancel --\n";
+    assert!(shown.contains(between), "{shown}");
+}
+
+#[tokio::test]
 async fn renewals_keep_the_lock_of_a_slow_holder_and_not_that_of_a_paused_one() {
     let stores = stores();
     for (strategy, kind, is_violated) in [

@@ -64,6 +64,12 @@ impl Asker {
                         next.map_or("", |(_, step)| step.name)
                     )
                 }
+                Choice::WorkerWakes(instance) => format!("time passes, and the workers of app-{} wake", instance + 1),
+                Choice::Work(instance) => {
+                    let next = self.turns.next_work(instance);
+                    let (worker, step) = next.map_or(("", ""), |(worker, step)| (worker, step.name));
+                    format!("{worker} of app-{}: {step}", instance + 1)
+                }
                 Choice::LeaseEnds => "every lease ends".to_owned(),
                 Choice::SlowHolder => "the work lasts longer than a lease, and renewals come".to_owned(),
                 Choice::RedisEmpties => "Redis comes back without its data".to_owned(),

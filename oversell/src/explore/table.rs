@@ -183,6 +183,7 @@ impl Row {
             Some(EventKind::Repeat) => "a purchase arrives twice",
             Some(EventKind::LostReply) => "a reply is lost",
             Some(EventKind::LateRequest) => "a request is late",
+            Some(EventKind::WorkerWakes) => "a worker wakes",
         }
     }
 
