@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::choice::Choice;
-use crate::schedule::{Line, Schedule, WorkLine};
+use crate::schedule::{Line, Schedule};
 
 /// The width of a column, in characters.
 const WIDTH: usize = 40;
@@ -88,10 +88,7 @@ fn chosen(schedule: &Schedule, number: usize, line: &Line) -> (usize, String) {
 fn work(schedule: &Schedule, after: usize) -> String {
     let mut text = String::new();
     for line in schedule.work.iter().filter(|line| line.after == after) {
-        let WorkLine {
-            instance, worker, step, ..
-        } = line;
-        let _ = writeln!(text, "-- {worker} of app-{}: {step} --", instance + 1);
+        let _ = writeln!(text, "-- {} --", line.in_words());
     }
     text
 }

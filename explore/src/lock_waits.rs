@@ -8,6 +8,7 @@ use app::probe::{Step, WaitsFor};
 use app::stores::Sql;
 use sqlx::{Connection, MySqlConnection, Row, query, query_as};
 use stack::{ServiceKind, Stores};
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::turns::Turns;
@@ -97,8 +98,16 @@ impl LockWaits {
                 let version = turns.version();
                 let under_way = turns.under_way();
                 let is_over = under_way.is_empty() && Some(self.clients_count().1) == self.closed;
-                if is_over || is_enough() {
+                if is_enough() {
                     return Ok(());
+                }
+                if is_over {
+                    // A worker that the last step has woken sleeps until its task has a turn.
+                    yield_now().await;
+                    if turns.version() == version {
+                        return Ok(());
+                    }
+                    continue;
                 }
                 if timeout(ASK_EVERY, turns.changed_since(version)).await.is_ok() {
                     continue;

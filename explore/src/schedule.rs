@@ -179,6 +179,11 @@ fn is_usual(instances: &usize) -> bool {
 }
 
 impl WorkLine {
+    /// Returns the worker with its step.
+    pub(crate) fn in_words(&self) -> String {
+        format!("{} of app-{}: {}", self.worker, self.instance + 1, self.step)
+    }
+
     fn of(work: &Work) -> Self {
         Self {
             after: work.after,

@@ -135,8 +135,14 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
         | Choice::LateRequest(_)
         | Choice::Arrival(_)
         | Choice::Repeat(_)
-        | Choice::WorkerWakes(_)
-        | Choice::Work(_) => Vec::new(),
+        | Choice::WorkerWakes(_) => Vec::new(),
+        // Of the steps of workers after a choice, the one that was chosen is the first.
+        Choice::Work(_) => {
+            let mut work = schedule.work.iter();
+            let chosen = work.find(|work| work.after as u64 == number);
+            let taken = chosen.map(|work| event(IncidentKind::Worked, work.in_words(), None, false));
+            taken.into_iter().collect()
+        }
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
         Choice::LeaseEnds | Choice::SlowHolder => {
             let ended = holders
@@ -193,6 +199,31 @@ mod tests {
         assert_eq!(
             ended.collect::<Vec<_>>(),
             [3_000, 6_000].map(|at_us| (IncidentKind::LeaseEnded, Some(0), at_us)),
+        );
+    }
+
+    #[test]
+    fn a_late_request_plays_its_role_when_it_arrives_and_the_step_of_a_worker_is_an_event() {
+        let sent = json!({"choice": {"late-request": 0}, "step": "write", "said": "no reply", "role": "write"});
+        let lines = [sent, event(json!({"work": 0})), event(json!({"arrival": 0}))];
+        let choices: Vec<_> = lines.iter().map(|line| line["choice"].clone()).collect();
+        let schedule = json!({
+            "strategy": "some@redis", "choices": choices, "lines": lines, "told": ["unknown", "sold"],
+            "work": [{"after": 2, "instance": 0, "worker": "reconciler", "step": "cancel"}], "findings": [["drift", 1]],
+        });
+        let story = story(&Schedule::parse(schedule.to_string().as_bytes()).unwrap()).unwrap();
+        let steps = story
+            .steps
+            .iter()
+            .map(|step| (step.step.as_str(), step.role, step.began_us));
+        assert_eq!(
+            steps.collect::<Vec<_>>(),
+            [("write", None, 1_000), ("write", Some(Role::Write), 3_000)]
+        );
+        let worked = &story.events[0];
+        assert_eq!(
+            (worked.what, worked.subject.as_str(), worked.began_us),
+            (IncidentKind::Worked, "reconciler of app-1: cancel", 2_000)
         );
     }
 

@@ -120,6 +120,16 @@ const LATE_REQUEST: Question = Question {
     except: &[OWN_CLOCK],
 };
 
+/// A purchase that is paused for longer than a lease, while workers look for what is overdue.
+const WORKER_WAKES: Question = Question {
+    threat: "paused-holder",
+    instances: 2,
+    preemptions: 0,
+    event: Some(EventKind::WorkerWakes),
+    stores: &["redis+sql", "sql+sql"],
+    except: &[],
+};
+
 const FAILOVER: Question = Question {
     threat: "redis-failover",
     instances: 2,
@@ -243,6 +253,12 @@ async fn a_strategy_is_violated_by_a_lost_reply_where_it_says_so_and_not_where_i
 async fn a_strategy_is_violated_by_a_request_that_arrives_after_its_purchase_where_it_says_so_and_not_where_it_survives_it()
  {
     compare(LATE_REQUEST).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_a_worker_that_wakes_beside_a_purchase_where_it_says_so_and_not_where_it_survives_it()
+{
+    compare(WORKER_WAKES).await;
 }
 
 #[tokio::test]
