@@ -31,6 +31,8 @@ pub enum Choice {
     Arrival(usize),
     /// Time passes, and the background workers of the instance of this number, from 0, wake.
     WorkerWakes(usize),
+    /// MariaDB closes the connection that holds the named lock, while its process goes on.
+    SessionEnds,
     /// A worker that is awake takes its next step, at the instance of this number.
     Work(usize),
 }
@@ -57,11 +59,13 @@ pub enum EventKind {
     LateRequest,
     /// Time passes, the background workers of one instance wake, and their steps come between those of purchases.
     WorkerWakes,
+    /// MariaDB closes the connection that holds the named lock, while its process goes on.
+    SessionEnds,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::LeaseEnds,
         Self::SlowHolder,
         Self::Crash,
@@ -71,6 +75,7 @@ impl EventKind {
         Self::LostReply,
         Self::LateRequest,
         Self::WorkerWakes,
+        Self::SessionEnds,
     ];
 
     /// Returns whether relays before the stores make it happen.
@@ -90,6 +95,7 @@ impl EventKind {
             Self::LostReply => "lost-reply",
             Self::LateRequest => "late-request",
             Self::WorkerWakes => "worker-wakes",
+            Self::SessionEnds => "session-ends",
         }
     }
 }
@@ -108,6 +114,7 @@ impl Choice {
             Self::LostReply(_) => Some(EventKind::LostReply),
             Self::LateRequest(_) => Some(EventKind::LateRequest),
             Self::WorkerWakes(_) => Some(EventKind::WorkerWakes),
+            Self::SessionEnds => Some(EventKind::SessionEnds),
         }
     }
 
@@ -132,6 +139,7 @@ impl Choice {
             | Self::Repeat(_)
             | Self::Arrival(_)
             | Self::WorkerWakes(_)
+            | Self::SessionEnds
             | Self::Work(_) => None,
         }
     }

@@ -15,7 +15,8 @@ use crate::purchases::Purchases;
 const MOST_PASSED: usize = 4;
 
 /// What a schedule has come to so far.
-struct Course {
+struct Course<'a> {
+    item: &'a Name,
     choices: Vec<Choice>,
     /// The one that moved last.
     last: Option<Mover>,
@@ -35,6 +36,7 @@ impl Player {
         purchases: &mut Purchases,
     ) -> Result<Option<Vec<Choice>>> {
         let mut course = Course {
+            item,
             choices: Vec::new(),
             last: None,
             news: News::new(self.turns.arrivals()),
@@ -80,7 +82,7 @@ impl Player {
 
     /// Where no purchase can go on, lets the workers do so, and then time pass, but not while a request is late. Returns whether
     /// something happened.
-    async fn do_others_go_on(&mut self, course: &mut Course) -> Result<bool> {
+    async fn do_others_go_on(&mut self, course: &mut Course<'_>) -> Result<bool> {
         if !self.kind.has_workers {
             return Ok(false);
         }
@@ -98,7 +100,7 @@ impl Player {
     /// Returns what is possible now, with events of these kinds.
     async fn moment(
         &mut self,
-        course: &Course,
+        course: &Course<'_>,
         kinds: &[EventKind],
         useful: &[(usize, Step)],
         at_work: &[usize],
@@ -112,11 +114,17 @@ impl Player {
         if self.kind.has_workers && kinds.contains(&EventKind::WorkerWakes) {
             possible.extend(course.worker_wakes().map(with_any_effect));
         }
+        if self.kind.has_named_lock
+            && kinds.contains(&EventKind::SessionEnds)
+            && self.sessions.holder(course.item).await?.is_some()
+        {
+            possible.push(with_any_effect(Choice::SessionEnds));
+        }
         Ok(Moment { possible, going_on })
     }
 }
 
-impl Course {
+impl Course<'_> {
     /// Returns the number of events so far.
     fn events(&self) -> usize {
         let choices = self.choices.iter();

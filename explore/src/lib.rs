@@ -32,6 +32,7 @@ mod renewals;
 mod replica;
 mod schedule;
 mod search;
+mod sessions;
 mod story;
 mod taken;
 mod turns;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use app::domain::Name;
 use app::probe::{Step, WaitsFor};
 use app::stores::Sql;
 use sqlx::{Connection, MySqlConnection, Row, query, query_as};
@@ -29,9 +30,10 @@ const LIST: &str = "\nLIST OF TRANSACTIONS ";
 /// The begin of the line of a transaction that waits for the lock of a row.
 const WAITS: &str = "\nLOCK WAIT ";
 
-/// Counts the connections that wait for a named lock, and those of a user.
-const CONNECTIONS: &str = "select count(if(state = 'User lock', 1, null)), count(if(user = ?, 1, null)) \
-                           from information_schema.processlist";
+/// Counts the connections that wait for the named lock of an item, and those of a user. The state of one that has just got the lock
+/// is still that of one that waits.
+const CONNECTIONS: &str = "select count(if(state = 'User lock' and is_used_lock(?) <> id, 1, null)), \
+                           count(if(user = ?, 1, null)) from information_schema.processlist";
 
 /// The servers that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
 ///
@@ -45,6 +47,8 @@ pub struct LockWaits {
     clients: Vec<Arc<Sql>>,
     /// The closed connections of which MariaDB knows; `None` where it has to be asked anew.
     closed: Option<u64>,
+    /// The item that is for sale.
+    item: String,
     /// The connections that MariaDB keeps for a request that is late.
     kept: usize,
 }
@@ -75,6 +79,7 @@ impl LockWaits {
             user: user.to_owned(),
             clients,
             closed: Some(0),
+            item: String::new(),
             kept: 0,
         })
     }
@@ -139,6 +144,11 @@ impl LockWaits {
         left.context("purchases of an earlier schedule still wait after a minute")?
     }
 
+    /// Notes that this item is for sale from now on.
+    pub fn open(&mut self, item: &Name) {
+        self.item = item.to_string();
+    }
+
     /// Notes that a relay keeps a connection for a request that is late. It counts as no closed one.
     pub fn keep(&mut self) {
         self.kept += 1;
@@ -176,7 +186,10 @@ impl LockWaits {
             let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
             let status: String = status.try_get("Status")?;
             let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
-            let connections = query_as(CONNECTIONS).bind(&self.user).fetch_one(server);
+            let connections = query_as(CONNECTIONS)
+                .bind(&self.item)
+                .bind(&self.user)
+                .fetch_one(server);
             let (named, of_user): (i64, i64) = connections.await.context("MariaDB")?;
             waiting += list.matches(WAITS).count() + usize::try_from(named)?;
             listed += u64::try_from(of_user)?;

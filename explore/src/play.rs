@@ -21,6 +21,7 @@ use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
 use crate::purchases::Purchases;
 use crate::replica::Replica;
+use crate::sessions::Sessions;
 use crate::taken::Taken;
 use crate::turns::{AtInstance, Turns};
 use crate::workers::Work;
@@ -63,6 +64,7 @@ pub struct Player {
     pub(super) leases: Leases,
     pub(super) replica: Replica,
     pub(super) late: LateRequests,
+    pub(super) sessions: Sessions,
     /// Whether the connections of the instances have prepared their statements.
     pub(super) is_warm: bool,
     /// The steps that workers take without work.
@@ -119,6 +121,7 @@ impl Player {
             leases: Leases::connect(stores, time).await?,
             replica: Replica::new(),
             late: LateRequests::default(),
+            sessions: Sessions::connect(stores).await?,
             is_warm: false,
             instances,
             idle: Pass::new(),
@@ -186,11 +189,12 @@ impl Player {
     }
 
     /// Opens a sale of an item that was never sold before.
-    async fn open_sale(&self) -> Result<Name> {
+    async fn open_sale(&mut self) -> Result<Name> {
         let item = Name::parse(&format!("item-{}", NEXT.fetch_add(1, Ordering::Relaxed)))?;
         for stock in &self.stocks {
             stock.open(&item, self.turns.arrivals().units()).await?;
         }
+        self.waits.open(&item);
         Ok(item)
     }
 

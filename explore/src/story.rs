@@ -144,7 +144,8 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
             taken.into_iter().collect()
         }
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
-        Choice::LeaseEnds | Choice::SlowHolder => {
+        // The lock ends, as with a lease.
+        Choice::LeaseEnds | Choice::SlowHolder | Choice::SessionEnds => {
             let ended = holders
                 .into_iter()
                 .map(|place| event(IncidentKind::LeaseEnded, String::new(), Some(place), false));

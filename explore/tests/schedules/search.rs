@@ -348,6 +348,23 @@ async fn the_steps_of_a_worker_come_between_those_of_a_purchase() {
 }
 
 #[tokio::test]
+async fn a_named_lock_oversells_when_its_session_ends_while_the_holder_works() {
+    let stores = stores();
+    let bounds = Bounds {
+        kinds: vec![EventKind::SessionEnds],
+        ..at_most(1, 1)
+    };
+    let (mut player, found) = explored("named-lock@redis", &stores, &bounds).await;
+    assert!(found.is_exhausted);
+    let Violation { play, .. } = found.shortest.unwrap();
+    assert!(play.choices.contains(&Choice::SessionEnds), "{play:?}");
+    assert_eq!(play.told, [ResponseKind::Sold; 2], "{play:?}");
+    assert_eq!(play.findings.first(), Some(&("oversold", 1)), "{play:?}");
+    let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
+    assert_eq!(again, Some(play));
+}
+
+#[tokio::test]
 async fn renewals_keep_the_lock_of_a_slow_holder_and_not_that_of_a_paused_one() {
     let stores = stores();
     for (strategy, kind, is_violated) in [

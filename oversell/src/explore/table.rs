@@ -184,6 +184,7 @@ impl Row {
             Some(EventKind::LostReply) => "a reply is lost",
             Some(EventKind::LateRequest) => "a request is late",
             Some(EventKind::WorkerWakes) => "a worker wakes",
+            Some(EventKind::SessionEnds) => "the session of the holder ends",
         }
     }
 
