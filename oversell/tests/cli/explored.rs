@@ -91,7 +91,7 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
     assert_eq!(table.lines().count(), 2 + named.len(), "{table}");
     let page = std::fs::read_to_string(format!("{results}/schedules.html")).unwrap();
     for shown in [
-        r##"<a href="#schedule-2">oversold 1, drift -1</a>"##,
+        r##"<a href="#schedule-3">oversold 1, drift -1</a>"##,
         "token@redis, event: the lease ends; oversold 1, drift -1",
         "the lease of A has ended, and nobody renewed it",
         "2 sold of 1",
