@@ -147,17 +147,17 @@ fn is_one_edit() -> bool {
 impl Question {
     fn bounds(&self) -> Bounds {
         // A worker that acts on what it saw is interrupted once, and so is the purchase that went on meanwhile.
-        let more = match (is_one_edit(), self.event) {
-            (false, _) => 0,
-            (true, Some(EventKind::WorkerWakes)) => 2,
-            (true, _) => 1,
+        let (more, schedules) = match (is_one_edit(), self.event) {
+            (false, _) => (0, 2_000),
+            (true, Some(EventKind::WorkerWakes)) => (2, 5_000),
+            (true, _) => (1, 2_000),
         };
         Bounds {
             preemptions: Some(self.preemptions + more),
             events: usize::from(self.event.is_some()),
             kinds: self.event.into_iter().collect(),
             is_reduced: false,
-            schedules: 2_000,
+            schedules,
         }
     }
 
