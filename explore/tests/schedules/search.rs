@@ -83,7 +83,11 @@ told sold                               told sold
 #[tokio::test]
 async fn a_lock_with_a_lease_oversells_when_the_lease_ends_and_a_fence_prevents_that() {
     let stores = stores();
-    let schedule = oversold("token@redis", &stores, &at_most(1, 1)).await;
+    let ends = Bounds {
+        kinds: vec![EventKind::LeaseEnds],
+        ..at_most(1, 1)
+    };
+    let schedule = oversold("token@redis", &stores, &ends).await;
     assert!(schedule.choices.contains(&Choice::LeaseEnds), "{schedule:?}");
     let (_, found) = explored("fenced@redis", &stores, &at_most(1, 1)).await;
     assert!(found.is_exhausted);
