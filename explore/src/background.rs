@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use tokio::task::yield_now;
 
+use crate::arrivals::INSTANCES;
 use crate::leases::{RENEWALS, RENEWED_AFTER};
 use crate::play::Player;
 use crate::workers::Work;
@@ -16,6 +17,17 @@ const MOST_PASSES: usize = 10;
 /// The steps that workers took, in their order, each with its instance.
 pub type Pass = Vec<(usize, &'static str)>;
 
+/// Whether the steps of the workers of one instance are choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awake {
+    /// They are not.
+    No,
+    /// The workers were woken, and will be once more.
+    First,
+    /// The workers were woken for the last time.
+    Again,
+}
+
 impl Player {
     /// Lets the workers go on, one at a time, until each of them sleeps or waits. Returns their steps.
     ///
@@ -25,7 +37,7 @@ impl Player {
         let mut pass = Pass::new();
         while pass.len() < MOST_STEPS {
             self.waits.settle(&self.turns).await?;
-            let Some(Work { instance, step, .. }) = self.turns.allow_worker() else {
+            let Some(Work { instance, step, .. }) = self.turns.allow_worker(None) else {
                 return Ok(pass);
             };
             pass.push((instance, step.name));
@@ -47,6 +59,31 @@ impl Player {
         self.leases.end()?;
         pass.extend(self.let_workers_go().await?);
         Ok(pass)
+    }
+
+    /// Returns the instances at which the next step of a worker is a choice, of those that are awake. When these all sleep again,
+    /// time passes once more, since a worker may have to see twice what is overdue.
+    ///
+    /// # Errors
+    /// When a store fails.
+    pub(super) async fn at_work(&mut self, awake: &mut [Awake; INSTANCES]) -> Result<Vec<usize>> {
+        loop {
+            let is_awake = |instance: &usize| awake[*instance] != Awake::No;
+            let at_work =
+                (0..INSTANCES).filter(|instance| is_awake(instance) && self.turns.next_work(*instance).is_some());
+            let at_work: Vec<usize> = at_work.collect();
+            // One that waits for a purchase goes on later.
+            if !at_work.is_empty() || !self.turns.do_workers_rest() {
+                return Ok(at_work);
+            }
+            let Some(first) = awake.iter_mut().find(|awake| **awake == Awake::First) else {
+                *awake = [Awake::No; INSTANCES];
+                return Ok(at_work);
+            };
+            *first = Awake::Again;
+            self.leases.end()?;
+            self.waits.settle(&self.turns).await?;
+        }
     }
 
     /// Lets more time pass than a lease lasts, so slowly that each renewal comes in time.
@@ -85,10 +122,10 @@ impl Player {
         bail!("the workers still find work after {MOST_PASSES} times")
     }
 
-    /// Returns the steps of workers in this schedule, but those that they take without work.
+    /// Returns the steps of workers in this schedule, but those that nobody chose and that they take without work.
     pub(super) fn work(&self) -> Vec<Work> {
         let mut work = self.turns.work();
-        work.retain(|work| !self.idle.contains(&(work.instance, work.step.name)));
+        work.retain(|work| work.is_chosen || !self.idle.contains(&(work.instance, work.step.name)));
         work
     }
 }

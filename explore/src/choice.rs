@@ -3,7 +3,7 @@
 use app::probe::Effect;
 use serde::{Deserialize, Serialize};
 
-/// What happens next: a step of a purchase, or an event.
+/// What happens next: a step of a purchase or of a worker, an event, or the arrival of a late request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
@@ -24,6 +24,17 @@ pub enum Choice {
     Repeat(usize),
     /// The purchase of this number takes its next step, and the reply to it is lost.
     LostReply(usize),
+    /// The purchase of this number takes its next step, and the request is late: its connection is closed before the request
+    /// arrives.
+    LateRequest(usize),
+    /// The oldest late request of the purchase of this number arrives.
+    Arrival(usize),
+    /// Time passes, and the background workers of the instance of this number, from 0, wake.
+    WorkerWakes(usize),
+    /// MariaDB closes the connection that holds the named lock, while its process goes on.
+    SessionEnds,
+    /// A worker that is awake takes its next step, at the instance of this number.
+    Work(usize),
 }
 
 /// A kind of event.
@@ -44,11 +55,17 @@ pub enum EventKind {
     Repeat,
     /// A store or a lock service carries out a step, and the reply to it is lost.
     LostReply,
+    /// A request reaches a store after its purchase has lost the connection.
+    LateRequest,
+    /// Time passes, the background workers of one instance wake, and their steps come between those of purchases.
+    WorkerWakes,
+    /// MariaDB closes the connection that holds the named lock, while its process goes on.
+    SessionEnds,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::LeaseEnds,
         Self::SlowHolder,
         Self::Crash,
@@ -56,7 +73,15 @@ impl EventKind {
         Self::RedisFailsOver,
         Self::Repeat,
         Self::LostReply,
+        Self::LateRequest,
+        Self::WorkerWakes,
+        Self::SessionEnds,
     ];
+
+    /// Returns whether relays before the stores make it happen.
+    pub fn is_of_relays(self) -> bool {
+        matches!(self, Self::LostReply | Self::LateRequest)
+    }
 
     /// Returns its name, as in the file of a schedule.
     pub fn name(self) -> &'static str {
@@ -68,6 +93,9 @@ impl EventKind {
             Self::RedisFailsOver => "redis-fails-over",
             Self::Repeat => "repeat",
             Self::LostReply => "lost-reply",
+            Self::LateRequest => "late-request",
+            Self::WorkerWakes => "worker-wakes",
+            Self::SessionEnds => "session-ends",
         }
     }
 }
@@ -76,7 +104,7 @@ impl Choice {
     /// Returns the kind of the event, if it is one.
     pub fn event(self) -> Option<EventKind> {
         match self {
-            Self::Step(_) => None,
+            Self::Step(_) | Self::Arrival(_) | Self::Work(_) => None,
             Self::LeaseEnds => Some(EventKind::LeaseEnds),
             Self::SlowHolder => Some(EventKind::SlowHolder),
             Self::Crash(_) => Some(EventKind::Crash),
@@ -84,21 +112,48 @@ impl Choice {
             Self::RedisFailsOver => Some(EventKind::RedisFailsOver),
             Self::Repeat(_) => Some(EventKind::Repeat),
             Self::LostReply(_) => Some(EventKind::LostReply),
+            Self::LateRequest(_) => Some(EventKind::LateRequest),
+            Self::WorkerWakes(_) => Some(EventKind::WorkerWakes),
+            Self::SessionEnds => Some(EventKind::SessionEnds),
+        }
+    }
+
+    /// Returns the one that moves, if one does.
+    pub fn mover(self) -> Option<Mover> {
+        match self {
+            Self::Arrival(purchase) => Some(Mover::Late(purchase)),
+            Self::Work(instance) => Some(Mover::Workers(instance)),
+            _ => self.step().map(Mover::Purchase),
         }
     }
 
     /// Returns the purchase that takes a step, if one does.
     pub fn step(self) -> Option<usize> {
         match self {
-            Self::Step(purchase) | Self::LostReply(purchase) => Some(purchase),
+            Self::Step(purchase) | Self::LostReply(purchase) | Self::LateRequest(purchase) => Some(purchase),
             Self::LeaseEnds
             | Self::SlowHolder
             | Self::Crash(_)
             | Self::RedisEmpties
             | Self::RedisFailsOver
-            | Self::Repeat(_) => None,
+            | Self::Repeat(_)
+            | Self::Arrival(_)
+            | Self::WorkerWakes(_)
+            | Self::SessionEnds
+            | Self::Work(_) => None,
         }
     }
+}
+
+/// One that moves at a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// The purchase of this number.
+    Purchase(usize),
+    /// The late requests of the purchase of this number.
+    Late(usize),
+    /// The workers of the instance of this number.
+    Workers(usize),
 }
 
 /// One of the choices at a moment.
@@ -123,18 +178,19 @@ impl Possible {
 /// A moment at which something happens next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The choices, of which there is at least one: first the purchase that took the step before, where it can go on; events
-    /// come last.
+    /// The choices, of which there is at least one: first the purchase that took the step before, where it can go on; then
+    /// workers and late requests, and events last.
     pub possible: Vec<Possible>,
-    /// The purchase that took the step before, where it could go on.
-    pub going_on: Option<usize>,
+    /// The one that moved before, where it could go on.
+    pub going_on: Option<Mover>,
 }
 
 impl Moment {
-    /// Returns whether that choice interrupts a purchase that could go on.
+    /// Returns whether that choice interrupts one that could go on. The arrival of a late request interrupts nobody.
     pub fn preempts(&self, choice: Choice) -> bool {
-        match (choice.step(), self.going_on) {
-            (Some(purchase), Some(going_on)) => purchase != going_on,
+        match (choice.mover(), self.going_on) {
+            (Some(Mover::Late(_)), _) => false,
+            (Some(mover), Some(going_on)) => mover != going_on,
             _ => false,
         }
     }
@@ -143,7 +199,7 @@ impl Moment {
 /// The preemptions and the events among choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// How often a purchase was interrupted that could have gone on.
+    /// How often a purchase or a worker was interrupted that could have gone on.
     pub preemptions: usize,
     /// The events.
     pub events: usize,

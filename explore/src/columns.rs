@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::choice::Choice;
-use crate::schedule::{Line, Schedule, WorkLine};
+use crate::schedule::{Line, Schedule};
 
 /// The width of a column, in characters.
 const WIDTH: usize = 40;
@@ -24,25 +24,14 @@ pub fn columns(schedule: &Schedule) -> String {
     let column = |arrival: usize| shown.iter().position(|shown| *shown == arrival).unwrap_or_default();
     text.push_str(&work(schedule, 0));
     for (number, line) in schedule.lines.iter().enumerate() {
-        let (at, words) = match line.choice {
-            Choice::Step(purchase) | Choice::LostReply(purchase) => (column(purchase), begin(line)),
-            Choice::LeaseEnds => (0, "-- every lease ends --".to_owned()),
-            Choice::SlowHolder => (0, "-- the work lasts longer than a lease --".to_owned()),
-            Choice::RedisEmpties => (0, "-- Redis comes back without its data --".to_owned()),
-            Choice::RedisFailsOver => (
-                0,
-                "-- a replica of Redis takes over, without the last write --".to_owned(),
-            ),
-            Choice::Crash(purchase) => (column(purchase), "-- its process is killed --".to_owned()),
-            Choice::Repeat(purchase) => {
-                let again = arrivals.again(purchase);
-                (
-                    column(again),
-                    format!("-- {} arrives a second time --", arrivals.called(purchase)),
-                )
-            }
-        };
-        text.push_str(&row(at, &words));
+        // The step of a worker may let a purchase go on.
+        let is_work = matches!(line.choice, Choice::Work(_));
+        text.push_str(&if is_work {
+            work(schedule, number + 1)
+        } else {
+            let (arrival, words) = chosen(schedule, number, line);
+            row(column(arrival), &words)
+        });
         let woken = schedule
             .lines
             .iter()
@@ -52,7 +41,9 @@ pub fn columns(schedule: &Schedule) -> String {
                 text.push_str(&row(column(purchase), &end(line)));
             }
         }
-        text.push_str(&work(schedule, number + 1));
+        if !is_work {
+            text.push_str(&work(schedule, number + 1));
+        }
     }
     let again = schedule.told_again.iter().map(|(_, told)| told);
     let told = schedule.told.iter().chain(again).map(|told| told.in_words().to_owned());
@@ -63,14 +54,42 @@ pub fn columns(schedule: &Schedule) -> String {
     text
 }
 
+/// Returns the words for the choice of this number, from 0, with the arrival in whose column they stand: the first one for all. Those
+/// for the step of a worker stand elsewhere.
+fn chosen(schedule: &Schedule, number: usize, line: &Line) -> (usize, String) {
+    let arrivals = schedule.arrivals();
+    let of_all = |words: &str| (0, format!("-- {words} --"));
+    match line.choice {
+        Choice::Step(purchase) | Choice::LostReply(purchase) => (purchase, begin(line)),
+        Choice::LateRequest(purchase) => (purchase, format!("{}, the request is late", begin(line))),
+        Choice::Arrival(purchase) => {
+            let sent = schedule.sent_late(purchase, number);
+            let step = sent.and_then(|sent| sent.step.as_deref()).unwrap_or_default();
+            (purchase, format!("-- its late request arrives: {step} --"))
+        }
+        Choice::LeaseEnds => of_all("every lease ends"),
+        Choice::SessionEnds => of_all("MariaDB closes the connection of the holder"),
+        Choice::SlowHolder => of_all("the work lasts longer than a lease"),
+        Choice::RedisEmpties => of_all("Redis comes back without its data"),
+        Choice::RedisFailsOver => of_all("a replica of Redis takes over, without the last write"),
+        Choice::WorkerWakes(instance) => (
+            0,
+            format!("-- time passes, and the workers of app-{} wake --", instance + 1),
+        ),
+        Choice::Work(_) => (0, String::new()),
+        Choice::Crash(purchase) => (purchase, "-- its process is killed --".to_owned()),
+        Choice::Repeat(purchase) => (
+            arrivals.again(purchase),
+            format!("-- {} arrives a second time --", arrivals.called(purchase)),
+        ),
+    }
+}
+
 /// Returns the steps that background workers took after so many choices.
 fn work(schedule: &Schedule, after: usize) -> String {
     let mut text = String::new();
     for line in schedule.work.iter().filter(|line| line.after == after) {
-        let WorkLine {
-            instance, worker, step, ..
-        } = line;
-        let _ = writeln!(text, "-- {worker} of app-{}: {step} --", instance + 1);
+        let _ = writeln!(text, "-- {} --", line.in_words());
     }
     text
 }

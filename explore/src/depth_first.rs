@@ -7,42 +7,8 @@
 
 use anyhow::{Context, Result, ensure};
 
+use crate::bounds::Bounds;
 use crate::choice::{Choice, Choose, Cost, EventKind, Moment, Possible};
-
-/// The bounds of a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// The most preemptions of a schedule; `None` for no bound.
-    pub preemptions: Option<usize>,
-    /// The most events of a schedule.
-    pub events: usize,
-    /// The kinds of events that it may have.
-    pub kinds: Vec<EventKind>,
-    /// Whether schedules that differ only in the order of steps that commute are played once. It needs a search without a
-    /// bound on preemptions.
-    pub is_reduced: bool,
-    /// The most schedules.
-    pub schedules: u64,
-}
-
-impl Bounds {
-    /// Returns the kinds of events that may come.
-    pub fn possible_kinds(&self) -> &[EventKind] {
-        if self.events > 0 { &self.kinds } else { &[] }
-    }
-
-    /// Returns whether an event of that kind may come after so many events.
-    pub(crate) fn may(&self, event: EventKind, events: usize) -> bool {
-        events < self.events && self.kinds.contains(&event)
-    }
-
-    pub(crate) fn cost(&self) -> Cost {
-        Cost {
-            preemptions: self.preemptions.unwrap_or(usize::MAX),
-            events: self.events,
-        }
-    }
-}
 
 /// A search that is in progress.
 #[derive(Debug)]
@@ -183,6 +149,7 @@ mod tests {
     use app::probe::{Data, Effect};
 
     use super::*;
+    use crate::choice::Mover;
 
     /// The steps of two purchases, each with what it writes.
     type Steps<'a> = [&'a [Data]; 2];
@@ -216,7 +183,7 @@ mod tests {
                 });
                 let moment = Moment {
                     possible: possible.collect(),
-                    going_on: last.filter(|last| ready.contains(last)),
+                    going_on: last.filter(|last| ready.contains(last)).map(Mover::Purchase),
                 };
                 match search.choose(&moment).unwrap() {
                     Some(Choice::Step(purchase)) => {

@@ -8,8 +8,8 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
+use crate::bounds::Bounds;
 use crate::choice::{Choice, Choose, Cost, EventKind, Moment};
-use crate::depth_first::Bounds;
 use crate::play::Player;
 
 /// The random schedules of an estimate.
@@ -121,7 +121,7 @@ mod tests {
     use app::probe::Effect;
 
     use super::*;
-    use crate::choice::Possible;
+    use crate::choice::{Mover, Possible};
 
     /// Plays two purchases of so many steps each.
     fn play(estimate: &mut Estimate, steps: usize) {
@@ -138,7 +138,7 @@ mod tests {
             });
             let moment = Moment {
                 possible: possible.collect(),
-                going_on: last.filter(|last| ready.contains(last)),
+                going_on: last.filter(|last| ready.contains(last)).map(Mover::Purchase),
             };
             let Some(Choice::Step(purchase)) = estimate.choose(&moment).unwrap() else {
                 panic!("a purchase can go on")

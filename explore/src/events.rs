@@ -1,12 +1,12 @@
 //! The events of a schedule: which are possible, and how each is made to happen.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use app::domain::Name;
-use app::probe::{Effect, Step, WORK};
-use stack::Relay;
+use app::probe::{Step, WORK};
 
 use crate::arrivals::Arrivals;
 use crate::choice::{Choice, EventKind, Possible};
+use crate::course::with_any_effect;
 use crate::play::Player;
 use crate::purchases::Purchases;
 
@@ -50,6 +50,10 @@ impl Player {
             let sent = useful.iter().filter(|(_, step)| !step.sends.is_empty());
             events.extend(sent.map(|(number, _)| Choice::LostReply(*number)));
         }
+        if kinds.contains(&EventKind::LateRequest) {
+            let sent = useful.iter().filter(|(_, step)| !step.sends.is_empty());
+            events.extend(sent.map(|(number, _)| Choice::LateRequest(*number)));
+        }
         // The second arrival takes its first step at any later moment: here it only has to be there.
         let Arrivals { purchases, instances } = self.turns.arrivals();
         if kinds.contains(&EventKind::Repeat)
@@ -60,11 +64,10 @@ impl Player {
         {
             events.push(Choice::Repeat(*purchase));
         }
-        let effect = Effect::ANY;
-        Ok(events.into_iter().map(|choice| Possible { choice, effect }).collect())
+        Ok(events.into_iter().map(with_any_effect).collect())
     }
 
-    /// Lets a purchase take its next step, or an event happen.
+    /// Lets a purchase or a worker take its next step, or an event happen.
     ///
     /// # Errors
     /// When a store fails.
@@ -72,8 +75,15 @@ impl Player {
         match chosen {
             Choice::Step(purchase) => self.turns.allow(purchase),
             Choice::LostReply(purchase) => self.lose_reply(purchase).await?,
+            Choice::LateRequest(purchase) => self.send_late(purchase).await?,
+            Choice::Arrival(purchase) => self.let_arrive(purchase).await?,
             Choice::LeaseEnds => {
                 self.let_time_pass().await?;
+            }
+            Choice::SessionEnds => self.sessions.end(item).await?,
+            Choice::WorkerWakes(_) => self.leases.end()?,
+            Choice::Work(instance) => {
+                self.turns.allow_worker(Some(instance));
             }
             Choice::SlowHolder => self.let_renewals_come().await?,
             Choice::RedisEmpties => self.leases.empty_redis().await?,
@@ -84,26 +94,6 @@ impl Player {
                 purchases.send(number, item, &self.instances, &self.turns)?;
             }
         }
-        Ok(())
-    }
-
-    /// Lets a purchase take its next step, and closes the connection before the reply comes. A reply that waits for another
-    /// purchase is not lost.
-    async fn lose_reply(&mut self, purchase: usize) -> Result<()> {
-        let instance = self.turns.arrivals().instance(purchase);
-        let relays = self.instances[instance]
-            .relays
-            .as_ref()
-            .context("a reply is lost by a relay")?;
-        relays.all().for_each(Relay::lose_replies);
-        self.turns.allow(purchase);
-        let is_lost = || relays.all().any(|relay| relay.affected() > 0);
-        self.waits.settle_unless(&self.turns, is_lost).await?;
-        if is_lost() {
-            self.turns.lose_reply(purchase);
-        }
-        relays.all().for_each(Relay::pass);
-        self.is_warm = false;
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use app::domain::{Error, Name, Purchase};
 use app::probe::{Observer, Observers, Probe, Time};
 use app::services::Services;
+use app::stores::sql::GET_LOCK;
 use app::stores::{Sql, Stock};
 use app::strategies::{Catalogue, Strategy};
 use app::timeouts::Timeouts;
@@ -130,6 +131,8 @@ pub struct Kind {
     pub needs: Vec<&'static str>,
     /// Whether background workers look for what its purchases have left.
     pub has_workers: bool,
+    /// Whether a connection to MariaDB holds its lock.
+    pub has_named_lock: bool,
 }
 
 impl Kind {
@@ -145,6 +148,7 @@ impl Kind {
             store: entry.store,
             needs: entry.needs.clone(),
             has_workers: entry.steps.iter().any(|step| step.looks_for_work),
+            has_named_lock: entry.steps.iter().any(|step| step.name == GET_LOCK.name),
         })
     }
 }

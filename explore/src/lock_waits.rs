@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use app::domain::Name;
 use app::probe::{Step, WaitsFor};
 use app::stores::Sql;
 use sqlx::{Connection, MySqlConnection, Row, query, query_as};
 use stack::{ServiceKind, Stores};
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::turns::Turns;
@@ -28,9 +30,10 @@ const LIST: &str = "\nLIST OF TRANSACTIONS ";
 /// The begin of the line of a transaction that waits for the lock of a row.
 const WAITS: &str = "\nLOCK WAIT ";
 
-/// Counts the connections that wait for a named lock, and those of a user.
-const CONNECTIONS: &str = "select count(if(state = 'User lock', 1, null)), count(if(user = ?, 1, null)) \
-                           from information_schema.processlist";
+/// Counts the connections that wait for the named lock of an item, and those of a user. The state of one that has just got the lock
+/// is still that of one that waits.
+const CONNECTIONS: &str = "select count(if(state = 'User lock' and is_used_lock(?) <> id, 1, null)), \
+                           count(if(user = ?, 1, null)) from information_schema.processlist";
 
 /// The servers that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
 ///
@@ -42,8 +45,12 @@ pub struct LockWaits {
     user: String,
     /// The connections of the instances, as they count them.
     clients: Vec<Arc<Sql>>,
-    /// The closed connections of which MariaDB knows.
-    closed: u64,
+    /// The closed connections of which MariaDB knows; `None` where it has to be asked anew.
+    closed: Option<u64>,
+    /// The item that is for sale.
+    item: String,
+    /// The connections that MariaDB keeps for a request that is late.
+    kept: usize,
 }
 
 /// The connections of MariaDB at one moment.
@@ -71,7 +78,9 @@ impl LockWaits {
             servers,
             user: user.to_owned(),
             clients,
-            closed: 0,
+            closed: Some(0),
+            item: String::new(),
+            kept: 0,
         })
     }
 
@@ -93,9 +102,17 @@ impl LockWaits {
             loop {
                 let version = turns.version();
                 let under_way = turns.under_way();
-                let is_over = under_way.is_empty() && self.clients_count().1 == self.closed;
-                if is_over || is_enough() {
+                let is_over = under_way.is_empty() && Some(self.clients_count().1) == self.closed;
+                if is_enough() {
                     return Ok(());
+                }
+                if is_over {
+                    // A worker that the last step has woken sleeps until its task has a turn.
+                    yield_now().await;
+                    if turns.version() == version {
+                        return Ok(());
+                    }
+                    continue;
                 }
                 if timeout(ASK_EVERY, turns.changed_since(version)).await.is_ok() {
                     continue;
@@ -127,6 +144,22 @@ impl LockWaits {
         left.context("purchases of an earlier schedule still wait after a minute")?
     }
 
+    /// Notes that this item is for sale from now on.
+    pub fn open(&mut self, item: &Name) {
+        self.item = item.to_string();
+    }
+
+    /// Notes that a relay keeps a connection for a request that is late. It counts as no closed one.
+    pub fn keep(&mut self) {
+        self.kept += 1;
+    }
+
+    /// Notes that such a request is on its way to MariaDB, or that its connection is closed: MariaDB has to end it now.
+    pub fn let_go(&mut self) {
+        self.kept -= 1;
+        self.closed = None;
+    }
+
     /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB, and each closed
     /// connection as well.
     async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
@@ -153,14 +186,17 @@ impl LockWaits {
             let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
             let status: String = status.try_get("Status")?;
             let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
-            let connections = query_as(CONNECTIONS).bind(&self.user).fetch_one(server);
+            let connections = query_as(CONNECTIONS)
+                .bind(&self.item)
+                .bind(&self.user)
+                .fetch_one(server);
             let (named, of_user): (i64, i64) = connections.await.context("MariaDB")?;
             waiting += list.matches(WAITS).count() + usize::try_from(named)?;
             listed += u64::try_from(of_user)?;
         }
-        let left = listed.saturating_sub(opened - closed);
+        let left = listed.saturating_sub(opened - closed + self.kept as u64);
         if left == 0 {
-            self.closed = closed;
+            self.closed = Some(closed);
         }
         Ok(Counted {
             waiting,

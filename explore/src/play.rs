@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 use app::domain::Name;
-use app::probe::{Effect, Step, Time};
+use app::probe::Time;
 use app::stores::Stock;
 use loadtest::facts::{LedgerReader, STORES, StorePair, Urls};
 use loadtest::shop::response::ResponseKind;
@@ -14,22 +14,20 @@ use stack::Stores;
 use crate::afterwards::Judged;
 use crate::arrivals::{Arrivals, INSTANCES};
 use crate::background::Pass;
-use crate::choice::{Choice, Choose, EventKind, Moment, Possible};
+use crate::choice::{Choice, Choose, EventKind};
 use crate::instances::{Instance, Kind, Reached};
+use crate::late_requests::LateRequests;
 use crate::leases::Leases;
 use crate::lock_waits::LockWaits;
-use crate::news::{News, is_pause};
 use crate::purchases::Purchases;
 use crate::replica::Replica;
+use crate::sessions::Sessions;
 use crate::taken::Taken;
 use crate::turns::{AtInstance, Turns};
 use crate::workers::Work;
 
 /// The number of the next item or player. No two players of a process use one item: an error may leave something of it behind.
 static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// How often time passes by itself in one schedule, where no purchase can go on without that.
-const MOST_PASSED: usize = 4;
 
 /// A schedule that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +63,8 @@ pub struct Player {
     pub(super) waits: LockWaits,
     pub(super) leases: Leases,
     pub(super) replica: Replica,
+    pub(super) late: LateRequests,
+    pub(super) sessions: Sessions,
     /// Whether the connections of the instances have prepared their statements.
     pub(super) is_warm: bool,
     /// The steps that workers take without work.
@@ -90,8 +90,8 @@ impl Player {
                 instance,
             };
             let name = format!("app-{}", instance + 1);
-            let loses_replies = kinds.contains(&EventKind::LostReply);
-            let relays = loses_replies.then(|| stores.relays()).transpose()?;
+            let needs_relays = kinds.iter().any(|kind| kind.is_of_relays());
+            let relays = needs_relays.then(|| stores.relays()).transpose()?;
             let reached = Reached {
                 stores,
                 user: &user,
@@ -120,6 +120,8 @@ impl Player {
             waits: LockWaits::connect(stores, &user, clients).await?,
             leases: Leases::connect(stores, time).await?,
             replica: Replica::new(),
+            late: LateRequests::default(),
+            sessions: Sessions::connect(stores).await?,
             is_warm: false,
             instances,
             idle: Pass::new(),
@@ -140,7 +142,10 @@ impl Player {
     /// When a choice cannot be made, or a store fails.
     pub async fn play(&mut self, chooser: &mut dyn Choose) -> Result<Option<Play>> {
         let arrivals = self.turns.arrivals();
-        if chooser.may(EventKind::LostReply, 0) && !self.is_warm {
+        let needs_relays = EventKind::ALL
+            .iter()
+            .any(|kind| kind.is_of_relays() && chooser.may(*kind, 0));
+        if needs_relays && !self.is_warm {
             self.warm_up().await?;
         }
         let item = self.open_sale().await?;
@@ -151,6 +156,7 @@ impl Player {
         }
         let choices = self.schedule(&item, chooser, &mut purchases).await?;
         let taken = self.turns.taken();
+        self.drop_late();
         // Those that are left wait for a purchase that never comes.
         let is_left = self.turns.is_one_under_way();
         let tries_in_vain = !is_left && !self.turns.ready().is_empty();
@@ -183,11 +189,12 @@ impl Player {
     }
 
     /// Opens a sale of an item that was never sold before.
-    async fn open_sale(&self) -> Result<Name> {
+    async fn open_sale(&mut self) -> Result<Name> {
         let item = Name::parse(&format!("item-{}", NEXT.fetch_add(1, Ordering::Relaxed)))?;
         for stock in &self.stocks {
             stock.open(&item, self.turns.arrivals().units()).await?;
         }
+        self.waits.open(&item);
         Ok(item)
     }
 
@@ -212,81 +219,5 @@ impl Player {
         }
         self.is_warm = true;
         Ok(())
-    }
-
-    /// Makes choices until no purchase can go on. Returns them, or `None` where the chooser ends the schedule early.
-    async fn schedule(
-        &mut self,
-        item: &Name,
-        chooser: &mut dyn Choose,
-        purchases: &mut Purchases,
-    ) -> Result<Option<Vec<Choice>>> {
-        let mut choices: Vec<Choice> = Vec::new();
-        let mut last = None;
-        let mut news = News::new(self.turns.arrivals());
-        let mut passed = 0;
-        if chooser.may(EventKind::RedisFailsOver, 0) {
-            self.replica.begin(self.leases.lock_store()?).await?;
-        }
-        loop {
-            self.waits.settle(&self.turns).await?;
-            let ready = self.turns.ready();
-            let mut useful = ready.clone();
-            useful.retain(|(number, step)| news.is_useful(*number, step));
-            useful.sort_by_key(|(number, _)| (Some(*number) != last, *number));
-            let is_over = ready.is_empty() && !self.turns.is_one_under_way();
-            // Where no purchase can go on, the workers do, and then time.
-            if self.kind.has_workers && useful.is_empty() && !is_over {
-                let has_worked = !self.let_workers_go().await?.is_empty();
-                if has_worked || passed < MOST_PASSED {
-                    if !has_worked {
-                        passed += 1;
-                        self.let_time_pass().await?;
-                    }
-                    news.take_event();
-                    continue;
-                }
-            }
-            let events = choices.iter().filter(|choice| choice.event().is_some()).count();
-            let mut kinds = EventKind::ALL.to_vec();
-            kinds.retain(|kind| !is_over && chooser.may(*kind, events));
-            let mut possible: Vec<Possible> = useful.iter().map(possible).collect();
-            possible.extend(self.events(&kinds, &useful, &choices).await?);
-            if possible.is_empty() {
-                return Ok(Some(choices));
-            }
-            let moment = Moment {
-                possible,
-                going_on: last.filter(|last| useful.iter().any(|(number, _)| number == last)),
-            };
-            if chooser.wants_stores() {
-                chooser.show_stores(&self.look(item).await?);
-            }
-            let chosen = chooser.choose(&moment);
-            let Some(chosen) = chosen.with_context(|| self.turns.in_words())? else {
-                return Ok(None);
-            };
-            choices.push(chosen);
-            if chosen.event().is_some() {
-                news.take_event();
-            }
-            if let Some(purchase) = chosen.step() {
-                let step = ready.iter().find(|(at, _)| *at == purchase);
-                let (_, step) = step.context("a purchase that stands before no step")?;
-                news.take(purchase, step);
-                last = Some(purchase);
-            } else {
-                self.turns.note_event();
-            }
-            self.carry_out(chosen, item, purchases).await?;
-        }
-    }
-}
-
-/// Returns the next step of a purchase as a choice. Only a step of another purchase makes a pause possible.
-fn possible((number, step): &(usize, Step)) -> Possible {
-    Possible {
-        choice: Choice::Step(*number),
-        effect: if is_pause(step) { Effect::ANY } else { step.effect() },
     }
 }

@@ -1,6 +1,6 @@
 //! Random schedules, for a space that is too large: the algorithm PCT (Burckhardt and others, 2010).
 //!
-//! Each purchase has a random priority, and the one with the highest goes on. At some random moments, one less than the bug
+//! Each purchase, each late request and the workers of each instance have a random priority, and the highest goes on. At some random moments, one less than the bug
 //! depth, the purchase that would go on falls behind all others. A violation that needs `depth` ordered steps is found with a
 //! probability of at least 1 / (purchases * steps ^ (depth - 1)) in each schedule. An event comes at a random moment.
 
@@ -9,8 +9,8 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::arrivals::Arrivals;
-use crate::choice::{Choice, Choose, Cost, EventKind, Moment};
+use crate::arrivals::{Arrivals, INSTANCES};
+use crate::choice::{Choice, Choose, Cost, EventKind, Moment, Mover};
 
 /// The choices of a schedule that are assumed before the first one is played.
 const STEPS: usize = 16;
@@ -24,7 +24,9 @@ pub struct Random {
     events: usize,
     /// The most choices of a schedule so far; 0 before the first one.
     longest: usize,
-    /// The priorities by the numbers of the arrivals; the highest goes first.
+    /// The arrivals of purchases.
+    arrivals: usize,
+    /// The priorities of those that move, by their places; the highest goes first.
     priorities: Vec<i64>,
     /// The moments, by the number of choices before, at which a purchase falls behind, or an event comes.
     changes: Vec<usize>,
@@ -42,7 +44,8 @@ impl Random {
             kinds,
             events,
             longest: 0,
-            priorities: vec![0; arrivals.count()],
+            arrivals: arrivals.count(),
+            priorities: Vec::new(),
             changes: Vec::new(),
             events_at: Vec::new(),
             made: 0,
@@ -64,7 +67,7 @@ impl Random {
     }
 
     fn draw(&mut self) {
-        let mut priorities: Vec<i64> = (0..self.priorities.len() as i64).collect();
+        let mut priorities: Vec<i64> = (0..(2 * self.arrivals + INSTANCES) as i64).collect();
         priorities.shuffle(&mut self.rng);
         self.priorities = priorities;
         let length = if self.longest == 0 { STEPS } else { self.longest };
@@ -74,13 +77,21 @@ impl Random {
         (self.made, self.cost) = (0, Cost::default());
     }
 
-    /// Returns the purchase with the highest priority of those that can go on.
-    fn first(&self, moment: &Moment) -> Option<usize> {
-        let purchases = moment.possible.iter().filter_map(|possible| match possible.choice {
-            Choice::Step(purchase) => Some(purchase),
-            _ => None,
-        });
-        purchases.max_by_key(|purchase| self.priorities[*purchase])
+    /// Returns the place of one that moves.
+    fn place(&self, mover: Mover) -> usize {
+        match mover {
+            Mover::Purchase(purchase) => purchase,
+            Mover::Late(purchase) => self.arrivals + purchase,
+            Mover::Workers(instance) => 2 * self.arrivals + instance,
+        }
+    }
+
+    /// Returns the choice with the highest priority that is no event, with its place.
+    fn first(&self, moment: &Moment) -> Option<(usize, Choice)> {
+        let choices = moment.possible.iter().map(|possible| possible.choice);
+        let moves = choices.filter(|choice| choice.event().is_none());
+        let placed = moves.filter_map(|choice| Some((self.place(choice.mover()?), choice)));
+        placed.max_by_key(|(place, _)| self.priorities[*place])
     }
 }
 
@@ -99,11 +110,11 @@ impl Choose for Random {
             .filter(|_| self.cost.events < due || first.is_none());
         let choice = match (event, first) {
             (Some(event), _) => Some(*event),
-            (None, Some(first)) if self.changes.contains(&self.made) => {
+            (None, Some((first, _))) if self.changes.contains(&self.made) => {
                 self.priorities[first] = self.priorities.iter().min().map_or(0, |lowest| lowest - 1);
-                self.first(moment).map(Choice::Step)
+                self.first(moment).map(|(_, choice)| choice)
             }
-            (None, first) => first.map(Choice::Step),
+            (None, first) => first.map(|(_, choice)| choice),
         };
         self.made += 1;
         if let Some(choice) = choice {

@@ -142,6 +142,16 @@ impl Schedule {
         self.choices.iter().filter_map(|choice| choice.event()).collect()
     }
 
+    /// Returns the line at which the late request was sent that arrives at the choice of this number, from 0.
+    pub(crate) fn sent_late(&self, purchase: usize, arrival: usize) -> Option<&Line> {
+        let before = &self.lines[..arrival];
+        let arrived = before.iter().filter(|line| line.choice == Choice::Arrival(purchase));
+        let mut sent = before
+            .iter()
+            .filter(|line| line.choice == Choice::LateRequest(purchase));
+        sent.nth(arrived.count())
+    }
+
     /// Returns the numbers under which its purchases arrive.
     pub fn arrivals(&self) -> Arrivals {
         Arrivals {
@@ -169,6 +179,11 @@ fn is_usual(instances: &usize) -> bool {
 }
 
 impl WorkLine {
+    /// Returns the worker with its step.
+    pub(crate) fn in_words(&self) -> String {
+        format!("{} of app-{}: {}", self.worker, self.instance + 1, self.step)
+    }
+
     fn of(work: &Work) -> Self {
         Self {
             after: work.after,

@@ -3,8 +3,9 @@
 use anyhow::Result;
 use loadtest::shop::response::ResponseKind;
 
+use crate::bounds::Bounds;
 use crate::choice::Cost;
-use crate::depth_first::{Bounds, DepthFirst};
+use crate::depth_first::DepthFirst;
 use crate::estimate::estimate;
 use crate::play::{Play, Player};
 use crate::random::Random;

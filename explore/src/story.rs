@@ -39,7 +39,10 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
         shows: Finding::ALL.into_iter().find(|finding| finding.name() == gravest)?,
         purchases: purchases.collect(),
         steps: lines()
-            .filter_map(|(line, number)| step(line, number, column(line.choice.step()?)))
+            .filter_map(|(line, number)| match line.choice {
+                Choice::Arrival(purchase) => arrival(schedule, purchase, number, column(purchase)),
+                choice => step(line, number, column(choice.step()?)),
+            })
             .collect(),
         events: lines()
             .flat_map(|(line, number)| {
@@ -66,15 +69,32 @@ fn step(line: &Line, number: u64, purchase: usize) -> Option<StoryStep> {
         .said
         .is_some()
         .then(|| line.waited_until.map_or(number, |until| until as u64));
+    // A store does not act on a late request before it arrives.
+    let is_late = matches!(line.choice, Choice::LateRequest(_));
     Some(StoryStep {
         purchase,
         step: line.step.clone()?,
-        role: line.role,
+        role: line.role.filter(|_| !is_late),
         times: 1,
         began_us: number * STEP,
         ended_us: ended.map(|at| at * STEP),
         said: line.said.clone(),
         value: line.value,
+    })
+}
+
+/// Returns the step of a late request, at its arrival.
+fn arrival(schedule: &Schedule, purchase: usize, number: u64, column: usize) -> Option<StoryStep> {
+    let sent = schedule.sent_late(purchase, usize::try_from(number).ok()? - 1)?;
+    Some(StoryStep {
+        purchase: column,
+        step: sent.step.clone()?,
+        role: sent.role,
+        times: 1,
+        began_us: number * STEP,
+        ended_us: Some(number * STEP),
+        said: Some("the late request arrives".to_owned()),
+        value: None,
     })
 }
 
@@ -110,9 +130,22 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
         ended_us: lasts.then_some(at_us),
     };
     match choice {
-        Choice::Step(_) | Choice::LostReply(_) | Choice::Repeat(_) => Vec::new(),
+        Choice::Step(_)
+        | Choice::LostReply(_)
+        | Choice::LateRequest(_)
+        | Choice::Arrival(_)
+        | Choice::Repeat(_)
+        | Choice::WorkerWakes(_) => Vec::new(),
+        // Of the steps of workers after a choice, the one that was chosen is the first.
+        Choice::Work(_) => {
+            let mut work = schedule.work.iter();
+            let chosen = work.find(|work| work.after as u64 == number);
+            let taken = chosen.map(|work| event(IncidentKind::Worked, work.in_words(), None, false));
+            taken.into_iter().collect()
+        }
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
-        Choice::LeaseEnds | Choice::SlowHolder => {
+        // The lock ends, as with a lease.
+        Choice::LeaseEnds | Choice::SlowHolder | Choice::SessionEnds => {
             let ended = holders
                 .into_iter()
                 .map(|place| event(IncidentKind::LeaseEnded, String::new(), Some(place), false));
@@ -167,6 +200,31 @@ mod tests {
         assert_eq!(
             ended.collect::<Vec<_>>(),
             [3_000, 6_000].map(|at_us| (IncidentKind::LeaseEnded, Some(0), at_us)),
+        );
+    }
+
+    #[test]
+    fn a_late_request_plays_its_role_when_it_arrives_and_the_step_of_a_worker_is_an_event() {
+        let sent = json!({"choice": {"late-request": 0}, "step": "write", "said": "no reply", "role": "write"});
+        let lines = [sent, event(json!({"work": 0})), event(json!({"arrival": 0}))];
+        let choices: Vec<_> = lines.iter().map(|line| line["choice"].clone()).collect();
+        let schedule = json!({
+            "strategy": "some@redis", "choices": choices, "lines": lines, "told": ["unknown", "sold"],
+            "work": [{"after": 2, "instance": 0, "worker": "reconciler", "step": "cancel"}], "findings": [["drift", 1]],
+        });
+        let story = story(&Schedule::parse(schedule.to_string().as_bytes()).unwrap()).unwrap();
+        let steps = story
+            .steps
+            .iter()
+            .map(|step| (step.step.as_str(), step.role, step.began_us));
+        assert_eq!(
+            steps.collect::<Vec<_>>(),
+            [("write", None, 1_000), ("write", Some(Role::Write), 3_000)]
+        );
+        let worked = &story.events[0];
+        assert_eq!(
+            (worked.what, worked.subject.as_str(), worked.began_us),
+            (IncidentKind::Worked, "reconciler of app-1: cancel", 2_000)
         );
     }
 

@@ -30,6 +30,12 @@ impl Taken {
         }
     }
 
+    /// Returns it with its result, for an error.
+    pub(crate) fn in_words(&self) -> String {
+        let said = self.result.as_ref().map_or("", |result| &*result.words);
+        format!("{} {}: {said}", self.purchase, self.step.name)
+    }
+
     /// Notes its result, after so many choices. Words that a replay may not repeat are left out.
     pub(crate) fn end(&mut self, result: &StepResult, choices: usize) {
         self.result = Some(match self.step.name {

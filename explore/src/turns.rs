@@ -9,21 +9,10 @@ use async_trait::async_trait;
 use tokio::sync::{Notify, oneshot};
 
 use crate::arrivals::Arrivals;
+use crate::place::Place;
 use crate::renewals::Renewals;
 use crate::taken::Taken;
 use crate::workers::{Work, Workers};
-
-/// The place of one purchase.
-enum Place {
-    /// Between two steps, or not begun yet.
-    Between,
-    /// Before a step, until the sender is used.
-    Before(Step, oneshot::Sender<()>),
-    /// At a step that it was allowed to take. It is the `usize`th of all that were taken.
-    At(Step, usize),
-    /// The purchase has its outcome.
-    Ended,
-}
 
 /// The purchases of one schedule, and the background workers where they are held. Each is known by its buyer and
 /// its instance, and is held before each step, as are renewals. Listeners are not held.
@@ -135,11 +124,22 @@ impl Turns {
         });
     }
 
-    /// Lets one worker take the step before which it stands. Returns the step; `None` where no worker stands before one.
-    pub fn allow_worker(&self) -> Option<Work> {
+    /// Lets one worker take the step before which it stands, at that instance if one is given. Returns the step; `None` where no
+    /// worker stands before one.
+    pub fn allow_worker(&self, at: Option<usize>) -> Option<Work> {
         let mut allowed = None;
-        self.change(|state| allowed = state.workers.allow(state.choices));
+        self.change(|state| allowed = state.workers.allow(state.choices, at));
         allowed
+    }
+
+    /// Returns the worker that takes the next step at that instance, and the step; `None` where none stands before one.
+    pub fn next_work(&self, instance: usize) -> Option<(&'static str, Step)> {
+        self.state().workers.next(instance)
+    }
+
+    /// Returns whether no worker is at a step or on its way to one.
+    pub fn do_workers_rest(&self) -> bool {
+        self.state().workers.under_way().is_empty()
     }
 
     /// Lets one renewal take the step before which it stands. Returns whether one stood there.
@@ -202,12 +202,8 @@ impl Turns {
 
     /// Returns the steps that were taken so far with their results, for an error.
     pub fn in_words(&self) -> String {
-        let taken = self.taken();
-        let steps = taken.iter().map(|taken| {
-            let said = taken.result.as_ref().map_or("", |result| &*result.words);
-            format!("{} {}: {said}", taken.purchase, taken.step.name)
-        });
-        format!("after these steps: {}", steps.collect::<Vec<_>>().join(", "))
+        let steps: Vec<_> = self.taken().iter().map(Taken::in_words).collect();
+        format!("after these steps: {}", steps.join(", "))
     }
 
     /// Returns a number that differs after each change.

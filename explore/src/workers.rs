@@ -17,6 +17,8 @@ pub struct Work {
     pub worker: &'static str,
     /// The step.
     pub step: Step,
+    /// Whether the schedule chose it, as the last choice before.
+    pub is_chosen: bool,
 }
 
 /// A step that a worker is about to take, or is at. One worker may work on several items at a time.
@@ -27,6 +29,13 @@ struct Place {
     key: String,
     /// There until the worker may go on.
     go: Option<oneshot::Sender<()>>,
+}
+
+impl Place {
+    /// Returns whether the worker stands before the step, at that instance if one is given.
+    fn stands_at(&self, instance: Option<usize>) -> bool {
+        self.go.is_some() && instance.is_none_or(|instance| instance == self.instance)
+    }
 }
 
 /// The places of all workers.
@@ -58,6 +67,7 @@ impl Workers {
             instance,
             worker: RENEWAL,
             step,
+            is_chosen: false,
         });
     }
 
@@ -91,23 +101,31 @@ impl Workers {
         }
     }
 
-    /// Lets one worker take its next step, always the same one of several. Returns the step; `None` where no worker stands
-    /// before one.
-    pub fn allow(&mut self, after: usize) -> Option<Work> {
-        let standing = self.places.iter_mut().filter(|place| place.go.is_some());
+    /// Lets one worker take its next step, at that instance if one is given, always the same one of several. Returns the step;
+    /// `None` where no worker stands before one.
+    pub fn allow(&mut self, after: usize, at: Option<usize>) -> Option<Work> {
+        let next = self.places.iter_mut().filter(|place| place.stands_at(at));
         // Of several places of one worker the first one comes first.
-        let next = standing.min_by_key(|place| (place.instance, place.worker))?;
+        let next = next.min_by_key(|place| (place.instance, place.worker))?;
         let go = next.go.take()?;
         let work = Work {
             after,
             instance: next.instance,
             worker: next.worker,
             step: next.step,
+            is_chosen: at.is_some(),
         };
         self.work.push(work.clone());
         // The worker may have been dropped meanwhile.
         let _ = go.send(());
         Some(work)
+    }
+
+    /// Returns the worker that takes the next step at that instance, and the step.
+    pub fn next(&self, instance: usize) -> Option<(&'static str, Step)> {
+        let standing = self.places.iter().filter(|place| place.stands_at(Some(instance)));
+        let next = standing.min_by_key(|place| place.worker)?;
+        Some((next.worker, next.step))
     }
 
     /// Returns the steps at which workers are; `None` for one that neither sleeps nor stands nor is at a step.

@@ -61,7 +61,7 @@ pub use mariadb::{MariaDbFailover, MariaDbReplica};
 pub use program::{Origin, Program};
 pub use ready::Ready;
 pub use redis::{AtLimit, Failover, Lease, MemoryLimit, RedisReplica};
-pub use relay::{Direction, InstanceRelays, Relay};
+pub use relay::{Direction, InstanceRelays, LateRequest, Relay};
 pub use server_kind::ServerKind;
 pub use service::Service;
 pub use service_kind::ServiceKind;

@@ -1,7 +1,7 @@
 //! A relay before a real Redis: bytes that pass, come late or never come.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -91,6 +91,15 @@ impl Client {
     fn ask(&mut self, command: &str) -> String {
         self.tell(command);
         self.hear()
+    }
+
+    /// The list of the clients of Redis.
+    fn clients(&mut self) -> String {
+        let length = self.ask("CLIENT LIST");
+        let length: usize = length.trim_start_matches('$').parse().unwrap();
+        let mut list = vec![0; length + "\r\n".len()];
+        self.0.read_exact(&mut list).unwrap();
+        String::from_utf8(list).unwrap()
     }
 
     fn hears_nothing(&mut self) {
@@ -195,6 +204,43 @@ fn a_client_that_loses_the_reply_never_learns_what_the_store_has_done() {
         "what follows would be taken for the reply that is missing"
     );
     assert_eq!(world.client().ask("EXISTS a"), ":1");
+}
+
+#[test]
+fn a_request_that_is_kept_arrives_when_it_is_told_to_and_its_client_is_gone_by_then() {
+    let world = Relayed::new();
+    let mut client = world.client();
+    assert_eq!(client.ask("PING"), "+PONG");
+    world.relay.keep_requests();
+    client.tell("SET a 1");
+    client.hears_nothing();
+    world.relay.pass();
+    assert_eq!(client.hear(), "", "its connection is closed");
+    assert_eq!(world.client().ask("EXISTS a"), ":0");
+    let late = world.relay.late_requests().pop().unwrap();
+    assert!(world.relay.late_requests().is_empty(), "it is handed out once");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(late.arrive());
+    assert_eq!(world.client().ask("EXISTS a"), ":1");
+}
+
+#[test]
+fn a_request_that_is_dropped_never_arrives() {
+    let world = Relayed::new();
+    let mut client = world.client();
+    assert_eq!(client.ask("CLIENT SETNAME late"), "+OK");
+    world.relay.keep_requests();
+    client.tell("SET a 1");
+    client.hears_nothing();
+    world.relay.pass();
+    drop(world.relay.late_requests());
+    // Redis knows the connection by its name until it is closed.
+    let mut direct = Client::at(&world.redis);
+    let begun = Instant::now();
+    while direct.clients().contains("name=late") {
+        assert!(begun.elapsed() < world::LIMIT, "the connection to Redis is still open");
+    }
+    assert_eq!(direct.ask("EXISTS a"), ":0");
 }
 
 #[test]

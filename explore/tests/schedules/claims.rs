@@ -110,6 +110,26 @@ const LOST_REPLY: Question = Question {
     ],
 };
 
+/// A store that is silent for a while gets the messages late that were sent to it.
+const LATE_REQUEST: Question = Question {
+    threat: "store-silent",
+    instances: 2,
+    preemptions: 0,
+    event: Some(EventKind::LateRequest),
+    stores: &[],
+    except: &[OWN_CLOCK],
+};
+
+/// A purchase that is paused for longer than a lease, while workers look for what is overdue.
+const WORKER_WAKES: Question = Question {
+    threat: "paused-holder",
+    instances: 2,
+    preemptions: 0,
+    event: Some(EventKind::WorkerWakes),
+    stores: &["redis+sql", "sql+sql"],
+    except: &[],
+};
+
 const FAILOVER: Question = Question {
     threat: "redis-failover",
     instances: 2,
@@ -119,19 +139,25 @@ const FAILOVER: Question = Question {
     except: &[OWN_CLOCK, OWN_COUNT],
 };
 
-/// Returns whether `.ci/mutations` asks, of one mechanism with an edit: then schedules may have one preemption more.
+/// Returns whether `.ci/mutations` asks, of one mechanism with an edit: then schedules may have more preemptions.
 fn is_one_edit() -> bool {
     std::env::var_os("OVERSELL_TEST_MECHANISM").is_some()
 }
 
 impl Question {
     fn bounds(&self) -> Bounds {
+        // A worker that acts on what it saw is interrupted once, and so is the purchase that went on meanwhile.
+        let (more, schedules) = match (is_one_edit(), self.event) {
+            (false, _) => (0, 2_000),
+            (true, Some(EventKind::WorkerWakes)) => (2, 5_000),
+            (true, _) => (1, 2_000),
+        };
         Bounds {
-            preemptions: Some(self.preemptions + usize::from(is_one_edit())),
+            preemptions: Some(self.preemptions + more),
             events: usize::from(self.event.is_some()),
             kinds: self.event.into_iter().collect(),
             is_reduced: false,
-            schedules: 2_000,
+            schedules,
         }
     }
 
@@ -227,6 +253,18 @@ async fn a_strategy_is_violated_by_a_purchase_that_arrives_twice_where_it_says_s
 #[tokio::test]
 async fn a_strategy_is_violated_by_a_lost_reply_where_it_says_so_and_not_where_it_survives_it() {
     compare(LOST_REPLY).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_a_request_that_arrives_after_its_purchase_where_it_says_so_and_not_where_it_survives_it()
+ {
+    compare(LATE_REQUEST).await;
+}
+
+#[tokio::test]
+async fn a_strategy_is_violated_by_a_worker_that_wakes_beside_a_purchase_where_it_says_so_and_not_where_it_survives_it()
+{
+    compare(WORKER_WAKES).await;
 }
 
 #[tokio::test]

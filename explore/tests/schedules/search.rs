@@ -9,7 +9,7 @@ use stack::Stores;
 use crate::{TWO, stores};
 
 /// Returns the bounds of a search without reduction.
-fn at_most(preemptions: usize, events: usize) -> Bounds {
+pub(crate) fn at_most(preemptions: usize, events: usize) -> Bounds {
     Bounds {
         preemptions: Some(preemptions),
         events,
@@ -27,7 +27,7 @@ fn one_crash() -> Bounds {
     }
 }
 
-async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
+pub(crate) async fn explored(strategy: &str, stores: &Stores, bounds: &Bounds) -> (Player, Found) {
     let mut player = Player::open(strategy, TWO, bounds.possible_kinds(), stores)
         .await
         .unwrap();
@@ -83,7 +83,11 @@ told sold                               told sold
 #[tokio::test]
 async fn a_lock_with_a_lease_oversells_when_the_lease_ends_and_a_fence_prevents_that() {
     let stores = stores();
-    let schedule = oversold("token@redis", &stores, &at_most(1, 1)).await;
+    let ends = Bounds {
+        kinds: vec![EventKind::LeaseEnds],
+        ..at_most(1, 1)
+    };
+    let schedule = oversold("token@redis", &stores, &ends).await;
     assert!(schedule.choices.contains(&Choice::LeaseEnds), "{schedule:?}");
     let (_, found) = explored("fenced@redis", &stores, &at_most(1, 1)).await;
     assert!(found.is_exhausted);
@@ -241,47 +245,6 @@ async fn a_purchase_that_arrives_twice_buys_once_and_is_told_so_at_both_instance
         columns(&schedule)
     );
     assert_eq!(schedule.told.len(), 2);
-}
-
-#[tokio::test]
-async fn a_reply_that_is_lost_leaves_a_lock_behind_where_it_has_no_lease() {
-    let stores = stores();
-    let bounds = Bounds {
-        kinds: vec![EventKind::LostReply],
-        ..at_most(0, 1)
-    };
-    let (mut player, found) = explored("setnx@redis", &stores, &bounds).await;
-    let Violation { play, .. } = found.shortest.unwrap();
-    assert_eq!(play.findings, [("stuck", 1)], "{play:?}");
-    let lost = play.taken.iter().find(|taken| taken.has_no_reply).unwrap();
-    assert_eq!(lost.step.name, "setnx", "{play:?}");
-    let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
-    assert_eq!(again, Some(play));
-    let (_, found) = explored("token@redis", &stores, &bounds).await;
-    assert_eq!(found.shortest, None);
-}
-
-#[tokio::test]
-async fn renewals_keep_the_lock_of_a_slow_holder_and_not_that_of_a_paused_one() {
-    let stores = stores();
-    for (strategy, kind, is_violated) in [
-        ("watchdog@redis", EventKind::SlowHolder, false),
-        ("watchdog@redis", EventKind::LeaseEnds, true),
-        ("token@redis", EventKind::SlowHolder, true),
-    ] {
-        let bounds = Bounds {
-            kinds: vec![kind],
-            ..at_most(1, 1)
-        };
-        let (_, found) = explored(strategy, &stores, &bounds).await;
-        assert!(found.is_exhausted && found.has_event, "{strategy}");
-        assert_eq!(
-            found.shortest.is_some(),
-            is_violated,
-            "{strategy}: {:?}",
-            found.shortest
-        );
-    }
 }
 
 #[tokio::test]

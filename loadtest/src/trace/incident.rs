@@ -43,6 +43,8 @@ pub enum IncidentKind {
     Replaced,
     /// The lease of a purchase's lock ended, and the purchase went on.
     LeaseEnded,
+    /// A background worker took a step between those of purchases. The subject is the worker with its step.
+    Worked,
 }
 
 /// An incident by the clock of the load test.

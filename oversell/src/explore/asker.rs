@@ -80,6 +80,13 @@ impl<'a> Asker<'a> {
                     next.map_or("", |(_, step)| step.name)
                 )
             }
+            Choice::WorkerWakes(instance) => format!("time passes, and the workers of app-{} wake", instance + 1),
+            Choice::Work(instance) => {
+                let next = self.turns.next_work(instance);
+                let (worker, step) = next.map_or(("", ""), |(worker, step)| (worker, step.name));
+                format!("{worker} of app-{}: {step}", instance + 1)
+            }
+            Choice::SessionEnds => "MariaDB closes the connection of the holder".to_owned(),
             Choice::LeaseEnds => "every lease ends".to_owned(),
             Choice::SlowHolder => "the work lasts longer than a lease, and renewals come".to_owned(),
             Choice::RedisEmpties => "Redis comes back without its data".to_owned(),
@@ -90,6 +97,12 @@ impl<'a> Asker<'a> {
                 let step = next.map_or("", |(_, step)| step.name);
                 format!("{}: {step}, and no reply comes", arrivals.called(purchase))
             }
+            Choice::LateRequest(purchase) => {
+                let next = ready.iter().find(|(at, _)| *at == purchase);
+                let step = next.map_or("", |(_, step)| step.name);
+                format!("{}: {step}, and the request is late", arrivals.called(purchase))
+            }
+            Choice::Arrival(purchase) => format!("a late request of {} arrives", arrivals.called(purchase)),
             Choice::Repeat(purchase) => format!("{} arrives a second time", arrivals.called(purchase)),
         }
     }

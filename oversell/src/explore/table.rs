@@ -58,7 +58,7 @@ pub(super) async fn rows(strategy: &str, arrivals: Arrivals, bounds: &Bounds, st
             kinds: event.into_iter().collect(),
             ..bounds.clone()
         };
-        // Only the search with lost replies has relays, which make every message late.
+        // Only the searches with lost replies and late requests have relays, which make every message late.
         let mut player = Player::open(strategy, arrivals, bounds.possible_kinds(), stores).await?;
         let begun = Instant::now();
         let found = search(&mut player, &bounds).await?;
@@ -182,6 +182,9 @@ impl Row {
             Some(EventKind::RedisFailsOver) => "Redis loses its last write",
             Some(EventKind::Repeat) => "a purchase arrives twice",
             Some(EventKind::LostReply) => "a reply is lost",
+            Some(EventKind::LateRequest) => "a request is late",
+            Some(EventKind::WorkerWakes) => "a worker wakes",
+            Some(EventKind::SessionEnds) => "the session of the holder ends",
         }
     }
 

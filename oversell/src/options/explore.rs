@@ -33,7 +33,9 @@ pub struct ExploreOptions {
     /// `slow-holder` (the work does, and renewals come), `crash` (the process of a purchase is killed), `redis-empties` (Redis comes back without its data, where it has neither stock nor orders),
     /// `redis-fails-over` (its replica takes over, without the last write, there as well), `repeat`
     /// (a purchase arrives a second time, at the other instance, as its retry may), `lost-reply` (a step is carried out, and the
-    /// reply to it is lost); all without this option
+    /// reply to it is lost), `late-request` (a purchase loses its connection before its request reaches the store, which carries it
+    /// out later), `worker-wakes` (time passes, and each step of a background worker may come between those of purchases),
+    /// `session-ends` (MariaDB closes the connection that holds a named lock, and its process goes on); all without this option
     #[arg(long = "event", value_name = "KIND", value_delimiter = ',', value_parser = event)]
     pub kinds: Vec<EventKind>,
     /// Choose yourself what happens next, line by line: the steps that were taken and the choices are shown

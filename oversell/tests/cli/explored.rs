@@ -77,19 +77,21 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
             (Some("setnx@redis"), Some("crash"), true),
             (Some("setnx@redis"), Some("repeat"), false),
             (Some("setnx@redis"), Some("lost-reply"), true),
+            (Some("setnx@redis"), Some("late-request"), true),
             (Some("token@redis"), None, false),
             (Some("token@redis"), Some("lease-ends"), true),
             (Some("token@redis"), Some("slow-holder"), true),
             (Some("token@redis"), Some("crash"), false),
             (Some("token@redis"), Some("repeat"), false),
             (Some("token@redis"), Some("lost-reply"), false),
+            (Some("token@redis"), Some("late-request"), true),
         ]
     );
     let table = std::fs::read_to_string(format!("{results}/schedules.md")).unwrap();
     assert_eq!(table.lines().count(), 2 + named.len(), "{table}");
     let page = std::fs::read_to_string(format!("{results}/schedules.html")).unwrap();
     for shown in [
-        r##"<a href="#schedule-2">oversold 1, drift -1</a>"##,
+        r##"<a href="#schedule-3">oversold 1, drift -1</a>"##,
         "token@redis, event: the lease ends; oversold 1, drift -1",
         "the lease of A has ended, and nobody renewed it",
         "2 sold of 1",
@@ -97,6 +99,62 @@ fn a_search_of_several_strategies_keeps_a_row_for_each_and_each_kind_of_event() 
         assert!(page.contains(shown), "{shown} is not in {page}");
     }
     assert_eq!(stdout(&output(&["report", results, "--html"])), page);
+}
+
+#[test]
+fn a_write_that_arrives_late_is_chosen_saved_and_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("late.json");
+    let file = file.to_str().unwrap();
+    let asked = [
+        "explore",
+        "token@redis",
+        "--event",
+        "late-request",
+        "--step",
+        "--save",
+        file,
+    ];
+    let mut child = oversell(&asked)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A takes the lock, reads and works. Its write, the third choice, is late. It gives the lock back, B buys, and the write arrives.
+    let choices = b"1\n1\n1\n3\n1\n1\n1\n1\n1\n1\n1\n";
+    child.stdin.take().unwrap().write_all(choices).unwrap();
+    let ran = child.wait_with_output().unwrap();
+    let said = stdout(&ran);
+    assert_eq!(ran.status.code(), Some(1), "{said}{}", stderr(&ran));
+    assert!(said.contains("3 A: write, and the request is late"), "{said}");
+    assert!(said.contains("a late request of A arrives"), "{said}");
+    assert!(said.contains("\n-- its late request arrives: write --\n"), "{said}");
+    let again = output(&["replay", file]);
+    assert_eq!(again.status.code(), Some(0), "{}{}", stdout(&again), stderr(&again));
+}
+
+#[test]
+fn a_worker_that_wakes_takes_each_step_when_the_reader_says_so() {
+    let asked = ["explore", "tcc@redis+sql", "--event", "worker-wakes", "--step"];
+    let mut child = oversell(&asked)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A reserves, the workers wake, and the reconciler looks twice. Then A confirms, and the first choice is made until the end.
+    let choices = format!("1\n1\n1\n3\n3\n3\n{}", "1\n".repeat(40));
+    child.stdin.take().unwrap().write_all(choices.as_bytes()).unwrap();
+    let ran = child.wait_with_output().unwrap();
+    let said = stdout(&ran);
+    assert_eq!(ran.status.code(), Some(0), "{said}{}", stderr(&ran));
+    assert!(said.contains("time passes, and the workers of app-1 wake\n"), "{said}");
+    assert!(said.contains("3 reconciler of app-1: look\n"), "{said}");
+    assert!(
+        said.contains("-- reconciler of app-1: look --\nconfirm: confirmed\n"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! One connection through a relay.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
 
 use super::alarm::Alarm;
+use super::late::{Kept, LateRequests};
 use super::treatment::{Direction, Fate, Treatment};
 use crate::service_location::{ServiceLocation, Stream};
 
@@ -26,6 +27,7 @@ pub(super) struct Line {
     pub(super) number: u64,
     pub(super) treatment: watch::Receiver<Treatment>,
     pub(super) affected: Arc<AtomicU64>,
+    pub(super) late: Arc<LateRequests>,
 }
 
 /// The state that both directions of a connection share.
@@ -35,12 +37,44 @@ struct Talk {
     has_gap: AtomicBool,
     /// Whether the client has sent a request, and nothing has come back since.
     awaits_reply: AtomicBool,
+    /// The request that is kept.
+    kept: Mutex<Option<Kept>>,
+}
+
+impl Talk {
+    /// Keeps a piece of a request.
+    fn keep(&self, bytes: Vec<u8>, late: &LateRequests) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *kept {
+            Some(kept) => kept.extend(&bytes),
+            None => *kept = Some(late.keep(bytes)),
+        }
+    }
+
+    fn has_kept(&self) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn take_kept(&self) -> Option<Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// Bytes, and the time of their arrival.
 struct Piece {
     came: Instant,
     bytes: Vec<u8>,
+}
+
+/// What becomes of a piece that is due.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passes {
+    /// It is passed on.
+    Now,
+    /// It is kept with its request.
+    Late,
+    /// It is dropped.
+    Never,
 }
 
 impl Line {
@@ -70,17 +104,29 @@ impl Line {
         let Ok(store) = self.target.connect().await else {
             return;
         };
-        let ((from_client, to_client), (from_store, to_store)) = (split(client), split(store));
-        tokio::join!(
-            self.clone().pump(from_client, to_store, Direction::ToStore, talk),
-            self.pump(from_store, to_client, Direction::FromStore, talk),
-        );
+        let (mut from_store, mut to_store) = split(store);
+        let mut treatment = self.treatment.clone();
+        let exchanged = async {
+            // Both end with this block: so the client sees a closed connection, and the store does not.
+            let (from_client, to_client) = split(client);
+            tokio::join!(
+                self.clone().pump(from_client, &mut to_store, Direction::ToStore, talk),
+                self.pump(&mut from_store, to_client, Direction::FromStore, talk),
+            );
+        };
+        tokio::select! {
+            () = exchanged => {}
+            _ = treatment.wait_for(|now| talk.has_kept() && !now.keeps_requests) => {}
+        }
+        if let Some(kept) = talk.take_kept() {
+            kept.arrive(from_store, to_store).await;
+        }
     }
 
     async fn pump(
         mut self,
-        mut from: ReadHalf<Box<dyn Stream>>,
-        mut to: WriteHalf<Box<dyn Stream>>,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
         direction: Direction,
         talk: &Talk,
     ) {
@@ -100,8 +146,15 @@ impl Line {
         let (mut alarm, mut is_lost) = (None, false);
         let write = async {
             while let Some(piece) = waiting.recv().await {
+                let passes = self.may_pass(piece.came, direction, talk, &mut alarm).await;
+                if passes == Passes::Late {
+                    talk.keep(piece.bytes, &self.late);
+                    // Counted when it is there to be taken.
+                    self.affects();
+                    continue;
+                }
                 // A reply after a gap would be taken for the missing one.
-                is_lost |= !self.may_pass(piece.came, direction, talk, &mut alarm).await;
+                is_lost |= passes == Passes::Never;
                 if is_lost {
                     talk.has_gap.store(true, Ordering::Relaxed);
                     continue;
@@ -112,8 +165,11 @@ impl Line {
                     return;
                 }
             }
-            // The receiver may be gone.
-            let _ = to.shutdown().await;
+            // A request that is kept still goes this way.
+            if !talk.has_kept() {
+                // The receiver may be gone.
+                let _ = to.shutdown().await;
+            }
         };
         tokio::pin!(write);
         tokio::select! {
@@ -122,8 +178,14 @@ impl Line {
         }
     }
 
-    /// Waits until a piece is due. Returns whether it arrives.
-    async fn may_pass(&mut self, came: Instant, direction: Direction, talk: &Talk, alarm: &mut Option<Alarm>) -> bool {
+    /// Waits until a piece is due. Returns what becomes of it then.
+    async fn may_pass(
+        &mut self,
+        came: Instant,
+        direction: Direction,
+        talk: &Talk,
+        alarm: &mut Option<Alarm>,
+    ) -> Passes {
         let mut is_counted = false;
         loop {
             let mut fate = self.treatment.borrow_and_update().fate(self.number, direction);
@@ -131,23 +193,24 @@ impl Line {
             if fate == Fate::Lost && !talk.awaits_reply.load(Ordering::SeqCst) {
                 fate = Fate::Comes(Duration::ZERO);
             }
-            if fate != Fate::Comes(Duration::ZERO) && !is_counted {
+            if !matches!(fate, Fate::Comes(Duration::ZERO) | Fate::Kept) && !is_counted {
                 self.affects();
                 is_counted = true;
             }
             match fate {
-                Fate::Lost => return false,
+                Fate::Lost => return Passes::Never,
+                Fate::Kept => return Passes::Late,
                 // The relay was dropped, and this connection ends with it.
-                Fate::Waits if self.treatment.changed().await.is_err() => return false,
+                Fate::Waits if self.treatment.changed().await.is_err() => return Passes::Never,
                 Fate::Waits => {}
                 Fate::Comes(delay) => {
                     let remains = (came + delay).saturating_duration_since(Instant::now());
                     if remains.is_zero() {
-                        return true;
+                        return Passes::Now;
                     }
                     tokio::select! {
                         _ = self.treatment.changed() => {}
-                        () = passes(alarm, remains) => return true,
+                        () = passes(alarm, remains) => return Passes::Now,
                     }
                 }
             }

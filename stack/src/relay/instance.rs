@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::Relay;
+use super::{LateRequest, Relay};
 use crate::address;
 use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
@@ -42,6 +42,16 @@ impl InstanceRelays {
     /// Returns all relays.
     pub fn all(&self) -> impl Iterator<Item = &Relay> {
         self.0.iter().flat_map(|(_, relays)| relays)
+    }
+
+    /// Returns the requests that were kept since the last call, each with the service that it goes to.
+    pub fn late_requests(&self) -> Vec<(ServiceKind, LateRequest)> {
+        let services = self.0.iter();
+        let late = services.flat_map(|(kind, relays)| {
+            let late = relays.iter().flat_map(Relay::late_requests);
+            late.map(|request| (*kind, request))
+        });
+        late.collect()
     }
 
     /// Returns the URLs of each service through its relays, separated by blanks.

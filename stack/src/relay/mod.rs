@@ -5,6 +5,7 @@
 mod alarm;
 mod connection;
 mod instance;
+mod late;
 mod treatment;
 
 use std::fs;
@@ -21,6 +22,8 @@ use tokio::sync::{Semaphore, watch};
 
 use self::connection::Line;
 pub use self::instance::InstanceRelays;
+pub use self::late::LateRequest;
+use self::late::LateRequests;
 pub use self::treatment::Direction;
 use self::treatment::Treatment;
 use crate::service_location::{Listener, ServiceLocation};
@@ -38,6 +41,7 @@ pub struct Relay {
     /// Connections so far: the next one gets this number.
     accepted: Arc<AtomicU64>,
     affected: Arc<AtomicU64>,
+    late: Arc<LateRequests>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -83,11 +87,13 @@ impl Relay {
         };
         let (treatment, current) = watch::channel(Treatment::default());
         let (accepted, affected) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let late = Arc::<LateRequests>::default();
         let line = Line {
             target,
             number: 0,
             treatment: current,
             affected: affected.clone(),
+            late: late.clone(),
         };
         let count = accepted.clone();
         let thread = thread::Builder::new().name("relay".to_owned()).spawn(move || {
@@ -99,6 +105,7 @@ impl Relay {
             treatment,
             accepted,
             affected,
+            late,
             thread: Some(thread),
         })
     }
@@ -109,7 +116,7 @@ impl Relay {
     }
 
     /// Passes everything at once, also bytes that were held back. Closes each connection on which a reply was lost: the next
-    /// reply would be taken for it.
+    /// reply would be taken for it. Closes the client's side of each connection on which a request was kept.
     pub fn pass(&self) {
         self.treat(|now| *now = now.passing());
     }
@@ -136,12 +143,22 @@ impl Relay {
         self.treat(|now| now.loses_replies = true);
     }
 
+    /// Keeps each request until it is told to arrive. Its client waits until [`Relay::pass`], and then its connection is closed.
+    pub fn keep_requests(&self) {
+        self.treat(|now| now.keeps_requests = true);
+    }
+
+    /// Returns the requests that were kept since the last call, the oldest first.
+    pub fn late_requests(&self) -> Vec<LateRequest> {
+        self.late.take()
+    }
+
     /// Closes every connection with all bytes in transit; new ones are served.
     pub fn cut(&self) {
         self.treat(|now| now.cuts += 1);
     }
 
-    /// Returns how many pieces were delayed, held back or lost, and new connections held back or old ones cut, since the last
+    /// Returns how many pieces were delayed, held back, kept or lost, and new connections held back or old ones cut, since the last
     /// change.
     pub fn affected(&self) -> u64 {
         self.affected.load(Ordering::SeqCst)

@@ -23,6 +23,7 @@ pub(super) struct Treatment {
     /// Connections with a smaller number are silent.
     pub(super) silent_below: u64,
     pub(super) loses_replies: bool,
+    pub(super) keeps_requests: bool,
     /// How often all connections were cut.
     pub(super) cuts: u64,
     pub(super) is_over: bool,
@@ -37,6 +38,8 @@ pub(super) enum Fate {
     Waits,
     /// It is dropped.
     Lost,
+    /// It is kept, and its client gets no reply.
+    Kept,
 }
 
 impl Treatment {
@@ -59,6 +62,8 @@ impl Treatment {
             Fate::Waits
         } else if self.loses_replies && direction == Direction::FromStore {
             Fate::Lost
+        } else if self.keeps_requests && direction == Direction::ToStore {
+            Fate::Kept
         } else {
             Fate::Comes(self.delays[direction as usize])
         }

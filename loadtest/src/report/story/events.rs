@@ -79,6 +79,7 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
                 .map_or_else(String::new, |place| format!(" of {}", letter(place)));
             return (format!("the lease{holder} has ended, and nobody renewed it"), None);
         }
+        IncidentKind::Worked => return (subject.to_owned(), None),
     };
     (begin, Some(end))
 }
@@ -115,5 +116,6 @@ pub(super) fn clause(event: &StoryEvent) -> String {
             Some(place) => format!("the lease of {} ended {when}", letter(place)),
             None => format!("a lease ended {when}"),
         },
+        IncidentKind::Worked => format!("{subject} {when}"),
     }
 }
