@@ -32,6 +32,8 @@ pub(super) struct Asker<'a> {
     /// For each step that was taken, whether its result was shown.
     shown: Vec<bool>,
     stores: Option<InStores>,
+    /// The event that was chosen last, until it is shown.
+    event: String,
 }
 
 impl<'a> Asker<'a> {
@@ -44,6 +46,7 @@ impl<'a> Asker<'a> {
             events,
             shown: Vec::new(),
             stores: None,
+            event: String::new(),
         }
     }
 
@@ -122,18 +125,21 @@ impl Choose for Asker<'_> {
     }
 
     fn choose(&mut self, moment: &Moment) -> Result<Option<Choice>> {
-        let news = self.news();
-        let choices: Vec<_> = moment
-            .possible
-            .iter()
-            .map(|possible| self.words(possible.choice))
-            .collect();
+        let news = std::mem::take(&mut self.event) + &self.news();
+        // A purchase keeps its place in the list, whichever moved last.
+        let mut possible: Vec<Choice> = moment.possible.iter().map(|possible| possible.choice).collect();
+        possible.sort_by_key(|choice| choice.step().unwrap_or(usize::MAX));
+        let choices: Vec<_> = possible.iter().map(|choice| self.words(*choice)).collect();
         self.talk.show(&news, &self.stores.map_or_else(String::new, in_words))?;
         let Some(number) = self.talk.ask(&choices)? else {
             return Ok(None);
         };
-        let chosen = number.checked_sub(1).and_then(|place| moment.possible.get(place));
-        Ok(Some(chosen.context("no such choice")?.choice))
+        let place = number.checked_sub(1).context("choices are numbered from 1")?;
+        let chosen = possible.get(place).context("no such choice")?;
+        if chosen.event().is_some() {
+            self.event = format!("-- {} --\n", choices[place]);
+        }
+        Ok(Some(*chosen))
     }
 }
 

@@ -160,11 +160,11 @@ fn line(strategy: &str, found: &Found) -> String {
 
 fn show(strategy: &str, arrivals: Arrivals, bounds: &Bounds, found: &Found, file: Option<&Path>) -> Result<()> {
     let preemptions = match bounds.preemptions {
-        Some(most) => format!("at most {most} preemptions"),
+        Some(most) => format!("at most {}", counted(most, "preemption")),
         None => "any number of preemptions".to_owned(),
     };
     let all = if found.is_exhausted {
-        ", which are all".to_owned()
+        ": all that there are".to_owned()
     } else {
         more(false, found.about)
     };
@@ -175,9 +175,12 @@ fn show(strategy: &str, arrivals: Arrivals, bounds: &Bounds, found: &Found, file
         "two instances"
     };
     console::print(&format!(
-        "{strategy}: {purchases} purchases at {instances} and one unit less, {preemptions} and at most {} events\n\
+        "{strategy}: {purchases} purchases at {instances}, {}, {preemptions} and at most {}\n\
          {} schedules were played{all}; {} of them break a promise\n",
-        bounds.events, found.schedules, found.violated
+        counted(purchases - 1, "unit"),
+        counted(bounds.events, "event"),
+        found.schedules,
+        found.violated
     ))?;
     if found.ended_early > 0 {
         console::print(&format!(
@@ -198,6 +201,11 @@ fn save(schedule: &Schedule, file: Option<&Path>) -> Result<()> {
     std::fs::write(file, schedule.to_json()?).with_context(|| format!("cannot write {}", file.display()))?;
     let program = console::program();
     console::print(&format!("\nPlay it again: {program} replay {}\n", file.display()))
+}
+
+/// `1 event`, `2 events`
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns how many schedules there are more than those that were played.

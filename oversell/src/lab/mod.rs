@@ -11,13 +11,14 @@ mod show;
 mod step;
 
 use std::io::{BufRead, IsTerminal, stdin};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use workshop::{Lab, Language, Progress, slides};
 
 use crate::console;
 use crate::exit::{AS_DESIGNED, Usage};
-use crate::options::{LabCommand, LabOptions};
+use crate::options::{FOLDER, LabCommand, LabOptions};
 
 pub use self::ready::ready;
 
@@ -38,12 +39,20 @@ impl Learner {
 
     /// Prints a command of a lab for the learner to type.
     fn next(&self, command: &str, lab: &Lab) -> Result<()> {
-        let program = console::program();
-        console::print(&format!(
-            "\n{} {program} lab {command} {}\n",
-            self.language.of("Next:", "下一步："),
-            lab.nn()
-        ))
+        let next = self.language.of("Next:", "下一步：");
+        console::print(&format!("\n{next} {}\n", self.command(command, lab)))
+    }
+
+    /// Returns a command of a lab as this learner has to type it.
+    fn command(&self, command: &str, lab: &Lab) -> String {
+        let mut typed = format!("{} lab {command} {}", console::program(), lab.nn());
+        if self.language != Language::English {
+            typed += &format!(" --lang {}", self.language.tag());
+        }
+        if self.options.folder != Path::new(FOLDER) {
+            typed += &format!(" --folder {}", console::path(&self.options.folder));
+        }
+        typed
     }
 }
 
@@ -90,10 +99,9 @@ pub fn lab(mut options: LabOptions) -> Result<u8> {
 fn predict(learner: &mut Learner, lab: &Lab, answer: Option<char>) -> Result<()> {
     let mut state = learner.progress.of(lab.name);
     if let Some(before) = state.predicted {
-        let program = console::program();
+        let reset = learner.command("reset", lab);
         return Err(Usage(format!(
-            "you have chosen {before}, and a prediction stays: `{program} lab reset {}` begins anew",
-            lab.nn()
+            "you have chosen {before}, and a prediction stays: `{reset}` begins anew"
         ))
         .into());
     }

@@ -10,6 +10,7 @@ use workshop::{Lab, Schedule};
 use super::Learner;
 use super::again;
 use super::judged::judged;
+use super::show::plain;
 use crate::console;
 use crate::exit::Usage;
 
@@ -18,8 +19,8 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
     let language = learner.language;
     let mut state = learner.progress.of(lab.name);
     let (Some(predicted), Some(ran)) = (state.predicted, state.ran.clone()) else {
-        let program = console::program();
-        return Err(Usage(format!("run it first: {program} lab run {}", lab.nn())).into());
+        let run = learner.command("run", lab);
+        return Err(Usage(format!("run it first: {run}")).into());
     };
     let right = lab.settings.right;
     for (words, letter) in [
@@ -54,10 +55,10 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
     if let Some(schedule) = &lab.settings.schedule {
         shortest(learner, schedule)?;
     }
-    console::print(&format!("\n{}\n", lab.page(language).reveal))?;
+    console::print(&format!("\n{}\n", plain(&lab.page(language).reveal)))?;
     state.is_revealed = true;
     learner.progress.keep(lab.name, state)?;
-    console::print(&format!("\n{}\n", lab.page(language).check))
+    console::print(&format!("\n{}\n", plain(&lab.page(language).check)))
 }
 
 /// Prints the shortest schedule that breaks a promise.

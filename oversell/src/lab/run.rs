@@ -19,8 +19,8 @@ const REPEAT: &str = "2";
 pub(super) fn run(learner: &mut Learner, lab: &Lab) -> Result<u8> {
     let mut state = learner.progress.of(lab.name);
     if state.predicted.is_none() {
-        let program = console::program();
-        return Err(Usage(format!("say first what you expect: {program} lab predict {}", lab.nn())).into());
+        let predict = learner.command("predict", lab);
+        return Err(Usage(format!("say first what you expect: {predict}")).into());
     }
     let Some(play) = &lab.settings.play else {
         console::print(&format!("{}\n", lab.page(learner.language).run))?;
@@ -33,11 +33,21 @@ pub(super) fn run(learner: &mut Learner, lab: &Lab) -> Result<u8> {
         return Ok(AS_DESIGNED);
     };
     let results = learner.options.folder.join(lab.name);
+    if play.finds.as_deref() == Some("stuck") {
+        learner.say(
+            "This takes about a minute: the run waits until it is certain that nobody can buy any more.",
+            "大约需要一分钟：要等到可以确定再也没有人买得到。",
+        )?;
+    }
     let (status, run) = played(learner, play, &play.strategies(), &results)?;
     let Some(run) = run else { return Ok(status) };
     let lines = judged(play, &run, learner.language);
     for line in &lines {
-        console::print(&format!("{} {}\n", if line.is_as_said { "✓" } else { "✗" }, line.words))?;
+        let mark = match line.is_as_said {
+            true => learner.language.of("✓ as expected:", "✓ 符合预期："),
+            false => learner.language.of("✗ not as expected:", "✗ 不符合预期："),
+        };
+        console::print(&format!("{mark} {}\n", line.words))?;
     }
     let is_as_said = lines.iter().all(|line| line.is_as_said);
     if let Some(why) = lines

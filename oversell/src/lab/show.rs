@@ -29,18 +29,13 @@ pub(super) fn list(learner: &Learner, labs: &[Lab]) -> Result<()> {
         );
     }
     let [all, short] = minutes;
-    let program = console::program();
     let _ = match language.of(true, false) {
-        true => writeln!(
-            text,
-            "\nAll labs take {all} minutes, those with * {short}. Begin: {program} lab start 1"
-        ),
-        false => writeln!(
-            text,
-            "\n全部实验共 {all} 分钟，带 * 的共 {short} 分钟。开始：{program} lab start 1"
-        ),
+        true => writeln!(text, "\nAll labs take {all} minutes, those with * {short}."),
+        false => writeln!(text, "\n全部实验共 {all} 分钟，带 * 的共 {short} 分钟。"),
     };
-    console::print(&text)
+    console::print(&text)?;
+    let open = labs.iter().find(|lab| !learner.progress.of(lab.name).is_revealed);
+    open.map_or(Ok(()), |lab| learner.next("start", lab))
 }
 
 /// Returns how far a learner is, in a few words.
@@ -74,8 +69,8 @@ pub(super) fn start(learner: &Learner, lab: &Lab) -> Result<()> {
         "{} {}\n\n{}\n\n{}\n",
         lab.nn(),
         page.title,
-        page.situation,
-        page.code
+        plain(&page.situation),
+        plain(&page.code)
     ))?;
     learner.next("predict", lab)
 }
@@ -100,4 +95,40 @@ pub(super) fn hint(learner: &mut Learner, lab: &Lab) -> Result<()> {
     }
     state.hints = place + 1;
     learner.progress.keep(lab.name, state)
+}
+
+/// Returns Markdown for a terminal: a link is its text, or the file that it leads to, and pictures are left out.
+pub(super) fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("](") {
+        let (Some(begin), Some((to, tail))) = (before.rfind('['), after.split_once(')')) else {
+            break;
+        };
+        let (head, words) = (&before[..begin], &before[begin + 1..]);
+        match head.strip_suffix('!') {
+            Some(head) => plain += head,
+            None => {
+                plain += head;
+                plain += if to.ends_with(words) {
+                    to.trim_start_matches("../")
+                } else {
+                    words
+                };
+            }
+        }
+        rest = tail;
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_shows_the_file_of_a_link_and_no_picture() {
+        let text = "[a.rs](../../app/a.rs): see [Any shop](../any-shop.md).\n\n![A chart](../a.svg)\nThen.";
+        assert_eq!(plain(text), "app/a.rs: see Any shop.\n\n\nThen.");
+    }
 }

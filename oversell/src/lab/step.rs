@@ -1,6 +1,8 @@
 //! `lab step`: the learner is the scheduler.
 
-use anyhow::Result;
+use std::fs;
+
+use anyhow::{Context, Result};
 use workshop::Lab;
 
 use super::Learner;
@@ -18,7 +20,11 @@ pub(super) fn step(learner: &Learner, lab: &Lab) -> Result<u8> {
     )?;
     let mut command = vec!["explore".to_owned()];
     command.extend(schedule.arguments());
-    command.push("--step".to_owned());
+    let file = learner.options.folder.join(lab.name).join("step.json");
+    fs::create_dir_all(file.parent().context("a file has a folder")?)?;
+    // That of the last time says nothing of this one.
+    let _ = fs::remove_file(&file);
+    command.extend(["--step".to_owned(), "--save".to_owned(), file.display().to_string()]);
     command.extend(learner.more.iter().cloned());
     match again::talk(&command)? {
         NOT_AS_DESIGNED => {
@@ -26,10 +32,17 @@ pub(super) fn step(learner: &Learner, lab: &Lab) -> Result<u8> {
             shortest(learner, schedule)?;
             Ok(AS_DESIGNED)
         }
+        AS_DESIGNED if !file.exists() => {
+            learner.say(
+                "\nEnded before all purchases were over.",
+                "\n购买还没有全部结束就停下了。",
+            )?;
+            Ok(NOT_AS_DESIGNED)
+        }
         AS_DESIGNED => {
             learner.say(
-                "\nNo promise is broken this time. Try another order: the step between a read and its write is the place to look.",
-                "\n这一次没有出错。换一种顺序再试：注意读和写之间的那一步。",
+                "\nNo promise is broken this time. Try another sequence, or another moment for the event.",
+                "\n这一次没有出错。换一种顺序，或者换一个时刻让事件发生，再试一次。",
             )?;
             Ok(NOT_AS_DESIGNED)
         }

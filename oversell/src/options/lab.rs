@@ -7,6 +7,9 @@ use workshop::Language;
 
 use crate::exit;
 
+/// The folder of progress and results, where no other one is named.
+pub const FOLDER: &str = "results/labs";
+
 /// The labs of the workshop.
 #[derive(Args)]
 #[command(after_help = exit::HELP)]
@@ -17,7 +20,7 @@ pub struct LabOptions {
     #[arg(long, global = true, value_name = "TAG", default_value = "en", env = "OVERSELL_LANG", value_parser = language)]
     pub lang: Language,
     /// Keep progress and results in this folder
-    #[arg(long, global = true, value_name = "DIR", default_value = "results/labs")]
+    #[arg(long, global = true, value_name = "DIR", default_value = FOLDER)]
     pub folder: PathBuf,
     /// Never download a missing server, not even into the private cache
     #[arg(long, global = true)]

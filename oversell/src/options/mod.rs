@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
 pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
-pub use lab::{LabCommand, LabOptions};
+pub use lab::{FOLDER, LabCommand, LabOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
 pub use race::RaceOptions;

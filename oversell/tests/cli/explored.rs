@@ -15,7 +15,7 @@ fn a_reader_that_chooses_each_step_can_make_a_shop_oversell() {
         .spawn()
         .unwrap();
     // A reads and works; B, the second choice, does all it does; then A goes on.
-    let choices = b"1\n1\nnone of these\n2\n1\n1\n1\n";
+    let choices = b"1\n1\nnone of these\n2\n2\n2\n1\n";
     child.stdin.take().unwrap().write_all(choices).unwrap();
     let ran = child.wait_with_output().unwrap();
     let said = stdout(&ran);
