@@ -68,6 +68,7 @@ fn step(line: &Line, number: u64, purchase: usize) -> Option<StoryStep> {
         .then(|| line.waited_until.map_or(number, |until| until as u64));
     Some(StoryStep {
         purchase,
+        worker: None,
         step: line.step.clone()?,
         role: line.role,
         times: 1,

@@ -12,6 +12,9 @@ const MAX_EVENTS: usize = 250_000;
 /// The longest result of a step, in characters.
 const MAX_WORDS: usize = 80;
 
+/// The longest key of a step, in bytes.
+const MAX_KEY: usize = 256;
+
 /// The role that a step plays in any sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,6 +57,9 @@ pub struct Event {
     pub step: String,
     /// The role that it plays, if any.
     pub role: Option<Role>,
+    /// The object of the step, such as a row or a transaction; empty where it is not known.
+    #[serde(default)]
+    pub key: String,
     /// The result; `None` at the begin of the step.
     pub said: Option<String>,
     /// The value in the result, if there is one.
@@ -100,6 +106,10 @@ impl Event {
 
     fn clean(&mut self) {
         self.step = one_line(&self.step, MAX_NAME);
+        // A cut key could make two objects look like one.
+        if self.key.len() > MAX_KEY {
+            self.key.clear();
+        }
         self.said = self.said.as_ref().map(|said| one_line(said, MAX_WORDS));
         self.role = self.role.filter(|role| *role != Role::Other);
     }

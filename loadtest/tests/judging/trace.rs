@@ -14,6 +14,7 @@ pub fn event(number: u64, step: &str, role: Option<Role>, at_us: u64, said: Opti
         buyer: Some(format!("b-{number}")),
         step: step.to_owned(),
         role,
+        key: "stock".to_owned(),
         said: said.map(str::to_owned),
         value: said.and_then(value),
     }
