@@ -70,7 +70,11 @@ fn work(schedule: &Schedule, after: usize) -> String {
         let WorkLine {
             instance, worker, step, ..
         } = line;
-        let _ = writeln!(text, "-- {worker} of app-{}: {step} --", instance + 1);
+        let concerned = line.arrival.map_or_else(String::new, |arrival| {
+            format!(" for {}", schedule.arrivals().called(arrival))
+        });
+        let said = line.said.as_ref().map_or_else(String::new, |said| format!(": {said}"));
+        let _ = writeln!(text, "-- {worker} of app-{}{concerned}: {step}{said} --", instance + 1);
     }
     text
 }

@@ -18,6 +18,7 @@ mod events;
 mod given;
 mod instances;
 mod judge;
+mod keys;
 mod leases;
 mod lock_waits;
 mod news;

@@ -1,10 +1,10 @@
 //! A schedule as a story, which the load test draws.
 
 use loadtest::audit::Finding;
-use loadtest::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep};
+use loadtest::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep, StoryWorker};
 
 use crate::choice::Choice;
-use crate::schedule::{Line, Schedule};
+use crate::schedule::{Line, Schedule, WorkLine};
 use crate::workers::RENEWAL;
 
 /// The time between two choices of a story.
@@ -27,6 +27,12 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
             .unwrap_or_default()
     };
     let lines = || schedule.lines.iter().zip(1..);
+    let own = lines().filter_map(|(line, number)| step(line, number, column(line.choice.step()?)));
+    let work = schedule.work.iter();
+    let work = work.filter_map(|line| Some(work_step(line, column(line.arrival?))));
+    let mut steps: Vec<_> = own.chain(work).collect();
+    // Workers go on after the choice of the same number.
+    steps.sort_by_key(|step| step.began_us);
     let purchases = shown.iter().map(|(number, told)| StoryPurchase {
         buyer: buyer(schedule, *number),
         instance: instance(schedule, *number),
@@ -38,9 +44,7 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
     Some(Story {
         shows: Finding::ALL.into_iter().find(|finding| finding.name() == gravest)?,
         purchases: purchases.collect(),
-        steps: lines()
-            .filter_map(|(line, number)| step(line, number, column(line.choice.step()?)))
-            .collect(),
+        steps,
         events: lines()
             .flat_map(|(line, number)| {
                 let loses = |arrival| is_holder(schedule, number, arrival) && !is_renewed(schedule, number, arrival);
@@ -77,6 +81,24 @@ fn step(line: &Line, number: u64, purchase: usize) -> Option<StoryStep> {
         said: line.said.clone(),
         value: line.value,
     })
+}
+
+fn work_step(line: &WorkLine, purchase: usize) -> StoryStep {
+    let at_us = line.after as u64 * STEP;
+    StoryStep {
+        purchase,
+        worker: Some(StoryWorker {
+            name: line.worker.clone(),
+            instance: format!("app-{}", line.instance + 1),
+        }),
+        step: line.step.clone(),
+        role: line.role,
+        times: 1,
+        began_us: at_us,
+        ended_us: line.said.is_some().then_some(at_us),
+        said: line.said.clone(),
+        value: line.value,
+    }
 }
 
 /// Returns whether that arrival has the lock before this choice.
