@@ -210,6 +210,7 @@ fn value(of: app::probe::StepValue) -> StepValue {
 fn role(of: app::probe::Role) -> Role {
     match of {
         app::probe::Role::Lock => Role::Lock,
+        app::probe::Role::Permit => Role::Permit,
         app::probe::Role::Read => Role::Read,
         app::probe::Role::Write => Role::Write,
         app::probe::Role::Record => Role::Record,

@@ -222,4 +222,40 @@ mod tests {
             (IncidentKind::Killed, "app-1")
         );
     }
+
+    #[test]
+    fn a_worker_stands_in_the_column_of_the_purchase_that_it_concerns() {
+        let (taken, sale) = (
+            line(1, "write", json!({"left": 0})),
+            json!({"after": 1, "instance": 0, "worker": "reconciler", "step": "xa-commit", "said": "committed", "role": "commit"}),
+        );
+        let mut concerning = sale.clone();
+        concerning["arrival"] = json!(1);
+        let schedule = json!({
+            "strategy": "some@redis", "choices": [taken["choice"]], "lines": [taken], "told": ["unknown", "sold"],
+            "work": [sale, concerning], "findings": [["oversold", 1]],
+        });
+        let schedule = Schedule::parse(schedule.to_string().as_bytes()).unwrap();
+        let story = story(&schedule).unwrap();
+        let steps = story.steps.iter().map(|step| {
+            let worker = step.worker.as_ref().map(|worker| worker.instance.as_str());
+            (step.purchase, worker, step.step.as_str(), step.ended_us)
+        });
+        assert_eq!(
+            steps.collect::<Vec<_>>(),
+            [
+                (1, None, "write", Some(1_000)),
+                (1, Some("app-1"), "xa-commit", Some(1_000))
+            ],
+        );
+        let columns = crate::columns(&schedule);
+        assert!(
+            columns.contains("-- reconciler of app-1 for B: xa-commit: committed --"),
+            "{columns}"
+        );
+        assert!(
+            columns.contains("-- reconciler of app-1: xa-commit: committed --"),
+            "{columns}"
+        );
+    }
 }

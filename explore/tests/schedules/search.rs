@@ -2,6 +2,7 @@
 
 use explore::{
     Arrivals, Bounds, Choice, EventKind, Found, Given, Player, Random, Schedule, Violation, columns, sample, search,
+    story,
 };
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
@@ -205,7 +206,16 @@ async fn three_phases_end_apart_when_the_process_is_killed_between_two_pre_commi
     let (_, found) = explored("three-phase@sql+sql", &stores, &one_crash()).await;
     let Violation { play, .. } = found.shortest.unwrap();
     assert!(play.choices.contains(&Choice::Crash(0)), "{play:?}");
-    assert!(play.work.iter().any(|work| work.worker == "reconciler"), "{play:?}");
+    let mut work = play.work.iter().filter(|work| work.worker == "reconciler");
+    assert!(work.any(|work| work.arrival == Some(0)), "{play:?}");
+    let schedule = Schedule::of("three-phase@sql+sql", &play);
+    let story = story(&schedule).unwrap();
+    let sale = story.steps.iter().find(|step| step.worker.is_some()).unwrap();
+    assert_eq!(
+        (sale.purchase, sale.said.as_deref()),
+        (0, Some("committed")),
+        "{sale:?}"
+    );
 }
 
 #[tokio::test]

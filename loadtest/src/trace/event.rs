@@ -21,6 +21,8 @@ const MAX_KEY: usize = 256;
 pub enum Role {
     /// Asks for the lock.
     Lock,
+    /// Asks for one of several permits, which exclude nobody.
+    Permit,
     /// Reads the stock.
     Read,
     /// Writes the stock.
@@ -29,7 +31,7 @@ pub enum Role {
     Record,
     /// Makes stock and order durable together.
     Commit,
-    /// Gives the lock back.
+    /// Gives the lock or the permit back.
     Release,
     /// Renews the lease of the lock.
     Renew,
