@@ -4,6 +4,7 @@
 mod claims;
 mod headers;
 mod search;
+mod workers;
 
 use app::strategies::Entry;
 use explore::Arrivals;

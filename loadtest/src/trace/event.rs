@@ -1,6 +1,6 @@
 //! The trace of one instance, as it comes over the wire. Its size is bounded, and control characters are removed.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::StepValue;
 use crate::shop::response::MAX_ORDER_ID;
@@ -60,7 +60,7 @@ pub struct Event {
     /// The role that it plays, if any.
     pub role: Option<Role>,
     /// The object of the step, such as a row or a transaction; empty where it is not known.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text")]
     pub key: String,
     /// The result; `None` at the begin of the step.
     pub said: Option<String>,
@@ -94,6 +94,14 @@ impl InstanceTrace {
         trace.events.iter_mut().for_each(Event::clean);
         Some(trace)
     }
+}
+
+/// Reads a text. Anything else counts as an empty one.
+fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(match serde_json::Value::deserialize(from)? {
+        serde_json::Value::String(text) => text,
+        _ => String::new(),
+    })
 }
 
 impl Event {

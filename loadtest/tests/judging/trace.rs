@@ -108,6 +108,21 @@ fn the_text_of_a_shop_is_cleaned_and_an_unknown_role_is_none() {
 }
 
 #[test]
+fn a_key_that_is_no_text_or_is_too_long_counts_as_none() {
+    for (told, expected) in [
+        (json!("stock"), "stock"),
+        (json!(null), ""),
+        (json!(7), ""),
+        (json!("x".repeat(257)), ""),
+    ] {
+        let mut trace = response();
+        trace["events"][0]["key"] = told.clone();
+        let trace = InstanceTrace::parse(trace.to_string().as_bytes()).unwrap();
+        assert_eq!(trace.events[0].key, expected, "{told}");
+    }
+}
+
+#[test]
 fn actors_that_work_for_many_purchases_and_ends_without_a_begin_belong_to_no_purchase() {
     let mut response = response();
     let mut worker = response["events"][0].clone();
