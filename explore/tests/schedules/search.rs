@@ -2,7 +2,6 @@
 
 use explore::{
     Arrivals, Bounds, Choice, EventKind, Found, Given, Player, Random, Schedule, Violation, columns, sample, search,
-    story,
 };
 use loadtest::shop::response::ResponseKind;
 use stack::Stores;
