@@ -5,7 +5,7 @@ use super::letter;
 use super::words::{fate, of_worker, result, wrapped};
 use super::{LONGEST, WIDTH};
 use crate::text::one_line;
-use crate::trace::{IncidentKind, Story, StoryEvent, StoryStep};
+use crate::trace::{IncidentKind, Story, StoryEvent, StoryPurchase, StoryStep};
 
 /// The width of the column of times.
 const TIME: usize = 10;
@@ -95,44 +95,52 @@ pub(in crate::report) fn lines(story: &Story) -> Vec<Line> {
         }));
     }
     for (place, purchase) in story.purchases.iter().enumerate() {
-        let steps = || {
-            story
-                .steps
-                .iter()
-                .filter(|step| step.purchase == place && step.is_own())
-        };
-        let last_us = steps()
-            .map(|step| step.ended_us.unwrap_or(step.began_us))
-            .max()
-            .unwrap_or(0);
-        if purchase.left_out > 0 {
-            let at_us = steps()
-                .rev()
-                .nth(steps().count() / 2)
-                .map_or(last_us, |step| step.began_us);
-            let text = format!("({} steps left out)", purchase.left_out);
-            lines.push(Line {
-                at_us: signed(at_us),
-                purchase: Some(place),
-                text,
-                ends: None,
-            });
-        }
-        if purchase.killed {
-            // The load test sees a death somewhat later than the last step.
-            let is_its_death =
-                |event: &&StoryEvent| event.what == IncidentKind::Killed && event.subject == purchase.instance;
-            let died = story.events.iter().find(is_its_death).map(|event| event.began_us);
-            let text = "ends here: its instance was killed".to_owned();
-            lines.push(Line {
-                at_us: signed(last_us).max(died.unwrap_or(0)),
-                purchase: Some(place),
-                text,
-                ends: None,
-            });
-        }
+        lines.extend(notes(story, place, purchase));
     }
     lines.sort_by_key(|line| line.at_us);
+    lines
+}
+
+/// Returns the lines about a purchase that are no steps: how many were left out, and its death.
+fn notes(story: &Story, place: usize, purchase: &StoryPurchase) -> Vec<Line> {
+    let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
+    let mut lines = Vec::new();
+    let steps = || {
+        story
+            .steps
+            .iter()
+            .filter(|step| step.purchase == place && step.is_own())
+    };
+    let last_us = steps()
+        .map(|step| step.ended_us.unwrap_or(step.began_us))
+        .max()
+        .unwrap_or(0);
+    if purchase.left_out > 0 {
+        let at_us = steps()
+            .rev()
+            .nth(steps().count() / 2)
+            .map_or(last_us, |step| step.began_us);
+        let text = format!("({} steps left out)", purchase.left_out);
+        lines.push(Line {
+            at_us: signed(at_us),
+            purchase: Some(place),
+            text,
+            ends: None,
+        });
+    }
+    if purchase.killed {
+        // The load test sees a death somewhat later than the last step.
+        let is_its_death =
+            |event: &&StoryEvent| event.what == IncidentKind::Killed && event.subject == purchase.instance;
+        let died = story.events.iter().find(is_its_death).map(|event| event.began_us);
+        let text = "ends here: its instance was killed".to_owned();
+        lines.push(Line {
+            at_us: signed(last_us).max(died.unwrap_or(0)),
+            purchase: Some(place),
+            text,
+            ends: None,
+        });
+    }
     lines
 }
 
