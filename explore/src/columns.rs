@@ -89,7 +89,7 @@ fn chosen(schedule: &Schedule, number: usize, line: &Line) -> (usize, String) {
 fn work(schedule: &Schedule, after: usize) -> String {
     let mut text = String::new();
     for line in schedule.work.iter().filter(|line| line.after == after) {
-        let _ = writeln!(text, "-- {} --", line.in_words());
+        let _ = writeln!(text, "-- {} --", line.in_words(schedule.arrivals()));
     }
     text
 }

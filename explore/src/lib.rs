@@ -20,6 +20,7 @@ mod events;
 mod given;
 mod instances;
 mod judge;
+mod keys;
 mod late_requests;
 mod leases;
 mod lock_waits;

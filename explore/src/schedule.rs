@@ -68,6 +68,18 @@ pub struct WorkLine {
     pub worker: String,
     /// The step, as its strategy names it.
     pub step: String,
+    /// The arrival that it concerns; `None` where it may concern any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrival: Option<usize>,
+    /// The result, in a few words; `None` where it never ended.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub said: Option<String>,
+    /// The value in the result, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value: Option<StepValue>,
+    /// The role that the step plays in a sale, if any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub role: Option<Role>,
 }
 
 impl Schedule {
@@ -124,7 +136,7 @@ impl Schedule {
     }
 
     /// Returns whether both went alike. An earlier version kept neither roles nor values: a step always plays the same role, and
-    /// its words contain the value.
+    /// its words contain the value. It kept no results of workers either, some of which tell a time.
     pub fn went_as(&self, other: &Self) -> bool {
         self.in_words() == other.in_words()
     }
@@ -133,6 +145,9 @@ impl Schedule {
         let mut schedule = self.clone();
         for line in &mut schedule.lines {
             (line.role, line.value) = (None, None);
+        }
+        for work in &mut schedule.work {
+            (work.role, work.value, work.arrival, work.said) = (None, None, None, None);
         }
         schedule
     }
@@ -179,9 +194,14 @@ fn is_usual(instances: &usize) -> bool {
 }
 
 impl WorkLine {
-    /// Returns the worker with its step.
-    pub(crate) fn in_words(&self) -> String {
-        format!("{} of app-{}: {}", self.worker, self.instance + 1, self.step)
+    /// Returns the worker with its step, the arrival that it concerns, and the result.
+    pub(crate) fn in_words(&self, arrivals: Arrivals) -> String {
+        let concerned = self
+            .arrival
+            .map_or_else(String::new, |arrival| format!(" for {}", arrivals.called(arrival)));
+        let said = self.said.as_ref().map_or_else(String::new, |said| format!(": {said}"));
+        let (worker, instance) = (&self.worker, self.instance + 1);
+        format!("{worker} of app-{instance}{concerned}: {}{said}", self.step)
     }
 
     fn of(work: &Work) -> Self {
@@ -190,6 +210,10 @@ impl WorkLine {
             instance: work.instance,
             worker: work.worker.to_owned(),
             step: work.step.name.to_owned(),
+            arrival: work.arrival,
+            said: work.result.as_ref().map(|result| result.words.to_string()),
+            value: work.result.as_ref().and_then(|result| result.value).map(value),
+            role: work.step.role.map(role),
         }
     }
 }
@@ -206,6 +230,7 @@ fn value(of: app::probe::StepValue) -> StepValue {
 fn role(of: app::probe::Role) -> Role {
     match of {
         app::probe::Role::Lock => Role::Lock,
+        app::probe::Role::Permit => Role::Permit,
         app::probe::Role::Read => Role::Read,
         app::probe::Role::Write => Role::Write,
         app::probe::Role::Record => Role::Record,

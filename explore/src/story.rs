@@ -1,10 +1,10 @@
 //! A schedule as a story, which the load test draws.
 
 use loadtest::audit::Finding;
-use loadtest::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep};
+use loadtest::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep, StoryWorker};
 
 use crate::choice::Choice;
-use crate::schedule::{Line, Schedule};
+use crate::schedule::{Line, Schedule, WorkLine};
 use crate::workers::RENEWAL;
 
 /// The time between two choices of a story.
@@ -27,6 +27,15 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
             .unwrap_or_default()
     };
     let lines = || schedule.lines.iter().zip(1..);
+    let own = lines().filter_map(|(line, number)| match line.choice {
+        Choice::Arrival(purchase) => arrival(schedule, purchase, number, column(purchase)),
+        choice => step(line, number, column(choice.step()?)),
+    });
+    let work = schedule.work.iter();
+    let work = work.filter_map(|line| Some(work_step(line, column(line.arrival?))));
+    let mut steps: Vec<_> = own.chain(work).collect();
+    // Workers go on after the choice of the same number.
+    steps.sort_by_key(|step| step.began_us);
     let purchases = shown.iter().map(|(number, told)| StoryPurchase {
         buyer: buyer(schedule, *number),
         instance: instance(schedule, *number),
@@ -38,12 +47,7 @@ pub fn story(schedule: &Schedule) -> Option<Story> {
     Some(Story {
         shows: Finding::ALL.into_iter().find(|finding| finding.name() == gravest)?,
         purchases: purchases.collect(),
-        steps: lines()
-            .filter_map(|(line, number)| match line.choice {
-                Choice::Arrival(purchase) => arrival(schedule, purchase, number, column(purchase)),
-                choice => step(line, number, column(choice.step()?)),
-            })
-            .collect(),
+        steps,
         events: lines()
             .flat_map(|(line, number)| {
                 let loses = |arrival| is_holder(schedule, number, arrival) && !is_renewed(schedule, number, arrival);
@@ -73,6 +77,7 @@ fn step(line: &Line, number: u64, purchase: usize) -> Option<StoryStep> {
     let is_late = matches!(line.choice, Choice::LateRequest(_));
     Some(StoryStep {
         purchase,
+        worker: None,
         step: line.step.clone()?,
         role: line.role.filter(|_| !is_late),
         times: 1,
@@ -88,6 +93,7 @@ fn arrival(schedule: &Schedule, purchase: usize, number: u64, column: usize) -> 
     let sent = schedule.sent_late(purchase, usize::try_from(number).ok()? - 1)?;
     Some(StoryStep {
         purchase: column,
+        worker: None,
         step: sent.step.clone()?,
         role: sent.role,
         times: 1,
@@ -96,6 +102,24 @@ fn arrival(schedule: &Schedule, purchase: usize, number: u64, column: usize) -> 
         said: Some("the late request arrives".to_owned()),
         value: None,
     })
+}
+
+fn work_step(line: &WorkLine, purchase: usize) -> StoryStep {
+    let at_us = line.after as u64 * STEP;
+    StoryStep {
+        purchase,
+        worker: Some(StoryWorker {
+            name: line.worker.clone(),
+            instance: format!("app-{}", line.instance + 1),
+        }),
+        step: line.step.clone(),
+        role: line.role,
+        times: 1,
+        began_us: at_us,
+        ended_us: line.said.is_some().then_some(at_us),
+        said: line.said.clone(),
+        value: line.value,
+    }
 }
 
 /// Returns whether that arrival has the lock before this choice.
@@ -136,11 +160,13 @@ fn events(schedule: &Schedule, choice: Choice, number: u64, holders: Vec<usize>)
         | Choice::Arrival(_)
         | Choice::Repeat(_)
         | Choice::WorkerWakes(_) => Vec::new(),
-        // Of the steps of workers after a choice, the one that was chosen is the first.
+        // Of the steps of workers after a choice, the one that was chosen is the first. One that concerns a purchase is a step of it.
         Choice::Work(_) => {
             let mut work = schedule.work.iter();
             let chosen = work.find(|work| work.after as u64 == number);
-            let taken = chosen.map(|work| event(IncidentKind::Worked, work.in_words(), None, false));
+            let other = chosen.filter(|work| work.arrival.is_none());
+            let words = other.map(|work| work.in_words(schedule.arrivals()));
+            let taken = words.map(|words| event(IncidentKind::Worked, words, None, false));
             taken.into_iter().collect()
         }
         Choice::LeaseEnds if holders.is_empty() => vec![event(IncidentKind::LeaseEnded, String::new(), None, false)],
@@ -255,6 +281,42 @@ mod tests {
         assert_eq!(
             (story.events[0].what, story.events[0].subject.as_str()),
             (IncidentKind::Killed, "app-1")
+        );
+    }
+
+    #[test]
+    fn a_worker_stands_in_the_column_of_the_purchase_that_it_concerns() {
+        let (taken, sale) = (
+            line(1, "write", json!({"left": 0})),
+            json!({"after": 1, "instance": 0, "worker": "reconciler", "step": "xa-commit", "said": "committed", "role": "commit"}),
+        );
+        let mut concerning = sale.clone();
+        concerning["arrival"] = json!(1);
+        let schedule = json!({
+            "strategy": "some@redis", "choices": [taken["choice"]], "lines": [taken], "told": ["unknown", "sold"],
+            "work": [sale, concerning], "findings": [["oversold", 1]],
+        });
+        let schedule = Schedule::parse(schedule.to_string().as_bytes()).unwrap();
+        let story = story(&schedule).unwrap();
+        let steps = story.steps.iter().map(|step| {
+            let worker = step.worker.as_ref().map(|worker| worker.instance.as_str());
+            (step.purchase, worker, step.step.as_str(), step.ended_us)
+        });
+        assert_eq!(
+            steps.collect::<Vec<_>>(),
+            [
+                (1, None, "write", Some(1_000)),
+                (1, Some("app-1"), "xa-commit", Some(1_000))
+            ],
+        );
+        let columns = crate::columns(&schedule);
+        assert!(
+            columns.contains("-- reconciler of app-1 for B: xa-commit: committed --"),
+            "{columns}"
+        );
+        assert!(
+            columns.contains("-- reconciler of app-1: xa-commit: committed --"),
+            "{columns}"
         );
     }
 }

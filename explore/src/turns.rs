@@ -261,7 +261,8 @@ impl Observer for AtInstance {
             gone = match (context.actor, self.turns.number(context.actor, self.instance)) {
                 (Actor::Worker(worker), _) => Some(state.workers.stand(self.instance, worker, context)),
                 (Actor::Renewal(_), Some(purchase)) => Some(state.renewals.stand(purchase, *context.step)),
-                (_, Some(purchase)) => {
+                (Actor::Purchase(attempt), Some(purchase)) => {
+                    state.workers.note_key(purchase, attempt, context.key.to_string());
                     let (go, gone) = oneshot::channel();
                     state.places[purchase] = Place::Before(*context.step, go);
                     Some(gone)
@@ -278,7 +279,7 @@ impl Observer for AtInstance {
     async fn after(&self, context: &StepContext<'_>, result: &StepResult) {
         let purchase = self.turns.number(context.actor, self.instance);
         self.turns.change(|state| match (context.actor, purchase) {
-            (Actor::Worker(worker), _) => state.workers.leave(self.instance, worker, context),
+            (Actor::Worker(worker), _) => state.workers.leave(self.instance, worker, context, result),
             (Actor::Renewal(_), Some(purchase)) => state.renewals.leave(purchase),
             (_, Some(purchase)) => {
                 if let Place::At(_, nth) = state.places[purchase]

@@ -1,13 +1,15 @@
 //! The background workers of the instances. They stand still before each step until they may go on.
 
-use app::probe::{Step, StepContext, Time, Worker};
+use app::probe::{Attempt, Step, StepContext, StepResult, Time, Worker};
 use tokio::sync::oneshot;
+
+use crate::keys::Keys;
 
 /// The name under which the steps of renewals stand.
 pub const RENEWAL: &str = "renewal";
 
 /// A step of a worker or of a renewal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Work {
     /// The number of choices that had been made before.
     pub after: usize,
@@ -19,7 +21,21 @@ pub struct Work {
     pub step: Step,
     /// Whether the schedule chose it, as the last choice before.
     pub is_chosen: bool,
+    /// The arrival that the step of a worker concerns; `None` where it may concern any.
+    pub arrival: Option<usize>,
+    /// The result of a worker's step; `None` while it is under way, or where it never ended.
+    pub result: Option<StepResult>,
 }
+
+/// Two plays of the same choices take different times, and the results of some steps tell a time.
+impl PartialEq for Work {
+    fn eq(&self, other: &Self) -> bool {
+        let what = |work: &Self| (work.after, work.instance, work.worker, work.step, work.arrival);
+        what(self) == what(other)
+    }
+}
+
+impl Eq for Work {}
 
 /// A step that a worker is about to take, or is at. One worker may work on several items at a time.
 struct Place {
@@ -29,6 +45,8 @@ struct Place {
     key: String,
     /// There until the worker may go on.
     go: Option<oneshot::Sender<()>>,
+    /// The place among the steps of this schedule, if it was taken in it.
+    nth: Option<usize>,
 }
 
 impl Place {
@@ -42,7 +60,9 @@ impl Place {
 pub struct Workers {
     time: Time,
     places: Vec<Place>,
-    work: Vec<Work>,
+    /// The steps that were taken, each with its object.
+    work: Vec<(Work, String)>,
+    keys: Keys,
 }
 
 impl Workers {
@@ -52,28 +72,46 @@ impl Workers {
             time,
             places: Vec::new(),
             work: Vec::new(),
+            keys: Keys::default(),
         }
     }
 
     /// Forgets the steps that were taken.
     pub fn begin(&mut self) {
         self.work.clear();
+        self.keys.clear();
+        for place in &mut self.places {
+            place.nth = None;
+        }
+    }
+
+    /// Notes that an arrival takes a step about this object.
+    pub fn note_key(&mut self, arrival: usize, attempt: &Attempt, key: String) {
+        self.keys.note(arrival, attempt, key);
     }
 
     /// Notes that a renewal takes this step.
     pub fn note_renewal(&mut self, after: usize, instance: usize, step: Step) {
-        self.work.push(Work {
+        let work = Work {
             after,
             instance,
             worker: RENEWAL,
             step,
             is_chosen: false,
-        });
+            arrival: None,
+            result: None,
+        };
+        self.work.push((work, String::new()));
     }
 
-    /// Returns the steps that were taken.
+    /// Returns the steps that were taken. Which arrival one concerns is known when all have been taken: a later purchase may use
+    /// the same object.
     pub fn work(&self) -> Vec<Work> {
-        self.work.clone()
+        let work = self.work.iter().map(|(work, key)| Work {
+            arrival: self.keys.owner(key),
+            ..work.clone()
+        });
+        work.collect()
     }
 
     /// Lets a worker stand before a step until the receiver is told to go on.
@@ -85,19 +123,23 @@ impl Workers {
             step: *context.step,
             key: context.key.to_string(),
             go: Some(go),
+            nth: None,
         });
         gone
     }
 
     /// Notes that a worker took its step.
-    pub fn leave(&mut self, instance: usize, worker: &Worker, context: &StepContext<'_>) {
+    pub fn leave(&mut self, instance: usize, worker: &Worker, context: &StepContext<'_>, result: &StepResult) {
         let key = context.key.to_string();
         let is_left = |place: &Place| {
             let who = (place.instance, place.worker, place.step.name);
             place.go.is_none() && who == (instance, worker.name, context.step.name) && place.key == key
         };
         if let Some(left) = self.places.iter().position(is_left) {
-            self.places.remove(left);
+            let nth = self.places.remove(left).nth;
+            if let Some((work, _)) = nth.and_then(|nth| self.work.get_mut(nth)) {
+                work.result = Some(result.clone());
+            }
         }
     }
 
@@ -114,8 +156,11 @@ impl Workers {
             worker: next.worker,
             step: next.step,
             is_chosen: at.is_some(),
+            arrival: None,
+            result: None,
         };
-        self.work.push(work.clone());
+        next.nth = Some(self.work.len());
+        self.work.push((work.clone(), next.key.clone()));
         // The worker may have been dropped meanwhile.
         let _ = go.send(());
         Some(work)

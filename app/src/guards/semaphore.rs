@@ -19,7 +19,7 @@ use redis::{Script, cmd};
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_NO_LOCK, Claims, Family, Mechanism};
-use crate::probe::{Data, Probe, Step};
+use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -37,9 +37,13 @@ return 0
 ";
 
 const SET_PERMITS: Step = Step::command("set-permits", &["SETNX"]).writes(Data::LOCK);
-// A permit that several hold does not play the role of a lock.
-const TAKE_PERMIT: Step = Step::command("take-permit", &["EVALSHA"]).writes(Data::LOCK);
-const GIVE_BACK: Step = Step::command("give-back", &["INCRBY"]).writes(Data::LOCK);
+// A permit that several hold does not play the role of a lock: two holders at a time would count as an overlap.
+const TAKE_PERMIT: Step = Step::command("take-permit", &["EVALSHA"])
+    .writes(Data::LOCK)
+    .plays(Role::Permit);
+const GIVE_BACK: Step = Step::command("give-back", &["INCRBY"])
+    .writes(Data::LOCK)
+    .plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {
     mechanism: Mechanism {

@@ -7,6 +7,8 @@ use super::{Data, Effect};
 pub enum Role {
     /// Asks for the lock.
     Lock,
+    /// Asks for one of several permits. They exclude nobody, so a permit is no lock.
+    Permit,
     /// Reads the stock.
     Read,
     /// Writes the stock.
@@ -15,7 +17,7 @@ pub enum Role {
     Record,
     /// Makes stock and order durable together.
     Commit,
-    /// Gives the lock back.
+    /// Gives the lock or the permit back.
     Release,
     /// Prolongs the lease of the lock.
     Renew,
@@ -23,8 +25,9 @@ pub enum Role {
 
 impl Role {
     /// All roles, in the order of a purchase.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Lock,
+        Self::Permit,
         Self::Read,
         Self::Write,
         Self::Record,
@@ -37,6 +40,7 @@ impl Role {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lock => "lock",
+            Self::Permit => "permit",
             Self::Read => "read",
             Self::Write => "write",
             Self::Record => "record",

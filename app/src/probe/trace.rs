@@ -41,7 +41,7 @@ pub struct Event {
     pub buyer: Option<String>,
     /// The step, as its strategy names it.
     pub step: String,
-    /// Its role: `lock`, `read`, `write`, `record`, `commit`, `release`, `renew`; null for any other step.
+    /// Its role: `lock`, `permit`, `read`, `write`, `record`, `commit`, `release`, `renew`; null for any other step.
     pub role: Option<String>,
     /// The object of the step: a Redis key, an item, a channel.
     pub key: String,

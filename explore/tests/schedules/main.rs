@@ -5,6 +5,7 @@ mod claims;
 mod events;
 mod headers;
 mod search;
+mod workers;
 
 use app::strategies::Entry;
 use explore::Arrivals;

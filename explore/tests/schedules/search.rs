@@ -20,7 +20,7 @@ pub(crate) fn at_most(preemptions: usize, events: usize) -> Bounds {
 }
 
 /// Returns the bounds of a search in which a process is killed once, and nothing is interrupted.
-fn one_crash() -> Bounds {
+pub fn one_crash() -> Bounds {
     Bounds {
         kinds: vec![EventKind::Crash],
         ..at_most(0, 1)
@@ -185,31 +185,6 @@ async fn a_purchase_that_waits_for_a_killed_one_goes_on_in_every_schedule() {
     let (_, found) = explored("conditional@sql", &stores, &crashes).await;
     assert!(found.is_exhausted);
     assert_eq!(found.shortest, None);
-}
-
-#[tokio::test]
-async fn background_workers_end_what_a_killed_process_has_left() {
-    let stores = stores();
-    let (mut player, found) = explored("tcc@redis+sql", &stores, &one_crash()).await;
-    assert!(found.is_exhausted);
-    assert_eq!(found.shortest, None);
-    // The first purchase has reserved the unit when its process is killed.
-    let [step, killed] = [Choice::Step(0), Choice::Crash(0)];
-    let choices = [step, step, step, killed];
-    let play = player.play(&mut Given::new(&choices)).await.unwrap().unwrap();
-    let cancelled = play.work.iter().filter(|work| work.step.name == "cancel").count();
-    assert_eq!(cancelled, 1, "{play:?}");
-    assert_eq!(play.told, [ResponseKind::Unknown, ResponseKind::Sold], "{play:?}");
-}
-
-#[tokio::test]
-async fn three_phases_end_apart_when_the_process_is_killed_between_two_pre_commits() {
-    let mut stores = stores();
-    stores.start_service("sql-2", true).unwrap();
-    let (_, found) = explored("three-phase@sql+sql", &stores, &one_crash()).await;
-    let Violation { play, .. } = found.shortest.unwrap();
-    assert!(play.choices.contains(&Choice::Crash(0)), "{play:?}");
-    assert!(play.work.iter().any(|work| work.worker == "reconciler"), "{play:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The trace of one instance, as it comes over the wire. Its size is bounded, and control characters are removed.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::StepValue;
 use crate::shop::response::MAX_ORDER_ID;
@@ -12,12 +12,17 @@ const MAX_EVENTS: usize = 250_000;
 /// The longest result of a step, in characters.
 const MAX_WORDS: usize = 80;
 
+/// The longest key of a step, in bytes.
+const MAX_KEY: usize = 256;
+
 /// The role that a step plays in any sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Asks for the lock.
     Lock,
+    /// Asks for one of several permits, which exclude nobody.
+    Permit,
     /// Reads the stock.
     Read,
     /// Writes the stock.
@@ -26,7 +31,7 @@ pub enum Role {
     Record,
     /// Makes stock and order durable together.
     Commit,
-    /// Gives the lock back.
+    /// Gives the lock or the permit back.
     Release,
     /// Renews the lease of the lock.
     Renew,
@@ -54,6 +59,9 @@ pub struct Event {
     pub step: String,
     /// The role that it plays, if any.
     pub role: Option<Role>,
+    /// The object of the step, such as a row or a transaction; empty where it is not known.
+    #[serde(default, deserialize_with = "text")]
+    pub key: String,
     /// The result; `None` at the begin of the step.
     pub said: Option<String>,
     /// The value in the result, if there is one.
@@ -88,6 +96,14 @@ impl InstanceTrace {
     }
 }
 
+/// Reads a text. Anything else counts as an empty one.
+fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(match serde_json::Value::deserialize(from)? {
+        serde_json::Value::String(text) => text,
+        _ => String::new(),
+    })
+}
+
 impl Event {
     /// Whether each text that tells purchases apart fits: a cut one could make two purchases look like one.
     fn fits(&self) -> bool {
@@ -100,6 +116,10 @@ impl Event {
 
     fn clean(&mut self) {
         self.step = one_line(&self.step, MAX_NAME);
+        // A cut key could make two objects look like one.
+        if self.key.len() > MAX_KEY {
+            self.key.clear();
+        }
         self.said = self.said.as_ref().map(|said| one_line(said, MAX_WORDS));
         self.role = self.role.filter(|role| *role != Role::Other);
     }

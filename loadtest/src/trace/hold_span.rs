@@ -1,4 +1,4 @@
-//! The times in which a purchase held its lock.
+//! The times in which a purchase held its lock or its permit.
 
 use super::event::Role;
 use super::purchase::TracedPurchase;
@@ -18,10 +18,15 @@ impl HoldSpan {
     /// Returns every such time of a purchase. The results of steps are free text and show no lock. A purchase that goes
     /// on to the stock has the lock, from the last step that asked for it.
     pub(super) fn all(purchase: &TracedPurchase) -> Vec<Self> {
+        Self::all_by(Role::Lock, purchase)
+    }
+
+    /// The same for what the steps of role `asks` ask for: the lock, or a permit.
+    pub(super) fn all_by(asks: Role, purchase: &TracedPurchase) -> Vec<Self> {
         let (mut holdings, mut asked, mut inside) = (Vec::new(), None, None);
         for step in &purchase.steps {
             match step.role {
-                Some(Role::Lock) => asked = step.end.as_ref().map(|end| end.at_ns),
+                Some(role) if role == asks => asked = step.end.as_ref().map(|end| end.at_ns),
                 Some(Role::Read | Role::Write | Role::Record | Role::Commit) => inside = inside.or(asked.take()),
                 Some(Role::Release) => {
                     asked = None;
@@ -31,7 +36,7 @@ impl HoldSpan {
                         is_released: true,
                     }));
                 }
-                Some(Role::Renew | Role::Other) | None => {}
+                Some(Role::Lock | Role::Permit | Role::Renew | Role::Other) | None => {}
             }
         }
         holdings.extend(inside.map(|from_ns| Self {

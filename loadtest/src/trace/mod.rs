@@ -16,6 +16,7 @@ mod purchase;
 mod story;
 mod value;
 mod waits;
+mod work;
 
 pub use crate::audit::Overlap;
 pub use client::{RawTrace, SaleTrace};
@@ -24,9 +25,10 @@ pub use incident::{Incident, IncidentKind, PlacedIncident};
 pub use loss::Loss;
 pub(crate) use place_incidents::now_ns;
 pub use purchase::{End, Step, Trace, TracedPurchase};
-pub use story::{Story, StoryEvent, StoryPurchase, StoryStep};
+pub use story::{Story, StoryEvent, StoryPurchase, StoryStep, StoryWorker};
 pub use value::StepValue;
 pub use waits::Waits;
+pub use work::WorkStep;
 
 use crate::audit::{Expectation, Judgement};
 use crate::facts::Observation;

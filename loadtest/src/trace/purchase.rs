@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::event::{Event, InstanceTrace, Role};
 use super::incident::PlacedIncident;
 use super::value::StepValue;
+use super::work::{WorkStep, work};
 
 /// The actor that is a purchase itself. Any other actor works beside a purchase, or for many of them.
 const PURCHASE: &str = "purchase";
@@ -20,6 +21,8 @@ pub struct Trace {
     pub purchases: Vec<TracedPurchase>,
     /// The renewals that a task makes for all locks of its instance, with the name of the instance.
     pub shared_renewals: Vec<(String, Step)>,
+    /// The other steps that background workers took for this sale.
+    pub work: Vec<WorkStep>,
     /// The incidents that could be placed on the clock of the steps.
     pub incidents: Vec<PlacedIncident>,
     /// The lease of every lock that is not renewed, where the shop says so.
@@ -50,6 +53,8 @@ pub struct Step {
     pub name: String,
     /// The role that it plays, if any.
     pub role: Option<Role>,
+    /// The object of the step; empty where it is not known.
+    pub key: String,
     /// The begin, in nanoseconds.
     pub began_ns: u64,
     /// The end; `None` where the step never ended.
@@ -76,11 +81,13 @@ impl Trace {
             return None;
         }
         let shared_renewals = instances.iter().flat_map(shared_renewals).collect();
+        let work = instances.iter().flat_map(work).collect();
         let mut purchases: Vec<TracedPurchase> = instances.into_iter().flat_map(purchases).collect();
         purchases.sort_by_key(TracedPurchase::began_ns);
         Some(Self {
             purchases,
             shared_renewals,
+            work,
             ..Self::default()
         })
     }
@@ -142,21 +149,12 @@ fn purchases(instance: InstanceTrace) -> Vec<TracedPurchase> {
 /// Adds the begin or the end of a step to the steps of its actor.
 fn add(steps: &mut Vec<Step>, event: Event) {
     match event.said {
-        None => steps.push(Step {
-            name: event.step,
-            role: event.role,
-            began_ns: event.at_ns,
-            end: None,
-        }),
-        Some(said) => {
+        None => steps.push(Step::begun(event)),
+        Some(_) => {
             // An actor takes one step at a time. An end without a begin belongs to no step.
             let open = steps.last_mut();
             if let Some(step) = open.filter(|step| step.end.is_none() && step.name == event.step) {
-                step.end = Some(End {
-                    at_ns: event.at_ns,
-                    said,
-                    value: event.value,
-                });
+                step.end = End::of(event);
             }
         }
     }
@@ -179,7 +177,29 @@ impl TracedPurchase {
     }
 }
 
+impl End {
+    /// Returns the end that this event tells; `None` for a begin.
+    pub(super) fn of(event: Event) -> Option<Self> {
+        Some(Self {
+            at_ns: event.at_ns,
+            said: event.said?,
+            value: event.value,
+        })
+    }
+}
+
 impl Step {
+    /// Returns the step that begins with this event.
+    pub(super) fn begun(event: Event) -> Self {
+        Self {
+            name: event.step,
+            role: event.role,
+            key: event.key,
+            began_ns: event.at_ns,
+            end: None,
+        }
+    }
+
     /// Returns the end of the step, or its begin where it never ended, in nanoseconds.
     pub fn last_ns(&self) -> u64 {
         self.end.as_ref().map_or(self.began_ns, |end| end.at_ns)

@@ -17,6 +17,14 @@ pub enum StepValue {
 }
 
 impl StepValue {
+    /// Returns the units of stock that it tells; `None` for a lock.
+    pub(crate) fn units(self) -> Option<i64> {
+        match self {
+            Self::Left(units) | Self::Wrote(units) => Some(units),
+            Self::Fence(_) | Self::Taken(_) => None,
+        }
+    }
+
     /// Reads the value of an event. A value that is not known here counts as none.
     pub(super) fn known<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
         let value = Option::<serde_json::Value>::deserialize(from)?;

@@ -35,3 +35,4 @@ mod stories;
 mod trace;
 mod tracing;
 mod turns;
+mod work;

@@ -59,6 +59,24 @@ fn row(
 }
 
 #[test]
+fn a_timeline_marks_the_step_of_a_worker_that_sells_a_unit_again() {
+    let mut sale = step(0, "commit", [60, 70], Value::Null);
+    sale["worker"] = json!({"name": "reconciler", "instance": "app-2"});
+    let with = |left: i64, sale: Value| {
+        rows(json!({"shows": "oversold", "purchases": purchases(), "steps": [
+            step(0, "write", [0, 10], json!({"left": 0})),
+            step(1, "write", [40, 50], json!({"left": left})),
+            sale,
+        ]}))
+    };
+    let told = "the reconciler of app-2: commit: so";
+    assert_eq!(with(0, sale.clone())[2], row(Some(0), told, "wrong", "", ""));
+    assert_eq!(with(1, sale.clone())[2], row(Some(0), told, "", "", ""));
+    sale["began_us"] = json!(20);
+    assert_eq!(with(0, sale)[3], row(Some(0), told, "", "", ""));
+}
+
+#[test]
 fn a_timeline_marks_the_write_that_takes_another_one_away() {
     let story = json!({"shows": "oversold", "purchases": purchases(), "steps": [
         step(0, "read", [0, 10], json!({"left": 1})),

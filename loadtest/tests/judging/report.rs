@@ -155,6 +155,7 @@ fn story() -> Story {
         }],
         steps: vec![StoryStep {
             purchase: 0,
+            worker: None,
             step: "setnx".to_owned(),
             role: Some(Role::Lock),
             times: 2,

@@ -99,7 +99,7 @@ A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
 }
 
 /// b-0 bought. b-1 took the lock and got no response. b-2 waited in vain.
-fn stuck() -> (Fixture, Vec<Vec<Event>>) {
+pub fn stuck() -> (Fixture, Vec<Vec<Event>>) {
     let mut control = Fixture::exact();
     control.responses.attack.remove(1);
     control.unrecord("o-1");

@@ -14,6 +14,7 @@ pub fn event(number: u64, step: &str, role: Option<Role>, at_us: u64, said: Opti
         buyer: Some(format!("b-{number}")),
         step: step.to_owned(),
         role,
+        key: "stock".to_owned(),
         said: said.map(str::to_owned),
         value: said.and_then(value),
     }
@@ -104,6 +105,21 @@ fn the_text_of_a_shop_is_cleaned_and_an_unknown_role_is_none() {
         .remove(0);
     assert_eq!((event.step.as_str(), event.role), ("re?ad", None));
     assert_eq!(event.said.unwrap(), format!("left?[2J {}...", "x".repeat(71)));
+}
+
+#[test]
+fn a_key_that_is_no_text_or_is_too_long_counts_as_none() {
+    for (told, expected) in [
+        (json!("stock"), "stock"),
+        (json!(null), ""),
+        (json!(7), ""),
+        (json!("x".repeat(257)), ""),
+    ] {
+        let mut trace = response();
+        trace["events"][0]["key"] = told.clone();
+        let trace = InstanceTrace::parse(trace.to_string().as_bytes()).unwrap();
+        assert_eq!(trace.events[0].key, expected, "{told}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod apart;
 mod classes;
+mod damaged;
 mod expected;
 mod honest;
 mod lies;

@@ -34,7 +34,7 @@ pub const LOAD: Load = Load {
     work_ms: 0,
 };
 
-const ADMIN_TOKEN: &str = "open sesame";
+pub const ADMIN_TOKEN: &str = "open sesame";
 
 const WORKERS_TOKEN: &str = "known to the workers alone";
 
@@ -46,7 +46,7 @@ const AT_ONCE: usize = 2;
 
 /// Real stores, over which any number of shops can be tried.
 pub struct TrialRunner {
-    stores: Stores,
+    pub stores: Stores,
     runtime: Runtime,
     /// The workers that send the load of each attack; without any it is sent here.
     pub workers: usize,
@@ -78,7 +78,7 @@ pub struct Tried {
 
 /// An observer that keeps what is in no result.
 #[derive(Default)]
-struct Observer {
+pub struct Observer {
     left_open: Mutex<Vec<(String, String)>>,
 }
 
@@ -135,7 +135,7 @@ impl Drop for Supervisor {
 }
 
 /// Returns the path of the lying shop's program.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test.ancestors().nth(2).unwrap().join("examples/lying_shop");
     assert!(path.exists(), "build it first: cargo build -p loadtest --examples");

@@ -149,6 +149,7 @@ fn the_schema_refuses_a_result_that_is_spoiled_in_one_place() {
         ("/rounds/1/story/purchases", json!([])),
         ("/rounds/1/story/steps/0/role", json!("dance")),
         ("/rounds/1/story/steps/0/times", json!(0)),
+        ("/rounds/1/story/steps/1/worker", json!({"name": "reconciler"})),
     ];
     for (place, value) in spoiled {
         let mut result = good.clone();

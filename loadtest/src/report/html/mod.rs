@@ -8,6 +8,7 @@ pub(super) mod live;
 mod matrix;
 pub(super) mod schedules;
 mod timeline;
+mod wrong_write;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::audit::Finding;
+use super::wrong_write::{wrong_write, wrote};
 use crate::report::story::{self, fate, letter};
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Role, StepValue, Story, StoryStep};
@@ -37,7 +37,8 @@ enum Mark {
     Event,
     Read,
     Write,
-    /// The first write that takes away the units of another purchase, leaves less than nothing, or comes without the lock.
+    /// The first write that takes away the units of another purchase, leaves less than nothing, or comes without the lock; or
+    /// the step of a worker that sells units which another purchase has taken.
     WrongWrite,
 }
 
@@ -54,7 +55,7 @@ impl Serialize for Mark {
 }
 
 /// The time for which a purchase takes itself for the holder of the lock, in microseconds.
-struct Hold {
+pub(super) struct Hold {
     purchase: usize,
     from_us: i64,
     /// The end of its release.
@@ -115,8 +116,8 @@ fn rows(story: &Story) -> Vec<Row> {
         }
         let mark = match (line.purchase, step.and_then(|step| step.role)) {
             (None, _) => Mark::Event,
+            _ if line.ends.is_some() && line.ends == wrong => Mark::WrongWrite,
             (_, Some(Role::Read)) => Mark::Read,
-            (_, Some(Role::Write)) if line.ends == wrong => Mark::WrongWrite,
             (_, Some(Role::Write)) => Mark::Write,
             _ => Mark::None,
         };
@@ -190,12 +191,12 @@ impl Hold {
     }
 
     /// Whether this purchase believes at that moment that it holds the lock.
-    fn is_of(&self, purchase: usize, at_us: i64) -> bool {
+    pub(super) fn is_of(&self, purchase: usize, at_us: i64) -> bool {
         self.purchase == purchase && (self.from_us..=self.until_us).contains(&at_us)
     }
 
     /// Whether that belief is true at that moment.
-    fn is_true(&self, at_us: i64) -> bool {
+    pub(super) fn is_true(&self, at_us: i64) -> bool {
         at_us < self.lost_us || self.lost_us == self.until_us
     }
 
@@ -205,51 +206,6 @@ impl Hold {
     }
 }
 
-/// Returns the place of the first write that is wrong: its own purchase had read more than another one has left, it leaves less
-/// than nothing, or the lock was lost when it began.
-fn wrong_write(story: &Story, holds: &[Hold]) -> Option<usize> {
-    if !matches!(story.shows, Finding::Oversold | Finding::Drift) {
-        return None;
-    }
-    let ended = |step: &StoryStep| step.ended_us.map_or(i64::MAX, signed);
-    let of_role = |role: Role| {
-        story
-            .steps
-            .iter()
-            .enumerate()
-            .filter(move |(_, step)| step.role == Some(role))
-    };
-    let is_wrong = |write: &StoryStep| {
-        let began_us = signed(write.began_us);
-        let reads = of_role(Role::Read).map(|(_, step)| step);
-        let own = reads.filter(|read| read.purchase == write.purchase && ended(read) <= began_us);
-        let read = own.filter_map(|read| Some((ended(read), left(read)?))).max();
-        let mut others = of_role(Role::Write).filter(|(_, other)| other.purchase != write.purchase);
-        let overwrites = wrote(write).zip(read).is_some_and(|(_, (_, read))| {
-            others.any(|(_, other)| ended(other) <= ended(write) && wrote(other).is_some_and(|wrote| wrote < read))
-        });
-        let is_lost = |hold: &Hold| hold.is_of(write.purchase, began_us) && !hold.is_true(began_us);
-        let is_too_much = wrote(write).is_some_and(|left| left < 0);
-        overwrites || is_too_much || holds.iter().any(is_lost)
-    };
-    let wrong = of_role(Role::Write).filter(|(_, write)| is_wrong(write));
-    wrong.min_by_key(|(_, write)| ended(write)).map(|(place, _)| place)
-}
-
-fn left(step: &StoryStep) -> Option<i64> {
-    match step.value {
-        Some(StepValue::Left(left)) => Some(left),
-        _ => None,
-    }
-}
-
-fn wrote(step: &StoryStep) -> Option<i64> {
-    match step.value {
-        Some(StepValue::Wrote(left)) => Some(left),
-        _ => None,
-    }
-}
-
-fn signed(at_us: u64) -> i64 {
+pub(super) fn signed(at_us: u64) -> i64 {
     i64::try_from(at_us).unwrap_or(i64::MAX)
 }

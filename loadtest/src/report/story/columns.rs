@@ -2,10 +2,10 @@
 
 use super::events;
 use super::letter;
-use super::words::{fate, result, wrapped};
+use super::words::{fate, of_worker, result, wrapped};
 use super::{LONGEST, WIDTH};
 use crate::text::one_line;
-use crate::trace::{IncidentKind, Story, StoryEvent};
+use crate::trace::{IncidentKind, Story, StoryEvent, StoryPurchase, StoryStep};
 
 /// The width of the column of times.
 const TIME: usize = 10;
@@ -68,10 +68,11 @@ pub(in crate::report) fn lines(story: &Story) -> Vec<Line> {
         .collect();
     let events: Vec<i64> = lines.iter().map(|line| line.at_us).collect();
     for (place, step) in story.steps.iter().enumerate() {
-        let name = one_line(&step.step, LONGEST);
+        let name = named(step);
         let last = step.ended_us.unwrap_or(u64::MAX);
         let is_between = |at_us: u64| step.began_us < at_us && at_us < last;
-        let others = story.steps.iter().filter(|other| other.purchase != step.purchase);
+        let is_other = |other: &&StoryStep| (other.purchase, &other.worker) != (step.purchase, &step.worker);
+        let others = story.steps.iter().filter(is_other);
         let mut meanwhile = others
             .flat_map(|other| [Some(other.began_us), other.ended_us])
             .flatten();
@@ -94,40 +95,62 @@ pub(in crate::report) fn lines(story: &Story) -> Vec<Line> {
         }));
     }
     for (place, purchase) in story.purchases.iter().enumerate() {
-        let steps = || story.steps.iter().filter(|step| step.purchase == place);
-        let last_us = steps()
-            .map(|step| step.ended_us.unwrap_or(step.began_us))
-            .max()
-            .unwrap_or(0);
-        if purchase.left_out > 0 {
-            let at_us = steps()
-                .rev()
-                .nth(steps().count() / 2)
-                .map_or(last_us, |step| step.began_us);
-            let text = format!("({} steps left out)", purchase.left_out);
-            lines.push(Line {
-                at_us: signed(at_us),
-                purchase: Some(place),
-                text,
-                ends: None,
-            });
-        }
-        if purchase.killed {
-            // The load test sees a death somewhat later than the last step.
-            let is_its_death =
-                |event: &&StoryEvent| event.what == IncidentKind::Killed && event.subject == purchase.instance;
-            let died = story.events.iter().find(is_its_death).map(|event| event.began_us);
-            let text = "ends here: its instance was killed".to_owned();
-            lines.push(Line {
-                at_us: signed(last_us).max(died.unwrap_or(0)),
-                purchase: Some(place),
-                text,
-                ends: None,
-            });
-        }
+        lines.extend(notes(story, place, purchase));
     }
     lines.sort_by_key(|line| line.at_us);
     lines
+}
+
+/// Returns the lines about a purchase that are no steps: how many were left out, and its death.
+fn notes(story: &Story, place: usize, purchase: &StoryPurchase) -> Vec<Line> {
+    let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
+    let mut lines = Vec::new();
+    let steps = || {
+        story
+            .steps
+            .iter()
+            .filter(|step| step.purchase == place && step.is_own())
+    };
+    let last_us = steps()
+        .map(|step| step.ended_us.unwrap_or(step.began_us))
+        .max()
+        .unwrap_or(0);
+    if purchase.left_out > 0 {
+        let at_us = steps()
+            .rev()
+            .nth(steps().count() / 2)
+            .map_or(last_us, |step| step.began_us);
+        let text = format!("({} steps left out)", purchase.left_out);
+        lines.push(Line {
+            at_us: signed(at_us),
+            purchase: Some(place),
+            text,
+            ends: None,
+        });
+    }
+    if purchase.killed {
+        // The load test sees a death somewhat later than the last step.
+        let is_its_death =
+            |event: &&StoryEvent| event.what == IncidentKind::Killed && event.subject == purchase.instance;
+        let died = story.events.iter().find(is_its_death).map(|event| event.began_us);
+        let text = "ends here: its instance was killed".to_owned();
+        lines.push(Line {
+            at_us: signed(last_us).max(died.unwrap_or(0)),
+            purchase: Some(place),
+            text,
+            ends: None,
+        });
+    }
+    lines
+}
+
+/// Returns the name of a step, and of the worker that took it for the purchase.
+fn named(step: &StoryStep) -> String {
+    let name = one_line(&step.step, LONGEST);
+    match &step.worker {
+        Some(worker) => format!("{}: {name}", of_worker(worker)),
+        None => name,
+    }
 }
 
 /// Returns a row with as many lines as its highest cell.

@@ -5,7 +5,7 @@ use super::{LONGEST, letter};
 use crate::audit::Finding;
 use crate::shop::response::ResponseKind;
 use crate::text::one_line;
-use crate::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep};
+use crate::trace::{IncidentKind, Role, StepValue, Story, StoryEvent, StoryPurchase, StoryStep, StoryWorker};
 
 /// Returns the result of a step, and the number of times where it was taken several times.
 pub(super) fn result(step: &StoryStep) -> String {
@@ -21,11 +21,20 @@ pub(in crate::report) fn fate(purchase: &StoryPurchase) -> &'static str {
     purchase.told.map_or("no buyer sent it", ResponseKind::in_words)
 }
 
+/// `the reconciler of app-1`
+pub(super) fn of_worker(worker: &StoryWorker) -> String {
+    let [name, instance] = [&worker.name, &worker.instance].map(|text| one_line(text, LONGEST));
+    format!("the {name} of {instance}")
+}
+
 /// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.` Each purchase asks for `quantity`
 /// units; `stock_left` is what the counter says in the end.
 pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Option<i64>) -> String {
-    // Reads and writes explain an oversale. The locks explain only a stuck sale.
-    let is_of_stock = |step: &&StoryStep| matches!(step.role, Some(Role::Read | Role::Write));
+    // Reads and writes explain an oversale, as does what a worker did. The locks explain only a stuck sale.
+    let is_of_stock = |step: &&StoryStep| {
+        let tells_stock = step.value.and_then(StepValue::units).is_some();
+        matches!(step.role, Some(Role::Read | Role::Write)) || tells_stock || !step.is_own()
+    };
     let only_stock = story.shows != Finding::Stuck && story.steps.iter().any(|step| is_of_stock(&step));
     let signed = |at_us: u64| i64::try_from(at_us).unwrap_or(i64::MAX);
     // The clause of a killed purchase names the kill already.
@@ -45,7 +54,10 @@ pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Opti
         .enumerate()
         .filter(|(_, purchase)| purchase.killed)
     {
-        let steps = story.steps.iter().filter(|step| step.purchase == place);
+        let steps = story
+            .steps
+            .iter()
+            .filter(|step| step.purchase == place && step.is_own());
         let last = steps.map(|step| step.ended_us.unwrap_or(step.began_us)).max();
         ends.push((
             signed(last.unwrap_or(0)),
@@ -59,6 +71,13 @@ pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Opti
 
 fn clause(step: &StoryStep) -> String {
     let (purchase, name) = (letter(step.purchase), one_line(&step.step, LONGEST));
+    if let Some(worker) = &step.worker {
+        let by = of_worker(worker);
+        return match step.said {
+            Some(_) => format!("{by} took {name} for {purchase}: {}", result(step)),
+            None => format!("{by} began {name} for {purchase} and never ended it"),
+        };
+    }
     let Some(words) = &step.said else {
         return format!("{purchase} began {name} and never ended it");
     };
@@ -116,12 +135,13 @@ fn gone(dead: &StoryPurchase) -> String {
 
 /// Returns `2 sold of 1`, or the fall of the stock where more units were left.
 fn oversold(story: &Story, quantity: i64) -> String {
-    let sold = story
-        .purchases
-        .iter()
-        .filter(|purchase| purchase.told == Some(ResponseKind::Sold))
-        .count() as i64
-        * quantity;
+    let late = story.sold_late().map(|place| story.steps[place].purchase);
+    let is_sold =
+        |(place, purchase): &(usize, &StoryPurchase)| purchase.told == Some(ResponseKind::Sold) || late == Some(*place);
+    let sold = story.purchases.iter().enumerate().filter(is_sold).count() as i64 * quantity;
+    if late.is_some() {
+        return format!("{sold} sold, and the stock fell by {quantity}");
+    }
     let reads = story.steps.iter().filter(|step| step.role == Some(Role::Read));
     let mut reads = reads.map(|step| step.value.filter(|value| matches!(value, StepValue::Left(_))));
     let first = reads.next().flatten();

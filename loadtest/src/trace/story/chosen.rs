@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::ended_late::ended_late;
 use super::held_up::held_up;
 use super::stuck::stuck;
 use super::updates::{Update, lost_update, met, took_the_same};
@@ -11,12 +12,14 @@ use crate::responses::Responses;
 use crate::shop::response::ResponseKind;
 use crate::trace::event::Role;
 use crate::trace::purchase::{Trace, TracedPurchase};
+use crate::trace::work::Work;
 
 /// Returns the purchases that show the finding best. Where there are none, two purchases that overlapped stand for it,
 /// or one without a response.
 pub(super) fn chosen<'a>(
     finding: Finding,
     trace: &'a Trace,
+    work: &Work<'a>,
     responses: &Responses,
     ledger: Option<&Facts>,
 ) -> Vec<&'a TracedPurchase> {
@@ -27,8 +30,9 @@ pub(super) fn chosen<'a>(
             let ledger = ledger.filter(|_| finding == Finding::Drift);
             let dead = ledger.and_then(|ledger| died_in_between(purchases, responses, ledger).next());
             let dead = || dead.into_iter().collect();
-            let choices: [&dyn Fn() -> Vec<&'a TracedPurchase>; 4] = [
+            let choices: [&dyn Fn() -> Vec<&'a TracedPurchase>; 5] = [
                 &dead,
+                &|| ended_late(work, &sold),
                 &|| held_up(trace, &sold),
                 &|| lost_update(Update::all(&sold)),
                 &|| took_the_same(&sold),

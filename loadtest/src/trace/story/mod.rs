@@ -2,6 +2,7 @@
 
 mod chosen;
 mod cut;
+mod ended_late;
 mod event;
 mod held_up;
 mod stuck;
@@ -10,11 +11,12 @@ mod updates;
 use serde::{Deserialize, Serialize};
 
 use self::chosen::{chosen, gone};
-use self::cut::{MOST_STEPS, cut, steps_of};
+use self::cut::{MOST_STEPS, cut, steps_of, work_for};
 use self::event::{MOST_EVENTS, events};
 use super::event::Role;
 use super::purchase::{Trace, TracedPurchase};
 use super::value::StepValue;
+use super::work::Work;
 use crate::audit::{Expectation, FaultSeen, Finding, Judgement};
 use crate::facts::Observation;
 use crate::responses::Responses;
@@ -66,6 +68,9 @@ fn is_zero(units: &i64) -> bool {
 pub struct StoryStep {
     /// The place of the purchase in the story.
     pub purchase: usize,
+    /// The worker that took it for the purchase; `None` where the purchase took it itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub worker: Option<StoryWorker>,
     /// The shop's name for it.
     pub step: String,
     /// The role that it plays, if any.
@@ -81,6 +86,22 @@ pub struct StoryStep {
     /// The value in the result, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<StepValue>,
+}
+
+/// A background worker of an instance, which takes steps for purchases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoryWorker {
+    /// Its name.
+    pub name: String,
+    /// The instance.
+    pub instance: String,
+}
+
+impl StoryStep {
+    /// Returns whether the purchase took it itself.
+    pub(crate) fn is_own(&self) -> bool {
+        self.worker.is_none()
+    }
 }
 
 impl Story {
@@ -102,10 +123,11 @@ impl Story {
     ) -> Option<Self> {
         let (shows, size) = judgement.findings.found().next()?;
         let ledger = observations.iter().rfind(|look| look.at_rest).map(|look| &look.facts);
-        let mut chosen = chosen(shows, trace, responses, ledger);
+        let work = Work::of(trace);
+        let mut chosen = chosen(shows, trace, &work, responses, ledger);
         chosen.truncate(MOST_PURCHASES);
         let struck = matches!(expected.fault, Some(FaultSeen::Struck { .. }));
-        let mut story = Self::build(shows, trace, &chosen, responses, struck)?;
+        let mut story = Self::build(shows, trace, &work, &chosen, responses, struck)?;
         if let (Finding::Drift, Some(ledger)) = (shows, ledger) {
             let purchases = chosen.iter().zip(&mut story.purchases);
             for (purchase, shown) in purchases.filter(|(_, shown)| shown.killed) {
@@ -120,12 +142,13 @@ impl Story {
     /// Returns the whole story of a sale of a few purchases; `None` where nothing happened.
     pub fn of_all(trace: &Trace, responses: &Responses) -> Option<Self> {
         let all: Vec<_> = trace.purchases.iter().take(MOST_PURCHASES).collect();
-        Self::build(Finding::Oversold, trace, &all, responses, false)
+        Self::build(Finding::Oversold, trace, &Work::of(trace), &all, responses, false)
     }
 
     fn build(
         shows: Finding,
         trace: &Trace,
+        work: &Work<'_>,
         chosen: &[&TracedPurchase],
         responses: &Responses,
         struck: bool,
@@ -136,9 +159,10 @@ impl Story {
             .map(|step| step.began_ns)
             .min()?;
         let outcomes = responses.purchases();
-        let (mut purchases, mut steps) = (Vec::new(), Vec::new());
+        let (mut purchases, mut steps) = (Vec::new(), work_for(chosen, work, origin));
+        let most = (MOST_STEPS - steps.len()) / chosen.len().max(1);
         for (place, purchase) in chosen.iter().enumerate() {
-            let (kept, left_out) = cut(purchase, place, origin, chosen.len());
+            let (kept, left_out) = cut(purchase, place, origin, most);
             let kind = outcomes
                 .iter()
                 .find(|outcome| outcome.buyer == purchase.buyer)
