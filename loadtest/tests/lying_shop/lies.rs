@@ -230,12 +230,8 @@ fn trial<'a>(lie: &'a str, threats: &'a [&'a str]) -> Trial<'a> {
         threats,
         instances: 2,
         load,
-        // The names of few buyers, or of few keys, may all be the right ones by chance.
-        repeats: if ["names-by-buyer", "names-by-key"].contains(&lie) {
-            2
-        } else {
-            1
-        },
+        // On a busy machine few buyers are answered during a pause, and their names may all be the right ones by chance.
+        repeats: if lie.starts_with("names-by-") { 2 } else { 1 },
     }
 }
 
