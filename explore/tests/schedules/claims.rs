@@ -116,8 +116,14 @@ const LATE_REQUEST: Question = Question {
     instances: 2,
     preemptions: 0,
     event: Some(EventKind::LateRequest),
-    stores: &[],
-    except: &[OWN_CLOCK],
+    stores: &["redis", "redis+sql", "sql+sql"],
+    except: &[
+        OWN_CLOCK,
+        (
+            "baton",
+            "a message wakes its next holder, and the relay makes messages late",
+        ),
+    ],
 };
 
 /// A purchase that is paused for longer than a lease, while workers look for what is overdue.
