@@ -128,7 +128,7 @@ impl Choose for Asker<'_> {
         let news = std::mem::take(&mut self.event) + &self.news();
         // A purchase keeps its place in the list, whichever moved last.
         let mut possible: Vec<Choice> = moment.possible.iter().map(|possible| possible.choice).collect();
-        possible.sort_by_key(|choice| choice.step().unwrap_or(usize::MAX));
+        possible.sort_by_key(|choice| (choice.event().is_some(), choice.step().unwrap_or(usize::MAX)));
         let choices: Vec<_> = possible.iter().map(|choice| self.words(*choice)).collect();
         self.talk.show(&news, &self.stores.map_or_else(String::new, in_words))?;
         let Some(number) = self.talk.ask(&choices)? else {

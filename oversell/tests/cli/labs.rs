@@ -183,7 +183,7 @@ fn a_learner_who_is_the_scheduler_finds_the_oversell_and_then_sees_the_shortest_
     let said = status(&step("1", "11"), 1);
     assert!(said.contains("Ended before all purchases were over"), "{said}");
     // A takes the lock and is killed, and B waits for it in vain.
-    let said = status(&step("3", "1311"), 0);
+    let said = status(&step("3", "131111"), 0);
     assert!(
         said.contains("-- the process of A is killed --") && said.contains("stuck 1"),
         "{said}"
