@@ -112,6 +112,14 @@ fn ran(learner: &Learner, play: &Play, lab: &Lab, strategy: &str) -> Result<u8> 
             worst = INCONCLUSIVE;
         }
     }
+    // Of a threat that does not concern a strategy there are no rounds.
+    if worst == AS_DESIGNED && run.rounds.iter().all(|round| round.threat == CONTROL) {
+        learner.say(
+            "Inconclusive: the threat of this lab does not concern this strategy. Choose one that it concerns.",
+            "无法判定：本实验的威胁与这个策略无关。请另选一个。",
+        )?;
+        return Ok(INCONCLUSIVE);
+    }
     match worst {
         AS_DESIGNED => learner.say("✓ it holds under the threat of this lab", "✓ 在本实验的威胁之下可靠")?,
         INCONCLUSIVE => learner.say(
