@@ -15,6 +15,6 @@ pub use lab::Lab;
 pub use language::Language;
 pub use list::all;
 pub use page::{Answer, Page};
-pub use progress::{Ended, Progress, State};
+pub use progress::{Progress, State};
 pub use settings::{Play, Schedule, Settings, Slower};
 pub use slides::slides;

@@ -24,24 +24,14 @@ pub struct Progress {
 pub struct State {
     /// The answer that the learner chose before the run.
     pub predicted: Option<char>,
-    /// How the last run ended.
-    pub ran: Option<Ended>,
+    /// The folder of the last run's result; empty for a lab that is followed by hand.
+    pub ran: Option<PathBuf>,
     /// Whether the answer was shown.
     pub is_revealed: bool,
     /// How many hints were shown.
     pub hints: usize,
     /// The strategy that passed the check.
     pub passed: Option<String>,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ended {
-    /// The folder of its result.
-    pub folder: PathBuf,
-    /// Whether each strategy did what the lab says.
-    pub is_as_said: bool,
 }
 
 impl Progress {

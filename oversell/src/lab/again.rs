@@ -19,40 +19,22 @@ pub struct Ran {
     pub stdout: String,
 }
 
-impl Ran {
-    /// Whether it was interrupted.
-    pub fn is_interrupted(&self) -> bool {
-        self.status == INTERRUPTED
-    }
-}
-
-/// Runs commands one after the other, and reads what they print. Shows each command first. Ends early when one is interrupted.
+/// Runs a command, and reads what it prints. Shows the command first.
 ///
 /// # Errors
-/// When one cannot be started.
-pub fn read(commands: Vec<Vec<String>>) -> Result<Vec<Ran>> {
-    let all = move |stop: Stop| async move {
-        let mut done = Vec::new();
-        for command in commands {
-            console::note(format_args!("$ {} {}", console::program(), command.join(" ")));
-            let child = called(&command)
-                .stdout(Stdio::piped())
-                .spawn()
-                .context("this program cannot be called")?;
-            let ran = ended(child, &stop).await?;
-            let is_over = ran.is_interrupted();
-            done.push(ran);
-            if is_over {
-                break;
-            }
-        }
-        Ok(done)
+/// When it cannot be started.
+pub fn read(command: Vec<String>) -> Result<Ran> {
+    let run = move |stop: Stop| async move {
+        console::note(format_args!("$ {} {}", console::program(), command.join(" ")));
+        let child = called(&command)?.stdout(Stdio::piped()).spawn();
+        ended(child.context("this program cannot be called")?, &stop).await
     };
-    let interrupted = Ran {
-        status: INTERRUPTED,
-        stdout: String::new(),
-    };
-    interrupt::unless_interrupted(all).unwrap_or_else(|| Ok(vec![interrupted]))
+    interrupt::unless_interrupted(run).unwrap_or_else(|| {
+        Ok(Ran {
+            status: INTERRUPTED,
+            stdout: String::new(),
+        })
+    })
 }
 
 /// Runs a command that talks to the learner. A request to stop reaches it from the terminal.
@@ -60,16 +42,14 @@ pub fn read(commands: Vec<Vec<String>>) -> Result<Vec<Ran>> {
 /// # Errors
 /// When it cannot be started.
 pub fn talk(command: &[String]) -> Result<u8> {
-    let status = called(command).status().context("this program cannot be called")?;
+    let status = called(command)?.status().context("this program cannot be called")?;
     Ok(exit_status(status))
 }
 
-fn called(command: &[String]) -> Command {
-    // The program may have been replaced on disk since it was started; its own file is always this one.
-    let own = env::current_exe().unwrap_or_else(|_| "oversell".into());
-    let mut called = Command::new(own);
+fn called(command: &[String]) -> Result<Command> {
+    let mut called = Command::new(env::current_exe().context("this program cannot find its own file")?);
     called.args(command);
-    called
+    Ok(called)
 }
 
 /// Waits for the end of a child. A request to stop is passed on.

@@ -13,7 +13,7 @@ use super::again;
 use super::mistake::Mistake;
 use super::run::played;
 use crate::console;
-use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
+use crate::exit::{AS_DESIGNED, INCONCLUSIVE, NOT_AS_DESIGNED, Usage};
 use crate::selection::strategy_called;
 
 /// The control: buyers come one at a time, and every number has to be exact.
@@ -53,12 +53,9 @@ fn explored(learner: &Learner, lab: &Lab, strategy: &str) -> Result<u8> {
     strategy.clone_into(&mut asked.strategy);
     let file = learner.options.folder.join(lab.name).join("schedule.json");
     fs::create_dir_all(file.parent().context("a file has a folder")?)?;
-    let mut command = vec!["explore".to_owned()];
-    command.extend(asked.arguments());
-    command.extend(["--preemptions", "1", "--save"].map(str::to_owned));
-    command.push(file.display().to_string());
-    command.extend(learner.more.iter().cloned());
-    let ran = again::read(vec![command])?.pop().context("a command that ran")?;
+    let kept = file.display().to_string();
+    let command = learner.explore(&asked, &["--preemptions", "1", "--save", &kept]);
+    let ran = again::read(command)?;
     match ran.status {
         NOT_AS_DESIGNED => {
             let shortest = Schedule::parse(&fs::read(&file)?)?;
@@ -79,8 +76,10 @@ fn ran(learner: &Learner, play: &Play, lab: &Lab, strategy: &str) -> Result<u8> 
     let mut play = play.clone();
     play.threats.insert(0, CONTROL.to_owned());
     let results = learner.options.folder.join(lab.name);
-    let (status, run) = played(learner, &play, &[strategy], &results)?;
-    let Some(run) = run else { return Ok(status) };
+    let run = match played(learner, &play, &[strategy], &results)? {
+        Ok(run) => run,
+        Err(status) => return Ok(status),
+    };
     let mut worst = AS_DESIGNED;
     for round in &run.rounds {
         let is_control = round.threat == CONTROL;
@@ -128,5 +127,5 @@ fn ran(learner: &Learner, play: &Play, lab: &Lab, strategy: &str) -> Result<u8> 
         )?,
         _ => {}
     }
-    Ok(if status == INTERRUPTED { INTERRUPTED } else { worst })
+    Ok(worst)
 }

@@ -14,7 +14,7 @@ use std::io::{BufRead, IsTerminal, stdin};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use workshop::{Lab, Language, Progress, slides};
+use workshop::{Lab, Language, Progress, Schedule, slides};
 
 use crate::console;
 use crate::exit::{AS_DESIGNED, Usage};
@@ -41,6 +41,15 @@ impl Learner {
     fn next(&self, command: &str, lab: &Lab) -> Result<()> {
         let next = self.language.of("Next:", "下一步：");
         console::print(&format!("\n{next} {}\n", self.command(command, lab)))
+    }
+
+    /// Returns the command that searches for a schedule, with further arguments.
+    fn explore(&self, schedule: &Schedule, more: &[&str]) -> Vec<String> {
+        let mut command = vec!["explore".to_owned()];
+        command.extend(schedule.arguments());
+        command.extend(more.iter().map(|word| (*word).to_owned()));
+        command.extend(self.more.iter().cloned());
+        command
     }
 
     /// Returns a command of a lab as this learner has to type it.
@@ -95,7 +104,7 @@ pub fn lab(mut options: LabOptions) -> Result<u8> {
     Ok(AS_DESIGNED)
 }
 
-/// Shows the question, and keeps the answer. Who has chosen cannot choose again: a prediction comes before the run.
+/// Shows the question, and keeps the answer. The answer cannot be changed: a prediction comes before the run.
 fn predict(learner: &mut Learner, lab: &Lab, answer: Option<char>) -> Result<()> {
     let mut state = learner.progress.of(lab.name);
     if let Some(before) = state.predicted {

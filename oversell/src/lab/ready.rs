@@ -50,8 +50,8 @@ pub fn ready(fetch: bool) -> Result<u8> {
     for (what, command, shown) in TRIED {
         let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
         words.extend((!fetch).then(|| "--no-fetch".to_owned()));
-        let ran = again::read(vec![words])?;
-        let works = ran.iter().any(|ran| ran.stdout.contains(shown));
+        let ran = again::read(words)?;
+        let works = ran.stdout.contains(shown);
         tell(
             what,
             if works {

@@ -35,7 +35,7 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
         }
     }
     if let Some(play) = &lab.settings.play {
-        let file = ran.folder.join("result.json");
+        let file = ran.join("result.json");
         let json =
             fs::read(&file).with_context(|| format!("cannot read {}: run the lab again", console::path(&file)))?;
         let run = RunResult::parse(&json)?;
@@ -45,7 +45,7 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
         if !play.breaks.is_empty() {
             console::print(&format!("\n{}\n", report::stories(&run)))?;
         }
-        let page = ran.folder.join("result.html");
+        let page = ran.join("result.html");
         console::print(&format!(
             "{} {}\n",
             language.of("With pictures:", "图："),
@@ -63,10 +63,5 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
 
 /// Prints the shortest schedule that breaks a promise.
 pub(super) fn shortest(learner: &Learner, schedule: &Schedule) -> Result<()> {
-    let mut command = vec!["explore".to_owned()];
-    command.extend(schedule.arguments());
-    command.extend(learner.more.iter().cloned());
-    let ran = again::read(vec![command])?;
-    let text = ran.first().map(|ran| ran.stdout.as_str()).unwrap_or_default();
-    console::print(text)
+    console::print(&again::read(learner.explore(schedule, &[]))?.stdout)
 }

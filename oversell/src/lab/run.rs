@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use loadtest::result::RunResult;
-use workshop::{Ended, Lab, Play};
+use workshop::{Lab, Play};
 
 use super::Learner;
 use super::again;
 use super::judged::judged;
 use crate::console;
-use crate::exit::{AS_DESIGNED, INCONCLUSIVE, INTERRUPTED, NOT_AS_DESIGNED, Usage};
+use crate::exit::{AS_DESIGNED, INCONCLUSIVE, NOT_AS_DESIGNED, Usage};
 
 /// How often each round is played.
 const REPEAT: &str = "2";
@@ -24,10 +24,7 @@ pub(super) fn run(learner: &mut Learner, lab: &Lab) -> Result<u8> {
     }
     let Some(play) = &lab.settings.play else {
         console::print(&format!("{}\n", lab.page(learner.language).run))?;
-        state.ran = Some(Ended {
-            folder: PathBuf::new(),
-            is_as_said: true,
-        });
+        state.ran = Some(PathBuf::new());
         learner.progress.keep(lab.name, state)?;
         learner.next("reveal", lab)?;
         return Ok(AS_DESIGNED);
@@ -39,8 +36,10 @@ pub(super) fn run(learner: &mut Learner, lab: &Lab) -> Result<u8> {
             "大约需要一分钟：要等到可以确定再也没有人买得到。",
         )?;
     }
-    let (status, run) = played(learner, play, &play.strategies(), &results)?;
-    let Some(run) = run else { return Ok(status) };
+    let run = match played(learner, play, &play.strategies(), &results)? {
+        Ok(run) => run,
+        Err(status) => return Ok(status),
+    };
     let lines = judged(play, &run, learner.language);
     for line in &lines {
         let mark = match line.is_as_said {
@@ -61,35 +60,29 @@ pub(super) fn run(learner: &mut Learner, lab: &Lab) -> Result<u8> {
         )?;
         return Ok(INCONCLUSIVE);
     }
-    state.ran = Some(Ended {
-        folder: newest(&results)?,
-        is_as_said,
-    });
+    state.ran = Some(newest(&results)?);
     learner.progress.keep(lab.name, state)?;
     learner.next("reveal", lab)?;
     Ok(if is_as_said { AS_DESIGNED } else { NOT_AS_DESIGNED })
 }
 
-/// Plays these strategies as a lab does. Returns the status of the run, and its result if it came to its end.
+/// Plays these strategies as a lab does. Returns the result, or the status of a run that did not come to its end.
 pub(super) fn played(
     learner: &Learner,
     play: &Play,
     strategies: &[&str],
     results: &Path,
-) -> Result<(u8, Option<RunResult>)> {
+) -> Result<std::result::Result<RunResult, u8>> {
     let mut command = vec!["run".to_owned()];
     command.extend(play.options(strategies));
     command.extend(["--repeat", REPEAT, "--json", "--results"].map(str::to_owned));
     command.push(results.display().to_string());
     command.extend(learner.more.iter().cloned());
-    let ran = again::read(vec![command])?.pop().context("a command that ran")?;
-    if ![AS_DESIGNED, NOT_AS_DESIGNED, INCONCLUSIVE].contains(&ran.status) {
-        return Ok((ran.status, None));
+    let ran = again::read(command)?;
+    match ran.status {
+        AS_DESIGNED | NOT_AS_DESIGNED | INCONCLUSIVE => Ok(Ok(RunResult::parse(ran.stdout.as_bytes())?)),
+        status => Ok(Err(status)),
     }
-    if ran.status == INTERRUPTED {
-        return Ok((INTERRUPTED, None));
-    }
-    Ok((ran.status, Some(RunResult::parse(ran.stdout.as_bytes())?)))
 }
 
 /// Returns the folder of the last run: their names are their times.

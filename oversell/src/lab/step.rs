@@ -18,14 +18,12 @@ pub(super) fn step(learner: &Learner, lab: &Lab) -> Result<u8> {
         "Choose which purchase moves next, by number, until a unit is sold twice or nobody can buy any more.\n",
         "用数字选择下一步由哪个购买来走，直到同一件商品卖出两次，或者再也没有人买得到。\n",
     )?;
-    let mut command = vec!["explore".to_owned()];
-    command.extend(schedule.arguments());
     let file = learner.options.folder.join(lab.name).join("step.json");
     fs::create_dir_all(file.parent().context("a file has a folder")?)?;
     // That of the last time says nothing of this one.
     let _ = fs::remove_file(&file);
-    command.extend(["--step".to_owned(), "--save".to_owned(), file.display().to_string()]);
-    command.extend(learner.more.iter().cloned());
+    let kept = file.display().to_string();
+    let command = learner.explore(schedule, &["--step", "--save", &kept]);
     match again::talk(&command)? {
         NOT_AS_DESIGNED => {
             learner.say("\nYou did it. The shortest way:\n", "\n成功了。最短的走法：\n")?;

@@ -1,23 +1,13 @@
 //! The explorer on the command line.
 
-use std::io::Write;
-use std::process::Stdio;
-
-use crate::harness::{output, oversell, stderr, stdout};
+use crate::harness::{output, stderr, stdout, typed};
 
 #[test]
 fn a_reader_that_chooses_each_step_can_make_a_shop_oversell() {
     let asked = ["explore", "none@redis", "--events", "0", "--step"];
-    let mut child = oversell(&asked)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
     // A reads and works; B, the second choice, does all it does; then A goes on.
-    let choices = b"1\n1\nnone of these\n2\n2\n2\n1\n";
-    child.stdin.take().unwrap().write_all(choices).unwrap();
-    let ran = child.wait_with_output().unwrap();
+    let choices = "1\n1\nnone of these\n2\n2\n2\n1\n";
+    let ran = typed(&asked, choices);
     let said = stdout(&ran);
     assert_eq!(ran.status.code(), Some(1), "{said}{}", stderr(&ran));
     assert!(said.contains("next? 1 A: write, 2 B: read\n"), "{said}");
@@ -115,16 +105,9 @@ fn a_write_that_arrives_late_is_chosen_saved_and_replayed() {
         "--save",
         file,
     ];
-    let mut child = oversell(&asked)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
     // A takes the lock, reads and works. Its write, the third choice, is late. It gives the lock back, B buys, and the write arrives.
-    let choices = b"1\n1\n1\n3\n1\n1\n1\n1\n1\n1\n1\n";
-    child.stdin.take().unwrap().write_all(choices).unwrap();
-    let ran = child.wait_with_output().unwrap();
+    let choices = "1\n1\n1\n3\n1\n1\n1\n1\n1\n1\n1\n";
+    let ran = typed(&asked, choices);
     let said = stdout(&ran);
     assert_eq!(ran.status.code(), Some(1), "{said}{}", stderr(&ran));
     assert!(said.contains("3 A: write, and the request is late"), "{said}");
@@ -137,16 +120,9 @@ fn a_write_that_arrives_late_is_chosen_saved_and_replayed() {
 #[test]
 fn a_worker_that_wakes_takes_each_step_when_the_reader_says_so() {
     let asked = ["explore", "tcc@redis+sql", "--event", "worker-wakes", "--step"];
-    let mut child = oversell(&asked)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
     // A reserves, the workers wake, and the reconciler looks twice. Then A confirms, and the first choice is made until the end.
-    let choices = format!("1\n1\n1\n3\n3\n3\n{}", "1\n".repeat(40));
-    child.stdin.take().unwrap().write_all(choices.as_bytes()).unwrap();
-    let ran = child.wait_with_output().unwrap();
+    let choices = &format!("1\n1\n1\n3\n3\n3\n{}", "1\n".repeat(40));
+    let ran = typed(&asked, choices);
     let said = stdout(&ran);
     assert_eq!(ran.status.code(), Some(0), "{said}{}", stderr(&ran));
     assert!(said.contains("time passes, and the workers of app-1 wake\n"), "{said}");

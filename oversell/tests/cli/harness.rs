@@ -49,6 +49,18 @@ pub fn output(arguments: &[&str]) -> Output {
     oversell(arguments).output().unwrap()
 }
 
+/// Runs the program to its end, with these lines typed into it.
+pub fn typed(arguments: &[&str], lines: &str) -> Output {
+    let mut child = oversell(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
 /// Returns the stdout of the program.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()

@@ -1,13 +1,12 @@
 //! The labs of the workshop, as a learner plays them.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 use workshop::{Lab, Language, all};
 
-use crate::harness::{oversell, stderr, stdout};
+use crate::harness::{oversell, stderr, stdout, typed};
 use crate::readme::commands;
 
 /// Calls a command of a lab, with its progress in this folder.
@@ -156,17 +155,9 @@ fn a_check_names_the_mistake_of_a_bad_solution_and_passes_a_good_one() {
 /// Lets a learner be the scheduler of a lab, with these choices.
 fn step(number: &str, choices: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = oversell(&["lab", "step", number, "--folder"]);
-    command.arg(folder.path());
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let folder = folder.path().to_str().unwrap();
     let choices: String = choices.chars().map(|choice| format!("{choice}\n")).collect();
-    child.stdin.take().unwrap().write_all(choices.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
+    typed(&["lab", "step", number, "--folder", folder], &choices)
 }
 
 #[test]
