@@ -1,5 +1,6 @@
 //! The stores of stock and orders: a counter for each item, and the ledger of its orders.
 
+mod pg;
 pub mod redis;
 pub mod sql;
 
@@ -18,7 +19,7 @@ use crate::probe::{Probe, Step, StepResult, StepValue};
 use crate::services::{Missing, Services};
 
 /// Every kind of store.
-pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>(), sql::POSTGRES];
+pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>(), pg::ENTRY];
 
 /// The service name of the second MariaDB server. A strategy that sells from two servers has its orders there.
 pub const SECOND_SQL: &str = "sql-2";

@@ -14,8 +14,6 @@ mod statement;
 mod transaction;
 pub mod xa;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 pub use self::connections::Connection;
@@ -24,7 +22,7 @@ pub use self::engine::{Engine, Isolation};
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 pub use self::statement::{Column, Row, Statement, Value, query};
-use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, StoreEntry, Written, in_words};
+use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 
@@ -99,7 +97,11 @@ impl Sql {
             .await
     }
 
-    async fn open_at(engine: Engine, to: Connect<'_>) -> Result<Self, Error> {
+    /// Connects to a server of that kind. Creates the tables, and brings those of an older program up to date.
+    ///
+    /// # Errors
+    /// When the URL cannot be read or the server cannot be reached, or its tables are of another shape.
+    pub(super) async fn open_at(engine: Engine, to: Connect<'_>) -> Result<Self, Error> {
         let sql = Self {
             connections: pool::open(engine, to.url, to.wait)?,
             instance: to.instance.clone(),
@@ -149,14 +151,6 @@ impl Sql {
     }
 }
 
-/// PostgreSQL as a store.
-pub const POSTGRES: StoreEntry = StoreEntry {
-    name: Engine::Postgres.store(),
-    steps: <Sql as Store>::STEPS,
-    loses_by: <Sql as Store>::LOSES_BY,
-    connect: |to| Box::pin(async { Ok(Arc::new(Sql::open_at(Engine::Postgres, to).await?) as Arc<dyn Stock>) }),
-};
-
 /// MariaDB.
 impl Store for Sql {
     const NAME: &'static str = Engine::MariaDb.store();
@@ -164,7 +158,6 @@ impl Store for Sql {
     /// An asynchronous replica lacks the latest commits, and a log that is synced later does not have them all on disk.
     const LOSES_BY: &'static [&'static str] = &["sql-failover", "sql-power-loss-unsynced"];
 
-    /// Creates the tables, and brings those of an older program up to date.
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
         Self::open_at(Engine::MariaDb, to).await
     }
