@@ -9,7 +9,7 @@ use crate::domain::{Error, Name};
 use crate::probe::{Observers, Probe};
 use crate::services::Services;
 use crate::stores::sql::Databases;
-use crate::stores::{Connect, SECOND_SQL, Sql, Stock, Store, Stores};
+use crate::stores::{Connect, SECOND_SQL, Sql, Stock, Store, Stores, lock_service};
 use crate::timeouts::Timeouts;
 
 /// The environment of one instance.
@@ -61,6 +61,22 @@ impl World {
     /// When the store has no URL.
     pub fn store<S: Store>(&self) -> Result<Arc<S>, Error> {
         Ok(self.stores.get::<S>()?)
+    }
+
+    /// Returns a database that speaks SQL by the name of its store.
+    ///
+    /// # Errors
+    /// When it has no URL.
+    pub fn sql(&self, store: &str) -> Result<Arc<Sql>, Error> {
+        Ok(self.stores.sql(store)?)
+    }
+
+    /// Returns the database for the locks of sales in that store.
+    ///
+    /// # Errors
+    /// When it has no URL.
+    pub fn locks_in(&self, store: &'static str) -> Result<Arc<Sql>, Error> {
+        self.sql(lock_service(Sql::NAME, store))
     }
 
     /// Returns a store by its name.

@@ -74,7 +74,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[ACQUIRE, WAIT, RELEASE, RENEW, SUBSCRIBE, RECEIVE, PING],
     reentrant: false,
-    open: |world| Box::pin(open(world)),
+    open: |world, _| Box::pin(open(world)),
 };
 
 async fn open(world: &World) -> Result<Arc<dyn Guard>, Error> {

@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, IS_OWNER, RENEW, DELETE],
     reentrant: false,
-    open: |world| Box::pin(async { opened(EtcdChecked(Etcd::open(world).await?)) }),
+    open: |world, _| Box::pin(async { opened(EtcdChecked(Etcd::open(world).await?)) }),
 };
 
 struct EtcdChecked(Etcd);

@@ -33,7 +33,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, RENEW, DELETE],
     reentrant: true,
-    open: |world| Box::pin(async { opened(EtcdSameSession(Etcd::open(world).await?)) }),
+    open: |world, _| Box::pin(async { opened(EtcdSameSession(Etcd::open(world).await?)) }),
 };
 
 struct EtcdSameSession(Etcd);

@@ -53,7 +53,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &STEPS,
     reentrant: false,
-    open: |world| Box::pin(async { opened(ExpiryValue::open(world, world.timeouts.lease.as_millis() as u64)?) }),
+    open: |world, _| Box::pin(async { opened(ExpiryValue::open(world, world.timeouts.lease.as_millis() as u64)?) }),
 };
 
 pub(super) const STEPS: [Step; 6] = [TIME, SETNX, GET, GET_OWNER, PAUSE, DEL];

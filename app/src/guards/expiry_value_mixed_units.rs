@@ -34,5 +34,5 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &STEPS,
     reentrant: false,
-    open: |world| Box::pin(async { opened(ExpiryValue::open(world, world.timeouts.lease.as_secs())?) }),
+    open: |world, _| Box::pin(async { opened(ExpiryValue::open(world, world.timeouts.lease.as_secs())?) }),
 };

@@ -78,7 +78,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX_INCR, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(Fenced {
                 redis: world.store()?,

@@ -50,7 +50,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, GET, GETSET, PAUSE, DEL],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(GetsetTime {
                 redis: world.store()?,

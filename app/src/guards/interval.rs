@@ -62,7 +62,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         DEL,
     ],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(Interval {
                 lock: ExpiryValue::open(world, world.timeouts.lease.as_millis() as u64)?,

@@ -36,7 +36,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    open: |world| Box::pin(async { opened(LeaseNoWatchdog(ReentrantLock::open(world)?)) }),
+    open: |world, _| Box::pin(async { opened(LeaseNoWatchdog(ReentrantLock::open(world)?)) }),
 };
 
 struct LeaseNoWatchdog(ReentrantLock);

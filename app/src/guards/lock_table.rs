@@ -17,7 +17,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 use uuid::Uuid;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
@@ -25,7 +24,7 @@ use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{CONNECT, rows, taken};
+use crate::stores::sql::{CONNECT, query, rows, taken};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const INSERT: Step = Step::command("insert-lock", &["insert"])
@@ -54,10 +53,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, INSERT, TAKE_OVER, PAUSE, DELETE],
     reentrant: false,
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(LockTable {
-                sql: world.store()?,
+                sql: world.locks_in(store)?,
                 timeouts: world.timeouts,
             })
         })
@@ -78,6 +77,10 @@ impl LockTable {
             "insert ignore into locks (item, owner, expires_at) \
              values (?, ?, utc_timestamp(6) + interval ? microsecond)",
         )
+        .on_postgres(
+            "insert into locks (item, owner, expires_at) \
+             values (?, ?, clock_timestamp() + ? * interval '1 microsecond') on conflict do nothing",
+        )
         .bind(item.as_str())
         .bind(owner)
         .bind(lease_us);
@@ -87,6 +90,10 @@ impl LockTable {
         let update = query(
             "update locks set owner = ?, expires_at = utc_timestamp(6) + interval ? microsecond \
              where item = ? and expires_at < utc_timestamp(6)",
+        )
+        .on_postgres(
+            "update locks set owner = ?, expires_at = clock_timestamp() + ? * interval '1 microsecond' \
+             where item = ? and expires_at < clock_timestamp()",
         )
         .bind(owner)
         .bind(lease_us)

@@ -13,14 +13,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{Guard, GuardEntry, Held, Released, opened};
 use crate::domain::{Error, Name};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{CONNECT, rows, taken};
+use crate::stores::sql::{CONNECT, query, rows, taken};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const INSERT: Step = Step::command("insert-bare-lock", &["insert"])
@@ -47,10 +46,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, INSERT, PAUSE, DELETE],
     reentrant: false,
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(LockTableBare {
-                sql: world.store()?,
+                sql: world.locks_in(store)?,
                 timeouts: world.timeouts,
             })
         })
@@ -65,7 +64,9 @@ struct LockTableBare {
 impl LockTableBare {
     async fn attempt(&self, item: &Name, probe: &Probe) -> Result<bool, Error> {
         let mut sql = self.sql.connected(probe).await?;
-        let insert = query("insert ignore into bare_locks (item) values (?)").bind(item.as_str());
+        let insert = query("insert ignore into bare_locks (item) values (?)")
+            .on_postgres("insert into bare_locks (item) values (?) on conflict do nothing")
+            .bind(item.as_str());
         match probe.step(&INSERT, item, sql.execute(insert), taken).await {
             Ok(inserted) => Ok(inserted > 0),
             // MariaDB aborts all but one of the statements that wait for a row when it is deleted.

@@ -61,8 +61,8 @@ pub struct GuardEntry {
     pub steps: &'static [Step],
     /// Whether a holder may take the lock again. Otherwise it would wait for itself, until its time is over.
     pub reentrant: bool,
-    /// Opens the guard at its first use.
-    pub open: for<'a> fn(&'a World) -> Opening<'a>,
+    /// Opens the guard at its first use, for sales in that store.
+    pub open: for<'a> fn(&'a World, &'static str) -> Opening<'a>,
 }
 
 /// A guard that is being opened.

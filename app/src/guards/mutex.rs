@@ -44,7 +44,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, UNLOCK],
     reentrant: false,
-    open: |world| Box::pin(async { opened(Mutex::new(world.timeouts)) }),
+    open: |world, _| Box::pin(async { opened(Mutex::new(world.timeouts)) }),
 };
 
 struct Mutex {

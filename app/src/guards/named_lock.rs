@@ -40,10 +40,10 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, GET_LOCK, RELEASE_LOCK],
     reentrant: false,
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(NamedLock {
-                sql: world.store::<Sql>()?.with_connections_of_its_own()?,
+                sql: world.locks_in(store)?.with_connections_of_its_own()?,
                 timeouts: world.timeouts,
             })
         })

@@ -29,7 +29,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[],
     reentrant: true,
-    open: |_| Box::pin(async { opened(Nothing) }),
+    open: |_, _| Box::pin(async { opened(Nothing) }),
 };
 
 struct Nothing;

@@ -71,7 +71,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[READ_LOCK, PAUSE, READ_UNLOCK],
     reentrant: true,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(ReadLock {
                 redis: world.store()?,

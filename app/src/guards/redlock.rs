@@ -62,7 +62,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world| Box::pin(async { opened(Redlock::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(Redlock::open(world).await?) }),
 };
 
 struct Redlock {

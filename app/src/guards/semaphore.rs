@@ -62,7 +62,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_PERMITS, TAKE_PERMIT, PAUSE, GIVE_BACK],
     reentrant: true,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(Semaphore {
                 redis: world.store()?,

@@ -48,7 +48,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, DEL],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(SetPx {
                 redis: world.store()?,

@@ -47,7 +47,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    open: |world| Box::pin(async { opened(Setnx::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(Setnx::open(world)?) }),
 };
 
 pub(super) struct Setnx {

@@ -45,7 +45,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, EXPIRE, PAUSE, DEL],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(SetnxExpire {
                 redis: world.store()?,

@@ -36,7 +36,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    open: |world| Box::pin(async { opened(SetnxNoFinally(Setnx::open(world)?)) }),
+    open: |world, _| Box::pin(async { opened(SetnxNoFinally(Setnx::open(world)?)) }),
 };
 
 struct SetnxNoFinally(Setnx);

@@ -42,7 +42,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world| Box::pin(async { opened(Token::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(Token::open(world)?) }),
 };
 
 pub(super) struct Token {

@@ -53,7 +53,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GET, SET_NX, GET_OWNER, PAUSE, DEL],
     reentrant: true,
-    open: |world| Box::pin(async { opened(TokenCount::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(TokenCount::open(world)?) }),
 };
 
 struct TokenCount {

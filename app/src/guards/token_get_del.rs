@@ -45,7 +45,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, GET, DEL],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(TokenGetDel {
                 redis: world.store()?,

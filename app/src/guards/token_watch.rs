@@ -58,7 +58,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, TTL, EXPIRE, YIELD, CONNECT, WATCH, EXEC, UNWATCH],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(TokenWatch {
                 redis: world.store()?,

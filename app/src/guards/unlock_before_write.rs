@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world| Box::pin(async { opened(UnlockBeforeWrite(Token::open(world)?)) }),
+    open: |world, _| Box::pin(async { opened(UnlockBeforeWrite(Token::open(world)?)) }),
 };
 
 struct UnlockBeforeWrite(Token);

@@ -48,7 +48,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[PUT, PAUSE, DEL],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(VersionLock {
                 redis: world.store()?,

@@ -41,7 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    open: |world| Box::pin(async { opened(Watchdog::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(Watchdog::open(world)?) }),
 };
 
 pub(super) struct Watchdog(ReentrantLock);

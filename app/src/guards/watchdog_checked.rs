@@ -39,7 +39,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RENEW, IS_HELD, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    open: |world| Box::pin(async { opened(WatchdogChecked(Watchdog::open(world)?)) }),
+    open: |world, _| Box::pin(async { opened(WatchdogChecked(Watchdog::open(world)?)) }),
 };
 
 struct WatchdogChecked(Watchdog);

@@ -37,7 +37,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: STEPS,
     reentrant: false,
-    open: |world| Box::pin(async { opened(ZooKeeperChecked(ZooKeeper::open(world).await?)) }),
+    open: |world, _| Box::pin(async { opened(ZooKeeperChecked(ZooKeeper::open(world).await?)) }),
 };
 
 struct ZooKeeperChecked(ZooKeeper);

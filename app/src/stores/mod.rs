@@ -11,16 +11,24 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 pub use self::redis::Redis;
+use self::sql::Engine;
 pub use self::sql::Sql;
 use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Probe, Step, StepResult, StepValue};
 use crate::services::{Missing, Services};
 
 /// Every kind of store.
-pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>()];
+pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>(), sql::POSTGRES];
 
 /// The service name of the second MariaDB server. A strategy that sells from two servers has its orders there.
 pub const SECOND_SQL: &str = "sql-2";
+
+/// Returns the service in which a lock lies that needs `need`, beside a sale in `store`: a lock in a database lies in that of
+/// the sale where it is one.
+pub fn lock_service(need: &'static str, store: &'static str) -> &'static str {
+    let (sql, pg) = (Engine::MariaDb.store(), Engine::Postgres.store());
+    if need == sql && store == pg { pg } else { need }
+}
 
 /// The longest time for a store to answer one command. Later the outcome counts as unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -229,6 +237,17 @@ impl Stores {
     pub fn find(&self, name: &str) -> Result<Arc<dyn Stock>, Missing> {
         let found = self.all().find(|(known, _)| *known == name);
         found.map(|(_, stock)| stock.clone()).ok_or_else(|| Missing {
+            service: name.to_owned(),
+        })
+    }
+
+    /// Returns a database that speaks SQL by the name of its store.
+    ///
+    /// # Errors
+    /// When it is not connected, or the store of that name speaks no SQL.
+    pub fn sql(&self, name: &str) -> Result<Arc<Sql>, Missing> {
+        let stock: Arc<dyn Any + Send + Sync> = self.find(name)?;
+        stock.downcast().map_err(|_| Missing {
             service: name.to_owned(),
         })
     }

@@ -31,9 +31,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("at_for_update.rs"),
     },
-    store: "sql+sql",
+    stores: &["sql+sql"],
     steps: &with_check(),
-    open: |world| Box::pin(async { opened(At::open(NAME, Reading::GloballyCommitted, world).await?) }),
+    open: |world, _| Box::pin(async { opened(At::open(NAME, Reading::GloballyCommitted, world).await?) }),
 };
 
 /// The steps of `at`, and the look at the global lock.

@@ -11,7 +11,7 @@ use crate::guards::{self, GuardEntry};
 use crate::mechanism::Mechanism;
 use crate::probe::{Role, Step, WORK};
 use crate::services::{Missing, Services};
-use crate::stores::{self, SECOND_SQL, StoreEntry};
+use crate::stores::{self, SECOND_SQL, StoreEntry, lock_service};
 use crate::world::World;
 
 /// A strategy as data.
@@ -41,14 +41,14 @@ impl Entry {
         for guard in guards::ALL {
             all.extend(stores::ALL.iter().map(|store| Self::guarded(guard, store)));
         }
-        all.extend(NATIVE.iter().map(Self::native));
+        all.extend(NATIVE.iter().flat_map(Self::native));
         all.sort_by_key(|entry| entry.mechanism.lesson);
         all
     }
 
-    fn native(entry: &super::NativeEntry) -> Self {
-        let how = How::Native(entry.open);
-        Self::new(entry.mechanism, entry.store, entry.steps.to_vec(), how)
+    fn native(entry: &'static super::NativeEntry) -> impl Iterator<Item = Self> {
+        let stores = entry.stores.iter();
+        stores.map(|store| Self::new(entry.mechanism, store, entry.steps.to_vec(), How::Native(entry.open)))
     }
 
     fn guarded(guard: &'static GuardEntry, store: &StoreEntry) -> Self {
@@ -58,7 +58,8 @@ impl Entry {
 
     fn new(mechanism: Mechanism, store: &'static str, mut steps: Vec<Step>, how: How) -> Self {
         steps.push(WORK);
-        let mut needs = [&servers(store), mechanism.needs].concat();
+        let beside = mechanism.needs.iter().map(|need| lock_service(need, store));
+        let mut needs: Vec<_> = servers(store).into_iter().chain(beside).collect();
         needs.sort_unstable();
         needs.dedup();
         Self {
@@ -125,10 +126,10 @@ impl Entry {
 
     async fn open(&self, world: &World) -> Result<Arc<dyn Strategy>, Error> {
         match &self.how {
-            How::Native(open) => open(world).await,
+            How::Native(open) => open(world, self.store).await,
             How::Guarded(entry) => {
                 let stock = world.stock(self.store)?;
-                Ok(Arc::new(Guarded::new((entry.open)(world).await?, stock)))
+                Ok(Arc::new(Guarded::new((entry.open)(world, self.store).await?, stock)))
             }
         }
     }

@@ -14,13 +14,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, query, wrote};
 use crate::stores::{Sql, Stock};
 use crate::timeouts::{PAUSE, Timeouts};
 
@@ -39,12 +38,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("compare_num.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &[CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE],
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(CompareNum {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
             })
         })

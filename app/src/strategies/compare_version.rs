@@ -14,15 +14,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step, StepValue};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, Row, query, wrote};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const READ_VERSION: Step = Step::command("read-version", &["select"])
@@ -43,7 +41,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("compare_version.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &[
         CONNECT,
         READ_VERSION,
@@ -55,10 +53,10 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         READ,
         PAUSE,
     ],
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(CompareVersion {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
             })
         })
@@ -75,15 +73,17 @@ impl CompareVersion {
     async fn read(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<(i64, u64)>, Error> {
         let mut sql = self.sql.connected(probe).await?;
         let select = query("select num, version from store where id = ?").bind(purchase.item.as_str());
-        let words = |row: &Option<MySqlRow>| match row {
-            Some(row) => StepValue::Left(row.get(0)).with(format_args!("version {}", row.get::<u64, _>(1))),
+        let words = |row: &Option<Row>| match row {
+            Some(row) => {
+                StepValue::Left(row.get(0)).with(format_args!("version {}", row.unsigned(1).unwrap_or_default()))
+            }
             None => "no sale".into(),
         };
         let row = probe
             .step(&READ_VERSION, &purchase.item, sql.fetch(select), words)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some((row.try_get(0)?, row.try_get(1)?)))
+        Ok(Some((row.try_get(0)?, row.unsigned(1)?)))
     }
 
     /// Makes one attempt; `None` when another purchase wrote in between.

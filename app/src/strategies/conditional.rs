@@ -12,15 +12,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, rows};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, Row, query, rows};
 
 const TAKE: Step = Step::command("take", &["update"])
     .writes(Data::STOCK)
@@ -38,9 +36,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("conditional.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &[CONNECT, BEGIN, TAKE, RECORD, READ_LEFT, COMMIT, ROLLBACK, READ],
-    open: |world| Box::pin(async { opened(Conditional { sql: world.store()? }) }),
+    open: |world, store| Box::pin(async move { opened(Conditional { sql: world.sql(store)? }) }),
 };
 
 struct Conditional {
@@ -70,7 +68,7 @@ impl Strategy for Conditional {
     }
 }
 
-fn left(row: &Option<MySqlRow>) -> StepResult {
+fn left(row: &Option<Row>) -> StepResult {
     row.as_ref()
         .map_or("0 rows".into(), |row| StepValue::Left(row.get(0)).into())
 }

@@ -49,9 +49,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("decr_undo.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[READ, CLAIM, DECR, UNDO, ENTER, PAUSE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(DecrUndo {
                 redis: world.store()?,

@@ -46,9 +46,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("dual_write.rs"),
     },
-    store: "redis+sql",
+    stores: &["redis+sql"],
     steps: &[CONNECT, FIND, TAKE, RECORD, PAUSE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(DualWrite {
                 redis: world.store()?,

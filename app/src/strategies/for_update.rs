@@ -17,14 +17,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE, query};
 use crate::timeouts::{PAUSE, Timeouts};
 
 pub(super) const LOCK_ROW: Step = Step::command("lock-row", &["select"])
@@ -48,12 +47,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("for_update.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &steps(LOCK_ROW),
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(ForUpdate {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
                 lock_row: LOCK_ROW,
                 select: "select num from store where id = ? for update",

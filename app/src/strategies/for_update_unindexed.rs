@@ -29,12 +29,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("for_update_unindexed.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &steps(LOCK_ALL_ROWS),
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(ForUpdate {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
                 lock_row: LOCK_ALL_ROWS,
                 select: "select num from store where sku = ? for update",

@@ -13,13 +13,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, wrote};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, query, wrote};
 use crate::stores::{Sql, Stock};
 
 const COMPARE_SET: Step = Step::command("compare-set", &["update"])
@@ -37,9 +36,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("ignored_result.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &[CONNECT, READ, BEGIN, COMPARE_SET, RECORD, COMMIT, ROLLBACK],
-    open: |world| Box::pin(async { opened(IgnoredResult { sql: world.store()? }) }),
+    open: |world, store| Box::pin(async move { opened(IgnoredResult { sql: world.sql(store)? }) }),
 };
 
 struct IgnoredResult {

@@ -14,14 +14,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE, query};
 
 pub(super) const STEPS: &[Step] = &[CONNECT, BEGIN, READ, WRITE, RECORD, COMMIT, ROLLBACK];
 
@@ -36,9 +35,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("lost_update.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: STEPS,
-    open: |world| Box::pin(async { opened(LostUpdate { sql: world.store()? }) }),
+    open: |world, store| Box::pin(async move { opened(LostUpdate { sql: world.sql(store)? }) }),
 };
 
 pub(super) struct LostUpdate {

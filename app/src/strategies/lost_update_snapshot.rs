@@ -31,9 +31,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("lost_update_snapshot.rs"),
     },
-    store: "sql",
+    stores: &["sql"],
     steps: STEPS,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             let sql = Arc::new(world.store::<Sql>()?.with_snapshot_isolation()?);
             opened(LostUpdate { sql })

@@ -33,9 +33,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("lua.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[SELL],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(Lua {
                 redis: world.store()?,

@@ -14,6 +14,9 @@ mod lost_update_snapshot;
 mod for_update;
 mod for_update_unindexed;
 mod serializable;
+mod repeatable_read;
+mod for_no_key_update;
+mod advisory_xact_lock;
 mod ignored_result;
 mod unlock_before_commit;
 mod unlock_before_commit_snapshot;
@@ -22,6 +25,7 @@ mod retry_in_snapshot;
 mod watch_hot_hash;
 mod watch_hot_hash_checked;
 mod conditional;
+mod returning;
 mod lua;
 mod decr_undo;
 mod segmented;
@@ -89,14 +93,15 @@ pub trait Strategy: Send + Sync {
 /// A strategy that is being opened.
 type Opening<'a> = BoxFuture<'a, Result<Arc<dyn Strategy>, Error>>;
 
-/// Opens a strategy at its first use.
-type Open = for<'a> fn(&'a World) -> Opening<'a>;
+/// Opens a strategy at its first use, for sales in that store.
+type Open = for<'a> fn(&'a World, &'static str) -> Opening<'a>;
 
 /// A mechanism that needs no guard, before it is opened.
 struct NativeEntry {
     mechanism: Mechanism,
-    /// The store of stock and orders, or two joined by `+`, stock first; `sql+sql` are two servers.
-    store: &'static str,
+    /// The stores that it can sell from, each with stock and orders, or two joined by `+`, stock first; `sql+sql` are two
+    /// servers.
+    stores: &'static [&'static str],
     /// Every step that it can take, so that a fault can name it.
     steps: &'static [Step],
     open: Open,

@@ -16,14 +16,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, READ, RECORD, ROLLBACK, wrote};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, READ, RECORD, ROLLBACK, query, wrote};
 use crate::timeouts::{PAUSE, Timeouts};
 
 const COMPARE_SET: Step = Step::command("compare-set", &["update"])
@@ -44,16 +43,30 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("retry_in_snapshot.rs"),
     },
-    store: "sql",
+    stores: &["sql"],
     steps: &[CONNECT, BEGIN, READ, COMPARE_SET, RECORD, COMMIT, ROLLBACK, PAUSE],
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(RetryInSnapshot {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
             })
         })
     },
+};
+
+/// The same statements in PostgreSQL, whose default level is READ COMMITTED: each statement sees what is committed by then, so
+/// the snapshot that breaks them is not there.
+pub(super) const ON_POSTGRES: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        claims: Claims {
+            like: Some(Family::Optimistic),
+            ..AS_FAMILY
+        },
+        ..ENTRY.mechanism
+    },
+    stores: &["pg"],
+    ..ENTRY
 };
 
 struct RetryInSnapshot {
@@ -92,7 +105,7 @@ impl RetryInSnapshot {
             return Ok(Some(remaining));
         }
         Err(Error::given_up(
-            "sql",
+            self.sql.engine().store(),
             &"the row has changed since the transaction began to read",
         ))
     }

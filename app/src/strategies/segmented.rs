@@ -40,9 +40,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("segmented.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[SELL],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(Segmented {
                 redis: world.store()?,

@@ -17,14 +17,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
-use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
+use crate::mechanism::{AS_FAMILY, AS_NO_LOCK, Claims, Family, Mechanism};
 use crate::probe::Probe;
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, FIND, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, FIND, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE, query};
 use crate::timeouts::Timeouts;
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
@@ -38,7 +37,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("snapshot_before_lock.rs"),
     },
-    store: "sql",
+    stores: &["sql"],
     steps: &[
         CONNECT,
         BEGIN,
@@ -51,14 +50,28 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         ROLLBACK,
         RELEASE_LOCK,
     ],
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(SnapshotBeforeLock {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
             })
         })
     },
+};
+
+/// The same statements in PostgreSQL, whose default level is READ COMMITTED: each statement sees what is committed by then, so
+/// the snapshot that breaks them is not there.
+pub(super) const ON_POSTGRES: NativeEntry = NativeEntry {
+    mechanism: Mechanism {
+        claims: Claims {
+            like: Some(Family::SessionLock),
+            ..AS_FAMILY
+        },
+        ..ENTRY.mechanism
+    },
+    stores: &["pg"],
+    ..ENTRY
 };
 
 struct SnapshotBeforeLock {

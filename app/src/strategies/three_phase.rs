@@ -57,7 +57,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("three_phase.rs"),
     },
-    store: "sql+sql",
+    stores: &["sql+sql"],
     steps: &[
         CONNECT,
         XA_START,
@@ -73,7 +73,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         XA_RECOVER,
         XA_COMMIT,
     ],
-    open: |world| Box::pin(async { opened(ThreePhase::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(ThreePhase::open(world).await?) }),
 };
 
 struct ThreePhase {

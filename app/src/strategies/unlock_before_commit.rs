@@ -15,14 +15,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, Step};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE};
+use crate::stores::sql::{
+    BEGIN, COMMIT, CONNECT, Connection, GET_LOCK, READ, RECORD, RELEASE_LOCK, ROLLBACK, WRITE, query,
+};
 use crate::timeouts::Timeouts;
 
 pub(super) const STEPS: &[Step] = &[
@@ -48,12 +49,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("unlock_before_commit.rs"),
     },
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: STEPS,
-    open: |world| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(UnlockBeforeCommit {
-                sql: world.store()?,
+                sql: world.sql(store)?,
                 timeouts: world.timeouts,
             })
         })

@@ -33,9 +33,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("unlock_before_commit_snapshot.rs"),
     },
-    store: "sql",
+    stores: &["sql"],
     steps: STEPS,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(UnlockBeforeCommit {
                 sql: Arc::new(world.store::<Sql>()?.with_snapshot_isolation()?),

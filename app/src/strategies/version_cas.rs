@@ -41,9 +41,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("version_cas.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[GET, PUT, PAUSE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(VersionCas {
                 redis: world.store()?,

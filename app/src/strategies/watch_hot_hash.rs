@@ -52,9 +52,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("watch_hot_hash.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[CONNECT, CHECK, WATCH, EXEC, PAUSE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(WatchHotHash {
                 redis: world.store()?,

@@ -36,9 +36,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("watch_hot_hash_checked.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[CONNECT, WATCH, EXEC, PAUSE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(WatchHotHashChecked {
                 redis: world.store()?,

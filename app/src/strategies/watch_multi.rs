@@ -44,9 +44,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("watch_multi.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[CONNECT, WATCH, EXEC, PAUSE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(WatchMulti {
                 redis: world.store()?,

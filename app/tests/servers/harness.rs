@@ -9,6 +9,7 @@ use app::instance::{Settings, Shop};
 use app::probe::Observers;
 use app::services::Services;
 use app::stores::SECOND_SQL;
+use app::stores::sql::Engine;
 use app::strategies::Entry;
 use app::timeouts::Timeouts;
 use app::world::World;
@@ -18,7 +19,7 @@ use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
 use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
-use sqlx::MySqlPool;
+use sqlx::{MySqlPool, PgPool};
 use stack::{Parts, Stores};
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -36,6 +37,9 @@ pub const PATIENT: Timeouts = Timeouts {
     wait: LONG,
     lease: LONG,
 };
+
+/// The services that are started before a strategy asks for them.
+const ALWAYS_THERE: [&str; 2] = ["redis", "sql"];
 
 /// The stores, shared by the tests that run at the same time and stopped after the last of them.
 static STORES: Mutex<Weak<Stores>> = Mutex::new(Weak::new());
@@ -59,7 +63,7 @@ pub fn stores_of_its_own() -> Arc<Stores> {
 pub fn services_of_its_own() -> Arc<Stores> {
     let entries = Entry::all();
     let needs = entries.iter().flat_map(|entry| entry.needs.iter().copied());
-    let further = needs.filter(|need| app::stores::ALL.iter().all(|store| store.name != *need));
+    let further = needs.filter(|need| !ALWAYS_THERE.contains(need));
     started(&further.collect::<Vec<_>>())
 }
 
@@ -153,6 +157,8 @@ pub struct Instance {
     /// The tests' own way to the stores, past the shop.
     pub redis: MultiplexedConnection,
     pub sql: MySqlPool,
+    /// None where PostgreSQL cannot be had.
+    pub pg: Option<PgPool>,
     // Dropped last: the shop above is connected to them.
     stores: Arc<Stores>,
 }
@@ -186,6 +192,12 @@ impl Instance {
             panic!("the instance does not open: {error}")
         }));
         let redis = redis::Client::open(stores.redis_url()).unwrap();
+        let pg = shop
+            .world
+            .services
+            .url(Engine::Postgres.store())
+            .ok()
+            .map(str::to_owned);
         let (public, admin) = app::http::routers(shop.clone());
         Self {
             shop,
@@ -193,6 +205,7 @@ impl Instance {
             admin,
             redis: redis.get_multiplexed_async_connection().await.unwrap(),
             sql: MySqlPool::connect_lazy(stores.sql_url()).unwrap(),
+            pg: pg.map(|url| PgPool::connect_lazy(&url).unwrap()),
             stores,
         }
     }

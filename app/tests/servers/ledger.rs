@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sqlx::mysql::MySqlRow;
-use sqlx::{MySqlPool, Row};
+use sqlx::{MySqlPool, PgPool, Row};
 
 use crate::harness::Instance;
 
@@ -12,6 +12,7 @@ impl Instance {
         match store {
             "redis" => self.redis_ledger(item).await,
             "sql" => sql_ledger(&self.sql, item).await,
+            "pg" => pg_ledger(self.pg.as_ref().unwrap(), item).await,
             "sql+sql" => Ledger {
                 left: sql_ledger(&self.sql, item).await.left,
                 ..sql_ledger(&self.second_sql(), item).await
@@ -52,6 +53,13 @@ async fn sql_ledger(sql: &MySqlPool, item: &str) -> Ledger {
         .iter()
         .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
     Ledger::new(number(&rows[0], 0), orders)
+}
+
+async fn pg_ledger(pg: &PgPool, item: &str) -> Ledger {
+    let left = sqlx::query_scalar("select num from store where id = $1").bind(item);
+    let orders = sqlx::query_as("select id, quantity from orders where item = $1").bind(item);
+    let orders: Vec<(String, i64)> = orders.fetch_all(pg).await.unwrap();
+    Ledger::new(left.fetch_one(pg).await.unwrap(), orders.into_iter())
 }
 
 /// Counter and ledger of a sale.

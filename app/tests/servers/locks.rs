@@ -70,7 +70,7 @@ impl Tested {
         let name = entry.mechanism.name;
         let opening = async {
             loop {
-                match (entry.open)(world).await {
+                match (entry.open)(world, "redis").await {
                     Ok(guard) => return Self { name, guard },
                     Err(error) => tracing::warn!(%error, "{name} does not open"),
                 }

@@ -1,9 +1,8 @@
 //! A connection whose last statement was never answered.
 
-use app::stores::sql::WRITE;
+use app::stores::sql::{WRITE, query};
 use app::stores::{Connect, Sql, Stock, Store};
 use futures_util::FutureExt;
-use sqlx::query;
 use stack::Stores;
 
 use crate::harness::{LONG, fresh, name, stores};

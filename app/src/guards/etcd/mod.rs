@@ -61,7 +61,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, RENEW, DELETE],
     reentrant: false,
-    open: |world| Box::pin(async { opened(Etcd::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(Etcd::open(world).await?) }),
 };
 
 pub(super) struct Etcd {

@@ -56,7 +56,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, LEAVE, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: false,
-    open: |world| Box::pin(async { opened(Fair::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(Fair::open(world)?) }),
 };
 
 struct Fair {

@@ -53,7 +53,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[ENTER, PAUSE, LEAVE],
     reentrant: false,
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(OncePerBuyer {
                 redis: world.store()?,

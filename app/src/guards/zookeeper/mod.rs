@@ -58,7 +58,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: STEPS,
     reentrant: false,
-    open: |world| Box::pin(async { opened(ZooKeeper::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(ZooKeeper::open(world).await?) }),
 };
 
 pub(super) struct ZooKeeper {

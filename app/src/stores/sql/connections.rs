@@ -3,13 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use deadpool::managed::PoolError;
-use sqlx::Row;
-use sqlx::mysql::MySqlRow;
 
 use super::super::Origin;
-use super::Sql;
-use super::link::Statement;
 use super::pool::Lent;
+use super::{Isolation, Row, Sql, Statement};
 use crate::domain::Error;
 use crate::probe::Command;
 
@@ -27,7 +24,7 @@ impl Sql {
         match self.connections.get().await {
             Ok(lent) => Ok(Lent::new(lent)),
             Err(PoolError::Backend(refused @ Error::Refused { .. })) => Err(refused),
-            Err(other) => Err(Error::no_connection("sql", &other)),
+            Err(other) => Err(Error::no_connection(self.engine().store(), &other)),
         }
     }
 
@@ -46,7 +43,11 @@ impl Sql {
     /// # Errors
     /// When MariaDB refuses or does not answer; [`Error::Corrupt`] where other tables have the same names.
     pub async fn lay(&self, schema: &'static str) -> Result<(), Error> {
-        self.lend().await?.raw(schema).await.map_err(super::error::unfit)
+        self.lend()
+            .await?
+            .raw(schema)
+            .await
+            .map_err(|error| super::error::unfit(error, self.engine()))
     }
 
     /// Reads a number for an operator, which is not a step of a purchase.
@@ -55,7 +56,7 @@ impl Sql {
     /// When MariaDB does not answer.
     pub async fn count(&self, query: Statement<'_>) -> Result<u64, Error> {
         let row = self.lend().await?.fetch(query).await?;
-        Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))? as u64)
+        Ok(row.map_or(Ok(0), |row| row.try_get::<i64>(0))? as u64)
     }
 
     /// Executes all of `statements` or none of them, for an operator, which is not a step of a purchase. It tries again
@@ -103,9 +104,10 @@ impl Connection {
         Command::new(self.0.begin())
     }
 
-    /// `set transaction isolation level serializable`, for the transaction that begins next.
-    pub fn isolate(&mut self) -> Command<impl Future<Output = Result<(), Error>>> {
-        Command::new(self.0.isolate())
+    /// `set transaction isolation level ...`: in MariaDB for the transaction that begins next, in PostgreSQL for the present
+    /// one.
+    pub fn isolate(&mut self, level: Isolation) -> Command<impl Future<Output = Result<(), Error>>> {
+        Command::new(self.0.isolate(level.statement()))
     }
 
     /// `commit`
@@ -130,7 +132,7 @@ impl Connection {
     pub fn fetch<'a>(
         &'a mut self,
         query: Statement<'a>,
-    ) -> Command<impl Future<Output = Result<Option<MySqlRow>, Error>> + 'a> {
+    ) -> Command<impl Future<Output = Result<Option<Row>, Error>> + 'a> {
         Command::new(self.0.fetch(query))
     }
 
@@ -138,7 +140,7 @@ impl Connection {
     pub fn fetch_all<'a>(
         &'a mut self,
         query: Statement<'a>,
-    ) -> Command<impl Future<Output = Result<Vec<MySqlRow>, Error>> + 'a> {
+    ) -> Command<impl Future<Output = Result<Vec<Row>, Error>> + 'a> {
         Command::new(self.0.fetch_all(query))
     }
 }

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
-
-use super::{Connection, Sql, rows};
+use super::{Connection, Row, Sql, query, rows};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::{Data, Probe, Role, Step};
 use crate::stores::{Stock, in_words};
@@ -62,7 +59,7 @@ impl Databases {
             return Ok(None);
         }
         let select = query("select num from store where id = ?").bind(purchase.item.as_str());
-        let words = |row: &Option<MySqlRow>| in_words(row.as_ref().map(|row| row.get(0)), false);
+        let words = |row: &Option<Row>| in_words(row.as_ref().map(|row| row.get(0)), false);
         let row = probe
             .step(&READ_LEFT, &purchase.item, stock.fetch(select), words)
             .await?;

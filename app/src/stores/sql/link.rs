@@ -5,24 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sqlx::mysql::{MySqlArguments, MySqlRow};
-use sqlx::query::Query;
-use sqlx::{Connection as _, MySql, MySqlConnection, SqlSafeStr, raw_sql};
+use sqlx::SqlSafeStr;
+use sqlx::mysql::MySqlRow;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::super::Origin;
-use super::Sql;
+use super::client::Client;
+use super::error::{is_end_of_connection, meaning};
 use super::pool::{Manager, Tally};
+use super::{Engine, Row, Statement};
 use crate::domain::Error;
-use crate::stores::Store;
 
-/// A statement with its values.
-pub type Statement<'a> = Query<'a, MySql, MySqlArguments>;
-
-/// A connection to MariaDB.
+/// A connection to a server.
 pub(super) struct Link {
-    connection: MySqlConnection,
+    client: Client,
+    engine: Engine,
     answer_within: Duration,
     pub(super) usable: bool,
     pub(super) origin: Origin,
@@ -41,10 +39,11 @@ impl Drop for Link {
 
 impl Link {
     /// Wraps a new connection of the pool of `manager`.
-    pub(super) fn new(connection: MySqlConnection, answer_within: Duration, manager: &Manager) -> Self {
+    pub(super) fn new(client: Client, answer_within: Duration, manager: &Manager) -> Self {
         manager.tally.opened.fetch_add(1, Ordering::Relaxed);
         Self {
-            connection,
+            client,
+            engine: manager.engine(),
             answer_within,
             usable: true,
             origin: Origin::New,
@@ -71,10 +70,11 @@ impl Link {
         self.raw("begin").await
     }
 
-    pub(super) async fn isolate(&mut self) -> Result<(), Error> {
-        // The setting is for the next transaction: until its end the connection must not be lent to another purchase.
+    pub(super) async fn isolate(&mut self, statement: &'static str) -> Result<(), Error> {
+        // In MariaDB the setting is for the next transaction: until its end the connection must not be lent to another
+        // purchase.
         self.in_transaction = true;
-        self.raw("set transaction isolation level serializable").await
+        self.raw(statement).await
     }
 
     pub(super) async fn end(&mut self, how: &'static str) -> Result<(), Error> {
@@ -85,37 +85,37 @@ impl Link {
 
     pub(super) async fn raw(&mut self, sql: impl SqlSafeStr) -> Result<(), Error> {
         self.asks()?;
-        let done = timeout(self.answer_within, raw_sql(sql).execute(&mut self.connection)).await;
-        self.settle(done).map(drop)
+        let done = timeout(self.answer_within, self.client.raw(sql)).await;
+        self.settle(done)
     }
 
     pub(super) async fn raw_rows(&mut self, sql: &'static str) -> Result<Vec<MySqlRow>, Error> {
         self.asks()?;
-        let found = timeout(self.answer_within, raw_sql(sql).fetch_all(&mut self.connection)).await;
+        let found = timeout(self.answer_within, self.client.raw_rows(sql)).await;
         self.settle(found)
     }
 
     pub(super) async fn execute(&mut self, statement: Statement<'_>) -> Result<u64, Error> {
         self.asks()?;
-        let done = timeout(self.answer_within, statement.execute(&mut self.connection)).await;
-        Ok(self.settle(done)?.rows_affected())
+        let done = timeout(self.answer_within, self.client.execute(statement)).await;
+        self.settle(done)
     }
 
-    pub(super) async fn fetch(&mut self, query: Statement<'_>) -> Result<Option<MySqlRow>, Error> {
+    pub(super) async fn fetch(&mut self, query: Statement<'_>) -> Result<Option<Row>, Error> {
         self.asks()?;
-        let found = timeout(self.answer_within, query.fetch_optional(&mut self.connection)).await;
+        let found = timeout(self.answer_within, self.client.fetch(query)).await;
         self.settle(found)
     }
 
-    pub(super) async fn fetch_all(&mut self, query: Statement<'_>) -> Result<Vec<MySqlRow>, Error> {
+    pub(super) async fn fetch_all(&mut self, query: Statement<'_>) -> Result<Vec<Row>, Error> {
         self.asks()?;
-        let found = timeout(self.answer_within, query.fetch_all(&mut self.connection)).await;
+        let found = timeout(self.answer_within, self.client.fetch_all(query)).await;
         self.settle(found)
     }
 
     pub(super) async fn ping(&mut self) -> Result<(), Error> {
         self.asks()?;
-        let answered = timeout(self.answer_within, self.connection.ping()).await;
+        let answered = timeout(self.answer_within, self.client.ping()).await;
         self.settle(answered)
     }
 
@@ -124,21 +124,25 @@ impl Link {
     fn asks(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.usable, false) {
             true => Ok(()),
-            false => Err(Error::failed(Sql::NAME, io::Error::from(io::ErrorKind::NotConnected))),
+            false => Err(Error::failed(
+                self.engine.store(),
+                io::Error::from(io::ErrorKind::NotConnected),
+            )),
         }
     }
 
-    /// Makes the connection usable again if MariaDB answered, even by a refusal.
+    /// Makes the connection usable again if the server answered, even by a refusal.
     fn settle<T>(&mut self, answer: Result<sqlx::Result<T>, Elapsed>) -> Result<T, Error> {
         let answer = answer.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
-        self.usable = answer
-            .as_ref()
-            .map_or_else(|error| error.as_database_error().is_some(), |_| true);
+        self.usable = answer.as_ref().map_or_else(
+            |error| error.as_database_error().is_some() && !is_end_of_connection(error),
+            |_| true,
+        );
         if self.usable {
             self.lost_when_it_answered = self.lost.load(Ordering::Relaxed);
         } else {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(answer?)
+        answer.map_err(|error| meaning(self.engine, error))
     }
 }

@@ -1,17 +1,15 @@
 //! The orders of many purchases of one item, in one statement for any number of them. The orders are one JSON value,
-//! which MariaDB reads as a table from 10.6 on. A statement with placeholders for each order would differ for each
+//! which MariaDB reads as a table from 10.6 on, and PostgreSQL from 9.5 on. A statement with placeholders for each order would differ for each
 //! number of orders, and be prepared anew.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
-use sqlx::{Row, query};
 use uuid::Uuid;
 
-use super::{Connection, FIND, RECORD, Sql, rows};
+use super::{Connection, FIND, RECORD, Sql, query, rows};
 use crate::domain::{Error, Name, Order, Purchase};
 use crate::probe::Probe;
-use crate::stores::Store;
 
 /// An order in the JSON value.
 #[derive(Serialize)]
@@ -47,6 +45,10 @@ impl Sql {
              (id char(36) character set ascii collate ascii_bin path '$')) asked \
              straight_join orders o on o.id = asked.id",
         )
+        .on_postgres(
+            "select o.id, o.quantity, o.buyer from jsonb_array_elements_text(?::jsonb) asked \
+             join orders o on o.id = asked",
+        )
         .bind(serde_json::json!(ids).to_string());
         let words = |found: &Vec<_>| format!("{} bought before", found.len());
         let found = probe.step(&FIND, item, sql.fetch_all(select), words).await?;
@@ -54,11 +56,11 @@ impl Sql {
         for row in found {
             let id: String = row.try_get(0)?;
             let order = Order {
-                quantity: row.try_get::<i64, _>(1)? as u32,
+                quantity: row.try_get::<i64>(1)? as u32,
                 buyer: row.try_get(2)?,
             };
             let id = id.parse().map_err(|error: uuid::Error| Error::Corrupt {
-                store: Self::NAME,
+                store: self.engine().store(),
                 what: error.to_string(),
             })?;
             orders.insert(id, order);
@@ -89,6 +91,11 @@ impl Sql {
              select id, ?, quantity, buyer, idempotency_key, ? from json_table(?, '$[*]' columns \
              (id char(36) path '$.id', quantity bigint path '$.quantity', buyer varchar(64) path '$.buyer', \
              idempotency_key varchar(64) path '$.idempotency_key')) entered",
+        )
+        .on_postgres(
+            "insert into orders (item, instance, id, quantity, buyer, idempotency_key) \
+             select ?, ?, id, quantity, buyer, idempotency_key from jsonb_to_recordset(?::jsonb) \
+             entered (id text, quantity bigint, buyer text, idempotency_key text)",
         )
         .bind(item.as_str())
         .bind(self.instance.as_str())

@@ -1,35 +1,39 @@
-//! Stock and orders in MariaDB: tables `store` and `orders`, see `sql/schema.sql`.
+//! Stock and orders in a database that speaks SQL: tables `store` and `orders`, see `sql/schema.sql` for MariaDB and
+//! `sql/pg_schema.sql` for PostgreSQL.
 
+mod client;
 mod connections;
 mod databases;
+mod engine;
 mod error;
 mod link;
 mod many;
 mod named_lock;
 mod pool;
+mod statement;
 mod transaction;
 pub mod xa;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 
 pub use self::connections::Connection;
 pub use self::databases::{Databases, READ_LEFT, TAKE};
-pub use self::link::Statement;
+pub use self::engine::{Engine, Isolation};
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
-use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
+pub use self::statement::{Column, Row, Statement, Value, query};
+use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, StoreEntry, Written, in_words};
 use crate::domain::{Error, Fence, Name, Order, Purchase};
 use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
-
-const SCHEMA: &str = include_str!("../../../../sql/schema.sql");
-const RELIED_UPON: &str = include_str!("../../../../sql/relied_upon.sql");
 
 /// Waits for a free connection.
 pub const CONNECT: Step = Step::local("connect");
 /// Begins the transaction of counter and ledger.
 pub const BEGIN: Step = Step::command("begin", &["begin"]).reads(Data::NONE);
+/// Sets the isolation level of the transaction.
+pub const ISOLATE: Step = Step::command("isolate", &["set"]).reads(Data::NONE);
 /// Looks for the order that a purchase made before.
 pub const FIND: Step = Step::command("find", &["select"]).reads(Data::ALL).plays(Role::Read);
 /// Enters the order.
@@ -48,7 +52,7 @@ pub const WRITE: Step = Step::command("write", &["update"])
     .writes(Data::STOCK)
     .plays(Role::Write);
 
-/// The connections of one instance to MariaDB.
+/// The connections of one instance to a database server.
 pub struct Sql {
     connections: Connections,
     instance: Name,
@@ -79,13 +83,31 @@ impl Sql {
         })
     }
 
+    /// Returns the kind of its server.
+    pub fn engine(&self) -> Engine {
+        self.connections.manager().engine()
+    }
+
     /// Takes a connection for the purchase of `probe`.
     ///
     /// # Errors
     /// When there is no connection: nothing was sent then.
     pub async fn connected(&self, probe: &Probe) -> Result<Connection, Error> {
         let open = self.connection();
-        probe.step(&CONNECT, &"mariadb", open, |sql| sql.origin().word()).await
+        probe
+            .step(&CONNECT, &self.engine().server(), open, |sql| sql.origin().word())
+            .await
+    }
+
+    async fn open_at(engine: Engine, to: Connect<'_>) -> Result<Self, Error> {
+        let sql = Self {
+            connections: pool::open(engine, to.url, to.wait)?,
+            instance: to.instance.clone(),
+        };
+        for statements in engine.schema() {
+            sql.lay(statements).await?;
+        }
+        Ok(sql)
     }
 
     /// Enters the order. Returns false when the ledger already holds it; then nothing was entered.
@@ -117,31 +139,34 @@ impl Sql {
     pub async fn find(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<Order>, Error> {
         let order = purchase.order.to_string();
         let select = query("select quantity, buyer from orders where id = ?").bind(&order);
-        let words = |row: &Option<MySqlRow>| if row.is_some() { "bought before" } else { "0 rows" };
+        let words = |row: &Option<Row>| if row.is_some() { "bought before" } else { "0 rows" };
         let row = probe.step(&FIND, &order, sql.fetch(select), words).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some(Order {
-            quantity: row.try_get::<i64, _>(0)? as u32,
+            quantity: row.try_get::<i64>(0)? as u32,
             buyer: row.try_get(1)?,
         }))
     }
 }
 
+/// PostgreSQL as a store.
+pub const POSTGRES: StoreEntry = StoreEntry {
+    name: Engine::Postgres.store(),
+    steps: <Sql as Store>::STEPS,
+    loses_by: <Sql as Store>::LOSES_BY,
+    connect: |to| Box::pin(async { Ok(Arc::new(Sql::open_at(Engine::Postgres, to).await?) as Arc<dyn Stock>) }),
+};
+
+/// MariaDB.
 impl Store for Sql {
-    const NAME: &'static str = "sql";
+    const NAME: &'static str = Engine::MariaDb.store();
     const STEPS: &'static [Step] = &[CONNECT, READ, BEGIN, WRITE, RECORD, COMMIT, ROLLBACK];
     /// An asynchronous replica lacks the latest commits, and a log that is synced later does not have them all on disk.
     const LOSES_BY: &'static [&'static str] = &["sql-failover", "sql-power-loss-unsynced"];
 
     /// Creates the tables, and brings those of an older program up to date.
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
-        let sql = Self {
-            connections: pool::open(to.url, to.wait)?,
-            instance: to.instance.clone(),
-        };
-        sql.lay(SCHEMA).await?;
-        sql.lay(RELIED_UPON).await?;
-        Ok(sql)
+        Self::open_at(Engine::MariaDb, to).await
     }
 }
 
@@ -156,12 +181,12 @@ impl Stock for Sql {
         .bind(purchase.item.as_str());
         let row = probe
             .step(&READ, &purchase.item, sql.fetch(select), |row| match row {
-                Some(row) => in_words(row.get(0), row.get::<Option<i64>, _>(1).is_some()),
+                Some(row) => in_words(row.get(0), row.get::<Option<i64>>(1).is_some()),
                 None => in_words(None, false),
             })
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let order = match (row.try_get::<Option<i64>, _>(1)?, row.try_get(2)?) {
+        let order = match (row.try_get::<Option<i64>>(1)?, row.try_get(2)?) {
             (Some(quantity), Some(buyer)) => Some(Order {
                 quantity: quantity as u32,
                 buyer,
@@ -171,7 +196,7 @@ impl Stock for Sql {
         Ok(Some(StockRead {
             left: row.try_get(0)?,
             order,
-            fence: Fence(row.try_get(3)?),
+            fence: Fence(row.unsigned(3)?),
         }))
     }
 
@@ -216,6 +241,10 @@ impl Stock for Sql {
         self.operate(|| {
             [
                 query("replace into store (id, num, opened) values (?, ?, ?)")
+                    .on_postgres(
+                        "insert into store (id, num, opened) values (?, ?, ?) on conflict (id) \
+                         do update set num = excluded.num, opened = excluded.opened, fence = 0, version = 0",
+                    )
                     .bind(item.as_str())
                     .bind(stock)
                     .bind(stock),
@@ -226,8 +255,9 @@ impl Stock for Sql {
     }
 
     async fn open_if_absent(&self, item: &Name, stock: i64) -> Result<(), Error> {
-        let insert = "insert ignore into store (id, num, opened) values (?, ?, ?)";
-        self.operate(|| [query(insert).bind(item.as_str()).bind(stock).bind(stock)])
+        let insert = query("insert ignore into store (id, num, opened) values (?, ?, ?)")
+            .on_postgres("insert into store (id, num, opened) values (?, ?, ?) on conflict do nothing");
+        self.operate(|| [insert.clone().bind(item.as_str()).bind(stock).bind(stock)])
             .await
     }
 
@@ -245,13 +275,17 @@ impl Stock for Sql {
         let select = query(
             "select s.num, s.opened, count(o.id), cast(coalesce(sum(o.quantity), 0) as signed) \
              from store s left join orders o on o.item = s.id where s.id = ? group by s.id",
+        )
+        .on_postgres(
+            "select s.num, s.opened, count(o.id), cast(coalesce(sum(o.quantity), 0) as bigint) \
+             from store s left join orders o on o.item = s.id where s.id = ? group by s.id",
         );
         let row = self.lend().await?.fetch(select.bind(item.as_str())).await?;
         let Some(row) = row else { return Ok(None) };
         let (left, units): (i64, i64) = (row.try_get(0)?, row.try_get(3)?);
         Ok(Some(Ledger {
             // In a sale that an older program opened, the column is null.
-            opened: row.try_get::<Option<i64>, _>(1)?.unwrap_or(left + units),
+            opened: row.try_get::<Option<i64>>(1)?.unwrap_or(left + units),
             left,
             orders: row.try_get(2)?,
             units,

@@ -2,19 +2,18 @@
 
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, Pool, RecycleError, RecycleResult};
-use sqlx::mysql::MySqlConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, MySqlConnection, raw_sql};
 use tokio::time::timeout;
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
-use super::error::{UNKNOWN_VARIABLE, number};
+use super::Engine;
+use super::client::{Options, Session};
+use super::error::meaning;
 use super::link::Link;
 use crate::domain::Error;
 
@@ -53,9 +52,9 @@ impl Drop for Lent {
 }
 
 /// Opens a pool. On its connections a wait for a row ends after `wait`, and any statement ends some time later.
-pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
+pub(super) fn open(engine: Engine, url: &str, wait: Duration) -> Result<Connections, Error> {
     let manager = Manager {
-        options: MySqlConnectOptions::from_str(url)?,
+        options: Options::parse(engine, url)?,
         // InnoDB takes whole seconds only.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
         // A longer wait also allows more time to connect, so that a slow server does not make a patient buyer busy.
@@ -79,17 +78,18 @@ pub(super) fn like(other: &Connections, snapshot_isolation: bool) -> Result<Conn
 }
 
 fn pool(manager: Manager, wait: Duration) -> Result<Connections, Error> {
+    let store = manager.engine().store();
     Pool::builder(manager)
         .max_size(POOL_SIZE)
         .wait_timeout(Some(wait))
         .runtime(Runtime::Tokio1)
         .build()
-        .map_err(|error| Error::no_connection("sql", &error))
+        .map_err(|error| Error::no_connection(store, &error))
 }
 
 #[derive(Clone)]
 pub(super) struct Manager {
-    options: MySqlConnectOptions,
+    options: Options,
     row_wait: Duration,
     connect_within: Duration,
     snapshot_isolation: bool,
@@ -105,18 +105,8 @@ pub(super) struct Tally {
 }
 
 impl Manager {
-    /// Sets `innodb_snapshot_isolation`. It is off by default in MariaDB 10.11, and on from 11.6. When it is on, a
-    /// REPEATABLE READ transaction may not update a row that has changed since the transaction began to read: error
-    /// 1020. A server without this setting behaves as if it were off.
-    async fn pin_snapshot_isolation(&self, connection: &mut MySqlConnection) -> sqlx::Result<()> {
-        let pin = match self.snapshot_isolation {
-            true => "set session innodb_snapshot_isolation = 1",
-            false => "set session innodb_snapshot_isolation = 0",
-        };
-        match raw_sql(pin).execute(connection).await {
-            Err(error) if !self.snapshot_isolation && number(&error) == Some(UNKNOWN_VARIABLE) => Ok(()),
-            pinned => pinned.map(drop),
-        }
+    pub(super) fn engine(&self) -> Engine {
+        self.options.engine()
     }
 }
 
@@ -125,23 +115,18 @@ impl managed::Manager for Manager {
     type Error = Error;
 
     async fn create(&self) -> Result<Link, Error> {
-        // MariaDB ends a statement before the client gives up on it, but not before a wait for a row has ended.
+        // The server ends a statement before the client gives up on it, but not before a wait for a row has ended.
         let statement = self.row_wait + ANSWER_WITHIN;
-        let settings = format!(
-            "set session innodb_lock_wait_timeout = {}, session max_statement_time = {}",
-            self.row_wait.as_secs(),
-            statement.as_secs(),
-        );
-        let connecting = async {
-            let mut connection = self.options.connect().await?;
-            raw_sql(AssertSqlSafe(settings)).execute(&mut connection).await?;
-            self.pin_snapshot_isolation(&mut connection).await?;
-            Ok(connection)
-        };
+        let connecting = self.options.connect(Session {
+            row_wait_s: self.row_wait.as_secs(),
+            statement_s: statement.as_secs(),
+            snapshot_isolation: self.snapshot_isolation,
+        });
         let connected: sqlx::Result<_> = timeout(self.connect_within, connecting)
             .await
             .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
-        Ok(Link::new(connected?, statement + CONNECT_WITHIN, self))
+        let client = connected.map_err(|error| meaning(self.engine(), error))?;
+        Ok(Link::new(client, statement + CONNECT_WITHIN, self))
     }
 
     async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<Error> {

@@ -1,11 +1,9 @@
 //! The steps of a transaction of counter and ledger, and the end of one that does not sell.
 
-use sqlx::{Row, query};
-
-use super::{BEGIN, COMMIT, Connection, ROLLBACK, Sql, Statement, WRITE, wrote};
+use super::{BEGIN, COMMIT, Connection, ISOLATE, Isolation, ROLLBACK, Sql, Statement, WRITE, query, wrote};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::probe::{Probe, Step};
-use crate::stores::{Stock, Store, in_words};
+use crate::stores::{Stock, in_words};
 
 impl Sql {
     /// Takes a connection and begins a transaction.
@@ -16,8 +14,29 @@ impl Sql {
         let mut sql = self.connected(probe).await?;
         let begun = probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await;
         // The transaction has not begun, so nothing was written.
-        begun.map_err(|error| Error::given_up(Sql::NAME, &error))?;
+        begun.map_err(|error| Error::given_up(self.engine().store(), &error))?;
         Ok(sql)
+    }
+
+    /// Takes a connection and begins a transaction at that level of isolation.
+    ///
+    /// # Errors
+    /// When there is no connection, or the database refuses or does not answer.
+    pub async fn begun_at(&self, level: Isolation, purchase: &Purchase, probe: &Probe) -> Result<Connection, Error> {
+        let mut sql = self.connected(probe).await?;
+        if self.engine().isolates_before_begin() {
+            Self::isolate(level, purchase, probe, &mut sql).await?;
+        }
+        probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await?;
+        if !self.engine().isolates_before_begin() {
+            Self::isolate(level, purchase, probe, &mut sql).await?;
+        }
+        Ok(sql)
+    }
+
+    async fn isolate(level: Isolation, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
+        let isolate = sql.isolate(level);
+        probe.step(&ISOLATE, &purchase.item, isolate, |()| level.word()).await
     }
 
     /// Reads the counter by `select` on this connection; `None` when no sale of the item is open.

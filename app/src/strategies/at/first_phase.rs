@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use sqlx::query;
-
 use super::ending::{finish, roll_back};
 use super::transaction::{Decided, Transaction};
 use super::undo_log::Images;
 use super::{BEFORE_IMAGE, Coordinator, Reading};
 use crate::domain::{Error, Order, Purchase};
 use crate::probe::Probe;
-use crate::stores::sql::{BEGIN, Connection};
+use crate::stores::sql::{BEGIN, Connection, query};
 use crate::stores::{Sql, Store};
 use crate::timeouts::PAUSE;
 

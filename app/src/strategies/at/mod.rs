@@ -22,7 +22,6 @@ mod undo_log;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::first_phase::Tried;
@@ -34,7 +33,7 @@ use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::{Probe, Role, Step};
 use crate::reconciler::{self, Pending, Reconciled};
 use crate::stores::Sql;
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Databases, FIND, RECORD, ROLLBACK, WRITE};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Databases, FIND, RECORD, ROLLBACK, WRITE, query};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
 
@@ -73,9 +72,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    store: "sql+sql",
+    stores: &["sql+sql"],
     steps: &STEPS,
-    open: |world| Box::pin(async { opened(At::open(NAME, Reading::Committed, world).await?) }),
+    open: |world, _| Box::pin(async { opened(At::open(NAME, Reading::Committed, world).await?) }),
 };
 
 pub(super) const STEPS: [Step; 19] = [

@@ -3,15 +3,13 @@
 
 use std::time::Duration;
 
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 use uuid::Uuid;
 
 use super::CHECK_LOCK;
 use crate::domain::{Error, Name, Purchase};
 use crate::probe::{Probe, Role, Step, StepValue};
 use crate::reconciler::BATCH;
-use crate::stores::sql::{Connection, rows};
+use crate::stores::sql::{Connection, Row, query, rows};
 use crate::stores::{Sql, Store};
 
 pub(super) const GLOBAL_LOCK: Step = Step::command("global-lock", &["insert"]).plays(Role::Lock);
@@ -92,7 +90,7 @@ impl Transaction {
     /// Returns whether no transaction has the global lock of the item. It takes nothing.
     pub(super) async fn is_free(item: &Name, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let select = query("select 1 from at_transactions where item = ?").bind(item.as_str());
-        let words = |row: &Option<MySqlRow>| if row.is_some() { "held by another" } else { "free" };
+        let words = |row: &Option<Row>| if row.is_some() { "held by another" } else { "free" };
         let holder = probe.step(&CHECK_LOCK, item, sql.fetch(select), words).await?;
         Ok(holder.is_none())
     }
@@ -136,16 +134,16 @@ pub(super) async fn overdue(mechanism: &str, probe: &Probe, sql: &mut Connection
     )
     .bind(mechanism)
     .bind(BATCH as u64);
-    let words = |rows: &Vec<MySqlRow>| format!("{} overdue", rows.len());
+    let words = |rows: &Vec<Row>| format!("{} overdue", rows.len());
     let found = probe
         .step(&OVERDUE, &"transactions", sql.fetch_all(select), words)
         .await?;
-    let overdue = |row: &MySqlRow| {
+    let overdue = |row: &Row| {
         let transaction = Transaction {
-            item: Name::parse(row.try_get(0)?).map_err(corrupt)?,
-            id: row.try_get::<&str, _>(1)?.parse().map_err(corrupt)?,
+            item: Name::parse(&row.try_get::<String>(0)?).map_err(corrupt)?,
+            id: row.try_get::<String>(1)?.parse().map_err(corrupt)?,
         };
-        let decided = match (row.try_get::<i64, _>(2)?, row.try_get::<i64, _>(3)?) {
+        let decided = match (row.try_get::<i64>(2)?, row.try_get::<i64>(3)?) {
             (1, _) => Some(Decided::Committed),
             (_, 1) => Some(Decided::RollingBack),
             _ => None,
@@ -153,7 +151,7 @@ pub(super) async fn overdue(mechanism: &str, probe: &Probe, sql: &mut Connection
         Ok(Overdue {
             transaction,
             decided,
-            hung_ms: row.try_get::<i64, _>(4)?.max(0) as u64,
+            hung_ms: row.try_get::<i64>(4)?.max(0) as u64,
         })
     };
     found.iter().map(overdue).collect()

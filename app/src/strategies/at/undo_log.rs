@@ -1,13 +1,11 @@
 //! The undo log of a database: the images of the row that a branch has changed, and how they are restored.
 
 use serde_json::{Value, json};
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 
 use super::transaction::{Transaction, corrupt};
 use crate::domain::{Error, Purchase};
 use crate::probe::{Probe, Step};
-use crate::stores::sql::{BEGIN, COMMIT, Connection, ROLLBACK, rows};
+use crate::stores::sql::{BEGIN, COMMIT, Connection, ROLLBACK, Row, query, rows};
 
 pub(super) const LOG_IMAGES: Step = Step::command("log-images", &["insert"]);
 pub(super) const DELETE_IMAGES: Step = Step::command("delete-images", &["delete"]);
@@ -63,7 +61,7 @@ impl Images {
         }
     }
 
-    fn read(row: &MySqlRow) -> Result<Option<Self>, Error> {
+    fn read(row: &Row) -> Result<Option<Self>, Error> {
         let (before, after): (Option<String>, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
         let Some((before, after)) = before.zip(after) else {
             return Ok(None);
@@ -116,7 +114,7 @@ pub(super) async fn undo(branch: Branch, of: &Transaction, probe: &Probe, sql: &
     probe.step(&BEGIN, &of.id, sql.begin(), |()| "begun").await?;
     let select =
         query("select before_image, after_image from undo_log where id = ? for update").bind(of.id.to_string());
-    let words = |row: &Option<MySqlRow>| if row.is_some() { "found" } else { "none" };
+    let words = |row: &Option<Row>| if row.is_some() { "found" } else { "none" };
     let is_clean = match probe.step(&READ_IMAGES, &of.id, sql.fetch(select), words).await? {
         None => {
             let insert = query("insert into undo_log (id, item) values (?, ?)")

@@ -52,8 +52,8 @@ pub(super) const SQL: NativeEntry = sql::ENTRY;
 /// The store that carries out a batch.
 #[async_trait]
 trait BatchStore: Send + Sync {
-    /// The store's name.
-    const NAME: &'static str;
+    /// Returns the store's name.
+    fn name(&self) -> &'static str;
 
     /// Gathers the batch at the last moment and carries it out: all of it or nothing. Returns the outcomes, in the
     /// order of the batch.
@@ -85,7 +85,7 @@ impl<L: BatchStore> Strategy for Combining<L> {
             Joined::Full => return Ok(Outcome::Busy),
             Joined::Leads(lead) => lead,
             Joined::Waits(waiting) => {
-                let told = waiting.told(self.wait, L::NAME);
+                let told = waiting.told(self.wait, self.store.name());
                 match probe.local(&WAIT, &purchase.item, told, in_words).await {
                     LeadOrOutcome::Lead(lead) => lead,
                     LeadOrOutcome::Outcome(outcome) => return outcome,
@@ -94,7 +94,7 @@ impl<L: BatchStore> Strategy for Combining<L> {
         };
         let mut batch = Batch::led(lead, purchase, probe);
         let outcomes = self.store.put_through(&mut batch).await;
-        batch.tell(outcomes, L::NAME)
+        batch.tell(outcomes, self.store.name())
     }
 }
 

@@ -21,9 +21,9 @@ const SELL: Step = Step::command("sell", &["EVALSHA"])
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: MECHANISM,
-    store: "redis",
+    stores: &["redis"],
     steps: &[WAIT, SELL],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             let script = BatchScript {
                 redis: world.store()?,
@@ -41,7 +41,9 @@ struct BatchScript {
 
 #[async_trait]
 impl BatchStore for BatchScript {
-    const NAME: &'static str = Redis::NAME;
+    fn name(&self) -> &'static str {
+        Redis::NAME
+    }
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
         // Purchases whose requests are read at this moment join the batch.
@@ -65,7 +67,7 @@ impl BatchStore for BatchScript {
         if answers.len() != batch.len() {
             let what = format!("{} answers to {} purchases", answers.len(), batch.len());
             return Err(Error::Corrupt {
-                store: Self::NAME,
+                store: Redis::NAME,
                 what,
             });
         }

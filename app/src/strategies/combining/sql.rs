@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::batch::Batch;
 use super::served::Served;
 use super::{BatchStore, Combining, MECHANISM, WAIT};
 use crate::domain::{Error, Outcome};
 use crate::probe::{Data, Role, Step};
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, FIND, RECORD, ROLLBACK, rows};
-use crate::stores::{Sql, Store};
+use crate::stores::Sql;
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, Connection, FIND, RECORD, ROLLBACK, query, rows};
 use crate::strategies::{NativeEntry, opened};
 
 /// The tries of a batch when another writer, without the row's lock, enters one of its orders meanwhile.
@@ -27,11 +26,11 @@ const TAKE: Step = Step::command("take", &["update"])
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: MECHANISM,
-    store: "sql",
+    stores: &["sql", "pg"],
     steps: &[WAIT, CONNECT, BEGIN, LOCK_ROW, FIND, TAKE, RECORD, COMMIT, ROLLBACK],
-    open: |world| {
-        Box::pin(async {
-            let transaction = BatchTransaction { sql: world.store()? };
+    open: |world, store| {
+        Box::pin(async move {
+            let transaction = BatchTransaction { sql: world.sql(store)? };
             opened(Combining::new(transaction, world.timeouts.wait))
         })
     },
@@ -43,7 +42,9 @@ struct BatchTransaction {
 
 #[async_trait]
 impl BatchStore for BatchTransaction {
-    const NAME: &'static str = Sql::NAME;
+    fn name(&self) -> &'static str {
+        self.sql.engine().store()
+    }
 
     async fn put_through(&self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>, Error> {
         for _ in 0..TRIES {
@@ -57,7 +58,7 @@ impl BatchStore for BatchTransaction {
                 return Err(error);
             }
         }
-        Err(Error::given_up(Self::NAME, &Error::Duplicate))
+        Err(Error::given_up(self.name(), &Error::Duplicate))
     }
 }
 

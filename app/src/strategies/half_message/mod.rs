@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use sqlx::query;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::broker::{Broker, CHECK_BACK, COMMIT_HALF, Ending, Half, IS_HALF, ROLL_BACK_HALF, SEND_HALF};
@@ -33,7 +32,7 @@ use crate::mechanism::{AS_FAMILY, Claims, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, Pending, Reconcile};
 use crate::stores::sql::{
-    BEGIN, COMMIT, CONNECT, Connection, Databases, FIND, READ, READ_LEFT, RECORD, ROLLBACK, TAKE,
+    BEGIN, COMMIT, CONNECT, Connection, Databases, FIND, READ, READ_LEFT, RECORD, ROLLBACK, TAKE, query,
 };
 use crate::stores::{Redis, Sql, Stock, Store};
 use crate::timeouts::{PAUSE, Timeouts};
@@ -57,7 +56,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &["redis"],
         source: include_str!("mod.rs"),
     },
-    store: "sql+sql",
+    stores: &["sql+sql"],
     steps: &[
         CONNECT,
         SEND_HALF,
@@ -84,7 +83,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         ANSWER,
         LOOK_UP,
     ],
-    open: |world| Box::pin(async { opened(HalfMessage::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(HalfMessage::open(world).await?) }),
 };
 
 struct HalfMessage {

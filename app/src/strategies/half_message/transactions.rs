@@ -1,12 +1,9 @@
 //! The local transactions of half messages, in the database of the stock, and the producer's answer about one.
 
-use sqlx::mysql::MySqlRow;
-use sqlx::query;
-
 use super::broker::{Ending, Half};
 use crate::domain::{Error, Purchase};
 use crate::probe::{Probe, Step};
-use crate::stores::sql::{Connection, rows};
+use crate::stores::sql::{Connection, Row, query, rows};
 
 pub(super) const ENTER: Step = Step::command("enter", &["insert"]);
 pub(super) const LOOK: Step = Step::command("look", &["select"]);
@@ -36,7 +33,7 @@ pub(super) async fn enter(
 /// Returns whether a transaction of this order has committed.
 pub(super) async fn has_taken(purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
     let select = query("select 1 from half_messages where order_id = ?").bind(purchase.order.to_string());
-    let words = |row: &Option<MySqlRow>| if row.is_some() { "taken before" } else { "none" };
+    let words = |row: &Option<Row>| if row.is_some() { "taken before" } else { "none" };
     let row = probe.step(&LOOK, &purchase.order, sql.fetch(select), words).await?;
     Ok(row.is_some())
 }
@@ -57,7 +54,7 @@ pub(super) async fn answer(half: &Half, probe: &Probe, sql: &mut Connection) -> 
     }
     let select =
         query("select 1 from half_messages where message = ? and order_id is not null").bind(half.id.to_string());
-    let words = |row: &Option<MySqlRow>| if row.is_some() { "committed" } else { "rolled back" };
+    let words = |row: &Option<Row>| if row.is_some() { "committed" } else { "rolled back" };
     let row = probe.step(&LOOK_UP, &half.id, sql.fetch(select), words).await?;
     Ok(row.map_or(Ending::RollBack, |_| Ending::Commit))
 }

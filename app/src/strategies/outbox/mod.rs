@@ -44,9 +44,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    store: "redis+sql",
+    stores: &["redis+sql"],
     steps: &[TAKE, WAIT, CONNECT, FIND, PAUSE, JOIN, RECEIVE, CLAIM, RECORD, ACK],
-    open: |world| Box::pin(async { opened(Outbox::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(Outbox::open(world)?) }),
 };
 
 struct Outbox {

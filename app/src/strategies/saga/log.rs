@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use sqlx::mysql::MySqlRow;
-use sqlx::{Row, query};
 use uuid::Uuid;
 
 use crate::domain::{Error, Name, Purchase};
 use crate::probe::{Data, Probe, Step};
 use crate::reconciler::BATCH;
-use crate::stores::sql::{self, Connection, rows};
+use crate::stores::sql::{self, Connection, Row, query, rows};
 use crate::stores::{Sql, Store};
 
 pub(super) const BEGIN_SAGA: Step = Step::command("begin-saga", &["insert"]);
@@ -120,15 +118,15 @@ pub(super) async fn overdue(probe: &Probe, sql: &mut Connection) -> Result<Vec<(
          where deadline < now(6) order by deadline limit ?",
     )
     .bind(BATCH as u64);
-    let words = |rows: &Vec<MySqlRow>| format!("{} overdue", rows.len());
+    let words = |rows: &Vec<Row>| format!("{} overdue", rows.len());
     let found = probe.step(&OVERDUE, &"saga", sql.fetch_all(select), words).await?;
-    let saga = |row: &MySqlRow| {
+    let saga = |row: &Row| {
         let saga = Saga {
-            item: Name::parse(row.try_get(0)?).map_err(corrupt)?,
-            order: row.try_get::<&str, _>(1)?.parse().map_err(corrupt)?,
-            id: row.try_get::<&str, _>(2)?.parse().map_err(corrupt)?,
+            item: Name::parse(&row.try_get::<String>(0)?).map_err(corrupt)?,
+            order: row.try_get::<String>(1)?.parse().map_err(corrupt)?,
+            id: row.try_get::<String>(2)?.parse().map_err(corrupt)?,
         };
-        Ok((saga, row.try_get::<i64, _>(3)?.max(0) as u64))
+        Ok((saga, row.try_get::<i64>(3)?.max(0) as u64))
     };
     found.iter().map(saga).collect()
 }

@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use sqlx::query;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::log::{BEGIN_SAGA, CLAIM, DROP_SAGA, END_SAGA, OVERDUE, RECORD, Saga};
@@ -31,7 +30,7 @@ use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};
 use crate::probe::Probe;
 use crate::reconciler::{self, BATCH, End, Pending, Reconcile, Reconciled};
-use crate::stores::sql::{CONNECT, Connection, FIND};
+use crate::stores::sql::{CONNECT, Connection, FIND, query};
 use crate::stores::{Redis, Sql, Store};
 use crate::timeouts::{PAUSE, Timeouts};
 use crate::world::World;
@@ -47,11 +46,11 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    store: "redis+sql",
+    stores: &["redis+sql"],
     steps: &[
         CONNECT, BEGIN_SAGA, TAKE, RECORD, SETTLE, END_SAGA, CLAIM, GIVE_BACK, DROP_SAGA, FIND, PAUSE, OVERDUE,
     ],
-    open: |world| Box::pin(async { opened(Sagas::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(Sagas::open(world).await?) }),
 };
 
 struct Sagas {

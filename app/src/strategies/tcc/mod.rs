@@ -44,11 +44,11 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    store: "redis+sql",
+    stores: &["redis+sql"],
     steps: &[
         CONNECT, TRY, CONFIRM, RECORD, COMPLETE, CANCEL, FIND, PAUSE, OVERDUE, LOOK,
     ],
-    open: |world| Box::pin(async { opened(Tcc::open(world)?) }),
+    open: |world, _| Box::pin(async { opened(Tcc::open(world)?) }),
 };
 
 struct Tcc {

@@ -1,13 +1,10 @@
 //! The log of decisions, in the database of the stock. One row per transaction means one decision: a second one finds
 //! the first. Without a row nothing was decided yet, and a rollback may be presumed.
 
-use sqlx::mysql::MySqlRow;
-use sqlx::query;
-
 use crate::domain::Error;
 use crate::probe::{Probe, Step};
-use crate::stores::sql::Connection;
 use crate::stores::sql::xa::{Decision, Xid};
+use crate::stores::sql::{Connection, Row, query};
 
 pub(super) const DECIDE: Step = Step::command("decide", &["insert"]);
 pub(super) const LOOK_UP: Step = Step::command("look-up", &["select"]);
@@ -38,11 +35,11 @@ pub(super) async fn conclude(xid: &Xid, probe: &Probe, log: &mut Connection) -> 
     }
     let select =
         query("select 1 from two_phase where id = ? and decision = 'commit'").bind(xid.transaction.to_string());
-    let decision = |row: &Option<MySqlRow>| match row {
+    let decision = |row: &Option<Row>| match row {
         Some(_) => Decision::Commit,
         None => Decision::Rollback,
     };
-    let words = |row: &Option<MySqlRow>| format!("{:?}", decision(row)).to_lowercase();
+    let words = |row: &Option<Row>| format!("{:?}", decision(row)).to_lowercase();
     let row = probe.step(&LOOK_UP, xid, log.fetch(select), words).await?;
     Ok(decision(&row))
 }

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use sqlx::query;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::decisions::{DECIDE, LOOK_UP, conclude, decide};
@@ -32,7 +31,7 @@ use crate::reconciler::{self, BATCH, End, InDoubt, Left, Pending, Reconcile, Rec
 use crate::stores::sql::xa::{
     Branch, Decision, Protocol, XA_COMMIT, XA_PREPARE, XA_RECOVER, XA_ROLLBACK, XA_START, Xid,
 };
-use crate::stores::sql::{CONNECT, Connection, Databases, FIND, READ, READ_LEFT, RECORD, TAKE};
+use crate::stores::sql::{CONNECT, Connection, Databases, FIND, READ, READ_LEFT, RECORD, TAKE, query};
 use crate::stores::{Sql, Store};
 use crate::world::World;
 
@@ -47,7 +46,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    store: "sql+sql",
+    stores: &["sql+sql"],
     steps: &[
         CONNECT,
         XA_START,
@@ -63,7 +62,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         XA_RECOVER,
         LOOK_UP,
     ],
-    open: |world| Box::pin(async { opened(TwoPhase::open(world).await?) }),
+    open: |world, _| Box::pin(async { opened(TwoPhase::open(world).await?) }),
 };
 
 struct TwoPhase {

@@ -66,7 +66,7 @@ impl LockKind for AppGuard {
             lease: LEASE,
         };
         let world = World::open(services, Name::parse("bench")?, timeouts, Observers::new(Vec::new())).await?;
-        let guard = (entry.open)(&world).await?;
+        let guard = (entry.open)(&world, "redis").await?;
         Ok(Arc::new(Instance { guard, world }))
     }
 }

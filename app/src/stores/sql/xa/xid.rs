@@ -7,7 +7,7 @@ use sqlx::mysql::MySqlRow;
 use uuid::Uuid;
 
 use crate::domain::{Error, Name};
-use crate::stores::sql::Sql;
+use crate::stores::sql::{Sql, query};
 
 /// The owner of branches: one mechanism in one database. XA calls it the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Protocol {
     pub async fn of(mechanism: &'static str, stock: &Sql) -> Result<Self, Error> {
         // A format is signed, and must not be negative.
         let format = "select cast(crc32(concat_ws('/', @@hostname, @@datadir, database(), ?)) >> 1 as signed)";
-        let format = stock.count(sqlx::query(format).bind(mechanism)).await?;
+        let format = stock.count(query(format).bind(mechanism)).await?;
         Ok(Self(format as u32))
     }
 }
