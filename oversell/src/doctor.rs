@@ -17,7 +17,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<u8> {
     let elsewhere = |kind| match kind {
         ServerKind::Redis => options.stores.redis.is_some(),
         ServerKind::MariaDb => options.stores.sql.is_some(),
-        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => false,
+        ServerKind::Nginx | ServerKind::Postgres | ServerKind::ZooKeeper | ServerKind::Etcd => false,
     };
     let mut lines = String::new();
     let (mut missing, mut optional, mut fetched) = (Vec::new(), Vec::new(), false);
@@ -43,11 +43,11 @@ pub fn doctor(options: &DoctorOptions) -> Result<u8> {
                 }
             }
         };
-        lines += &format!("{:<9} {found}\n", kind.to_string());
+        lines += &format!("{:<10} {found}\n", kind.to_string());
     }
     let cores = std::thread::available_parallelism();
     lines += &format!(
-        "{:<9} {}\n",
+        "{:<10} {}\n",
         "cores",
         cores.map_or("unknown".to_owned(), |n| n.to_string())
     );

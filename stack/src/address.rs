@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::mariadb;
+use crate::postgres;
 use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 
@@ -14,6 +15,7 @@ pub(crate) fn of(kind: ServiceKind, at: &ServiceLocation) -> Option<String> {
         (ServiceKind::Sql | ServiceKind::SecondSql, ServiceLocation::Socket(socket)) => {
             Some(mysql(socket, mariadb::DATABASE))
         }
+        (ServiceKind::Pg, ServiceLocation::Socket(socket)) => postgres(socket),
         (ServiceKind::ZooKeeper, ServiceLocation::Port(port)) => Some(format!("zookeeper://{port}")),
         (ServiceKind::Etcd, ServiceLocation::Port(port)) => Some(format!("http://{port}")),
         _ => None,
@@ -28,6 +30,22 @@ pub(crate) fn redis(socket: &Path) -> String {
 /// `mysql://root@localhost/database?socket=/path`, as sqlx understands it.
 pub(crate) fn mysql(socket: &Path, database: &str) -> String {
     format!("mysql://root@localhost/{database}?socket={}", percent_encoded(socket))
+}
+
+/// `postgres://oversell@localhost/postgres?host=/folder`, as sqlx understands it, with a port where it is not the usual one: both
+/// name the socket. None for a path that no client of PostgreSQL finds.
+pub(crate) fn postgres(socket: &Path) -> Option<String> {
+    let (folder, port) = (socket.parent()?, postgres::port_of(socket)?);
+    let url = format!(
+        "postgres://{}@localhost/{}?host={}",
+        postgres::USER,
+        postgres::DATABASE,
+        percent_encoded(folder)
+    );
+    Some(match port {
+        postgres::PORT => url,
+        _ => format!("{url}&port={port}"),
+    })
 }
 
 /// The temp folder may have any name; a `?`, `#`, `&` or `%` in it would end the path early.
@@ -55,5 +73,14 @@ mod tests {
             odd,
             "mysql://root@localhost/oversell?socket=/tmp/a%20b%3F%26%23%25/m.sock"
         );
+    }
+
+    #[test]
+    fn the_url_of_postgresql_names_the_folder_of_the_socket_and_the_port_in_its_name() {
+        let url = |socket: &str| postgres(Path::new(socket));
+        let usual = "postgres://oversell@localhost/postgres?host=/tmp/a%20b";
+        assert_eq!(url("/tmp/a b/.s.PGSQL.5432").as_deref(), Some(usual));
+        assert_eq!(url("/tmp/a b/.s.PGSQL.7"), Some(format!("{usual}&port=7")));
+        assert_eq!(url("/tmp/a b/relay-1.sock"), None);
     }
 }

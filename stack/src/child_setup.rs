@@ -1,5 +1,6 @@
 //! The steps of a child between fork and exec. Only async-signal-safe calls are allowed there.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -7,10 +8,16 @@ use std::process::Command;
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getegid, geteuid};
 
 /// A crowd needs more open files than the usual limit of 1024, and nginx in one process cannot raise its own.
 const OPEN_FILES: rlim_t = 16_384;
+
+/// The user in a namespace where there is no other.
+const NOBODY: u32 = 65_534;
+
+/// The child reports a number alone. No call that starts a program ends with this one.
+const NO_NAMESPACE: Errno = Errno::EUSERS;
 
 /// Gives the child its own process group, so that Ctrl-C on the terminal reaches only the parent, and a clean start.
 pub(crate) fn prepare(command: &mut Command) {
@@ -28,6 +35,32 @@ pub fn set_apart(command: &mut Command) {
     unsafe { command.pre_exec(|| unblock_signals().map_err(io::Error::from)) };
 }
 
+/// Lets a child of root be another user, in a user namespace of its own: there root is this one, and its files are this one's.
+/// Call it before [`prepare`]: a change of the user clears the signal that [`prepare`] asks for.
+pub(crate) fn leave_root(command: &mut Command) {
+    if !geteuid().is_root() {
+        return;
+    }
+    let maps = [
+        (c"/proc/self/setgroups", "deny".to_owned()),
+        (c"/proc/self/uid_map", format!("{NOBODY} 0 1")),
+        (c"/proc/self/gid_map", format!("{NOBODY} {} 1", getegid())),
+    ];
+    // SAFETY: the closure allocates nothing, takes no lock and makes only async-signal-safe calls.
+    unsafe { command.pre_exec(move || become_nobody(&maps).map_err(|_| NO_NAMESPACE.into())) };
+}
+
+/// Says in words why a child could not be started, where the number of the error does not.
+pub(crate) fn explained(error: io::Error) -> anyhow::Error {
+    match error.raw_os_error() {
+        Some(number) if number == NO_NAMESPACE as i32 => anyhow::anyhow!(
+            "it does not run as root, and this system forbids the user namespace in which it would be another user; \
+             start oversell as another user than root"
+        ),
+        _ => error.into(),
+    }
+}
+
 /// Blocks every signal in this thread, so that the threads that wait for signals of the process receive them.
 pub(crate) fn block_signals() {
     // It fails only on a wrong argument.
@@ -39,6 +72,26 @@ fn set_up(parent: Pid) -> Result<(), Errno> {
     // A limit that cannot be raised is no reason not to start: the program reports what it lacks.
     let _ = raise_open_files();
     die_with(parent)
+}
+
+#[cfg(target_os = "linux")]
+fn become_nobody(maps: &[(&CStr, String)]) -> Result<(), Errno> {
+    use nix::fcntl::{OFlag, open};
+    use nix::sys::stat::Mode;
+
+    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWUSER)?;
+    for (path, text) in maps {
+        let file = open(*path, OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty())?;
+        // The kernel takes each of these files in one piece or not at all.
+        nix::unistd::write(&file, text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Elsewhere there are no such namespaces.
+#[cfg(not(target_os = "linux"))]
+fn become_nobody(_maps: &[(&CStr, String)]) -> Result<(), Errno> {
+    Err(Errno::ENOSYS)
 }
 
 /// The standard library lets a child inherit the blocked signals; a server that never receives SIGTERM cannot stop cleanly.

@@ -6,6 +6,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use rustix::process::Signal;
+
+use crate::child_setup;
 use crate::clock::Clock;
 use crate::program::Program;
 use crate::unsynced::Unsynced;
@@ -19,6 +22,8 @@ pub struct Launch {
     withheld: Vec<OsString>,
     clock: Option<Clock>,
     unsynced: Option<Unsynced>,
+    is_without_root: bool,
+    end_signal: Option<Signal>,
 }
 
 impl Launch {
@@ -31,6 +36,8 @@ impl Launch {
             withheld: Vec::new(),
             clock: None,
             unsynced: None,
+            is_without_root: false,
+            end_signal: None,
         }
     }
 
@@ -56,6 +63,29 @@ impl Launch {
     pub(crate) fn without_env(mut self, name: impl Into<OsString>) -> Launch {
         self.withheld.push(name.into());
         self
+    }
+
+    /// Runs another program of the same package.
+    pub(crate) fn program(mut self, path: PathBuf) -> Launch {
+        self.path = path;
+        self
+    }
+
+    /// Lets the process be another user where it would be root: it refuses to run as root.
+    pub(crate) fn without_root(mut self) -> Launch {
+        self.is_without_root = true;
+        self
+    }
+
+    /// Ends the process by this signal when nobody needs it any more, instead of killing it.
+    pub(crate) fn ends_on(mut self, signal: Signal) -> Launch {
+        self.end_signal = Some(signal);
+        self
+    }
+
+    /// Returns the signal that ends the process, if it should not be killed.
+    pub(crate) fn end_signal(&self) -> Option<Signal> {
+        self.end_signal
     }
 
     /// Lets the process read this clock.
@@ -109,6 +139,9 @@ impl Launch {
         for name in &self.withheld {
             command.env_remove(name);
         }
+        if self.is_without_root {
+            child_setup::leave_root(&mut command);
+        }
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         Ok(command)
     }
@@ -117,12 +150,9 @@ impl Launch {
 impl From<&Program> for Launch {
     fn from(program: &Program) -> Launch {
         Launch {
-            path: program.path.clone(),
             arguments: program.arguments(),
             environment: program.environment(),
-            withheld: Vec::new(),
-            clock: None,
-            unsynced: None,
+            ..Launch::new(&program.path)
         }
     }
 }

@@ -6,12 +6,13 @@
 //!
 //! - `stores`: [`Stores`], the two stores of every shop (`redis` and `mariadb`, one program each, with their replicas; `link`: from
 //!   a replica to its primary)
-//! - `services`: servers that only some strategies need, one file each
+//! - `services`: servers that only some strategies need, one file each (`postgres`: one program)
 //! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
 //! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
 //! - `service`: [`Service`], one child process, which can be paused, resumed, killed and restarted
 //! - `clock`: [`Clock`], the clock of a process, which can step ahead or back
 //! - `unsynced`: [`Unsynced`], what a process wrote and did not sync, which a loss of power undoes
+//! - `process_tree`: a child with its descendants, which get each signal too
 //! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
 //! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
 //! - `service_kind`: [`ServiceKind`], the services that a strategy can name
@@ -36,6 +37,8 @@ mod mariadb;
 mod nginx;
 mod packages;
 mod ports;
+mod postgres;
+mod process_tree;
 mod program;
 mod ready;
 mod redis;

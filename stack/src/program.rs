@@ -133,7 +133,20 @@ pub(crate) fn folders_of_programs() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Servers live in sbin, which is not on the PATH of an ordinary user.
     let sbin = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(sbin).collect()
+    let others = sbin.into_iter().chain(folders_of_postgres(Path::new("/")));
+    std::env::split_paths(&path).chain(others).collect()
+}
+
+/// Returns the folders in which Debian and Ubuntu keep each version of PostgreSQL, the highest one first.
+pub(crate) fn folders_of_postgres(root: &Path) -> Vec<PathBuf> {
+    let entries = root.join("usr/lib/postgresql").read_dir().into_iter().flatten();
+    let numbered = entries.flatten().filter_map(|entry| {
+        let version: u32 = entry.file_name().to_str()?.parse().ok()?;
+        Some((version, entry.path().join("bin")))
+    });
+    let mut folders: Vec<_> = numbered.collect();
+    folders.sort();
+    folders.into_iter().rev().map(|(_, folder)| folder).collect()
 }
 
 fn version_in(kind: ServerKind, said: &str) -> Option<&str> {
@@ -141,6 +154,7 @@ fn version_in(kind: ServerKind, said: &str) -> Option<&str> {
         ServerKind::Redis => (" v=", " "),
         ServerKind::MariaDb => ("Ver ", "-"),
         ServerKind::Nginx => ("nginx/", " "),
+        ServerKind::Postgres => ("(PostgreSQL) ", " "),
         ServerKind::ZooKeeper => ("version ", " "),
         ServerKind::Etcd => ("etcd Version: ", "\n"),
     };
@@ -182,6 +196,16 @@ mod tests {
     }
 
     #[test]
+    fn the_highest_version_of_postgresql_comes_first() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = |version: &str| root.path().join("usr/lib/postgresql").join(version).join("bin");
+        for version in ["9", "15", "common", "17"] {
+            std::fs::create_dir_all(folder(version)).unwrap();
+        }
+        assert_eq!(folders_of_postgres(root.path()), ["17", "15", "9"].map(folder));
+    }
+
+    #[test]
     fn each_program_s_own_way_to_say_its_version_is_understood() {
         let said = [
             (
@@ -197,6 +221,12 @@ mod tests {
             ),
             (ServerKind::Nginx, "nginx version: nginx/1.22.1\n", "1.22.1"),
             (ServerKind::Nginx, "nginx version: nginx/1.18.0 (Ubuntu)\n", "1.18.0"),
+            (
+                ServerKind::Postgres,
+                "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n",
+                "15.18",
+            ),
+            (ServerKind::Postgres, "postgres (PostgreSQL) 18.0\n", "18.0"),
             (
                 ServerKind::ZooKeeper,
                 "Apache ZooKeeper, version 3.8.0 2024-12-29 17:54 UTC\n",

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::http;
+use crate::postgres;
 use crate::service_location::ServiceLocation;
 
 /// A paused program accepts connections but does not answer; a program that is busy with a crowd answers late.
@@ -26,6 +27,8 @@ pub enum Ready {
         /// The database's folder inside the data folder.
         database: PathBuf,
     },
+    /// A startup packet on the Unix socket is answered by `AuthenticationOk`.
+    Postgres(PathBuf),
     /// `GET /readyz` is answered with 200.
     Http(SocketAddr),
     /// `srvr` is answered with the version; a server that does not serve yet says so instead.
@@ -40,7 +43,9 @@ impl Ready {
     /// Returns where the program listens; none for one that serves nobody.
     pub(crate) fn location(&self) -> Option<ServiceLocation> {
         match self {
-            Ready::Redis(socket) | Ready::MariaDb { socket, .. } => Some(ServiceLocation::Socket(socket.clone())),
+            Ready::Redis(socket) | Ready::MariaDb { socket, .. } | Ready::Postgres(socket) => {
+                Some(ServiceLocation::Socket(socket.clone()))
+            }
             Ready::Http(address) | Ready::ZooKeeper(address) | Ready::Etcd(address) => {
                 Some(ServiceLocation::Port(*address))
             }
@@ -57,6 +62,7 @@ impl Ready {
         match self {
             Ready::Redis(socket) => ping(socket),
             Ready::MariaDb { socket, database } => greeting(socket, database),
+            Ready::Postgres(socket) => authentication(socket),
             Ready::Http(address) => get(*address, "/readyz"),
             Ready::ZooKeeper(address) => srvr(*address),
             Ready::Etcd(address) => get(*address, "/health"),
@@ -115,6 +121,25 @@ fn greeting(socket: &Path, database: &Path) -> Result<()> {
         packet[4]
     );
     ensure!(database.is_dir(), "{} is missing", database.display());
+    Ok(())
+}
+
+/// The server listens early too, but then it refuses: it starts up, or recovers what was committed before a crash.
+fn authentication(socket: &Path) -> Result<()> {
+    // The type of the message, its length, and 0 for "ok".
+    const OK: [u8; 9] = [b'R', 0, 0, 0, 8, 0, 0, 0, 0];
+    let mut stream = connect(socket)?;
+    let sent = stream.write_all(&postgres::startup_packet());
+    sent.context("could not send a startup packet")?;
+    let mut answer = [0; OK.len()];
+    stream
+        .read_exact(&mut answer)
+        .context("the startup packet was not answered")?;
+    ensure!(
+        answer == OK,
+        "the startup packet was answered with {:?}",
+        String::from_utf8_lossy(&answer)
+    );
     Ok(())
 }
 

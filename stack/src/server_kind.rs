@@ -11,6 +11,8 @@ pub enum ServerKind {
     MariaDb,
     /// The proxy before the instances.
     Nginx,
+    /// A store that some strategies need.
+    Postgres,
     /// A lock service that some strategies need; it runs on Java.
     ZooKeeper,
     /// A lock service that some strategies need.
@@ -19,17 +21,18 @@ pub enum ServerKind {
 
 impl ServerKind {
     /// Every kind, in the order in which `doctor` lists them.
-    pub const ALL: [ServerKind; 5] = [
+    pub const ALL: [ServerKind; 6] = [
         ServerKind::Redis,
         ServerKind::MariaDb,
         ServerKind::Nginx,
+        ServerKind::Postgres,
         ServerKind::ZooKeeper,
         ServerKind::Etcd,
     ];
 
     /// Whether only some strategies need it: it is not fetched before one of these is to be played.
     pub fn is_optional(self) -> bool {
-        matches!(self, ServerKind::ZooKeeper | ServerKind::Etcd)
+        matches!(self, ServerKind::Postgres | ServerKind::ZooKeeper | ServerKind::Etcd)
     }
 
     /// The names under which its binary is known, the better one first.
@@ -38,6 +41,7 @@ impl ServerKind {
             ServerKind::Redis => &["redis-server", "valkey-server"],
             ServerKind::MariaDb => &["mariadbd", "mysqld"],
             ServerKind::Nginx => &["nginx"],
+            ServerKind::Postgres => &["postgres"],
             ServerKind::ZooKeeper => &["java"],
             ServerKind::Etcd => &["etcd"],
         }
@@ -65,6 +69,7 @@ impl ServerKind {
             ServerKind::Redis => &["redis-server"],
             ServerKind::MariaDb => &["mariadb-server-core"],
             ServerKind::Nginx => &["nginx-light"],
+            ServerKind::Postgres => &["postgresql"],
             ServerKind::ZooKeeper => &["libzookeeper-java", "default-jre-headless"],
             ServerKind::Etcd => &["etcd-server"],
         }
@@ -77,6 +82,7 @@ impl fmt::Display for ServerKind {
             ServerKind::Redis => "Redis",
             ServerKind::MariaDb => "MariaDB",
             ServerKind::Nginx => "nginx",
+            ServerKind::Postgres => "PostgreSQL",
             ServerKind::ZooKeeper => "ZooKeeper",
             ServerKind::Etcd => "etcd",
         })

@@ -1,7 +1,6 @@
 //! One child process, which can be paused, resumed, killed and restarted.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,11 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::Signal;
 
+use crate::child_setup;
 use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::log::Log;
+use crate::process_tree::{ended, kill, pause, resume, send};
 use crate::ready::Ready;
 use crate::service_location::ServiceLocation;
 use crate::spawner;
@@ -21,8 +22,8 @@ use crate::unsynced::{Loss, Unsynced};
 
 /// Between two checks; short, because it adds to every start.
 const POLL: Duration = Duration::from_millis(5);
-/// How long a pause may take.
-const PAUSE_LIMIT: Duration = Duration::from_secs(2);
+/// How long a program that must not be killed may take to end.
+const END_LIMIT: Duration = Duration::from_secs(2);
 
 /// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
 /// process however that ends. Every method may be called from any thread.
@@ -129,14 +130,13 @@ impl Service {
         }
     }
 
-    /// Pauses it (SIGSTOP); returns once it has stopped.
+    /// Pauses it with every process that it made (SIGSTOP); returns once all have stopped.
     ///
     /// # Errors
     ///
     /// When it has ended, or hangs in the kernel and does not stop within two seconds.
     pub fn pause(&self) -> Result<()> {
-        let child = self.signal(Signal::STOP)?;
-        wait_until_stopped(&child).with_context(|| format!("could not pause {}", self.name))
+        pause(&*self.living()?).with_context(|| format!("could not pause {}", self.name))
     }
 
     /// Continues it after a pause (SIGCONT).
@@ -145,10 +145,11 @@ impl Service {
     ///
     /// When it has ended.
     pub fn resume(&self) -> Result<()> {
-        self.signal(Signal::CONT).map(drop)
+        resume(&*self.living()?).with_context(|| format!("could not resume {}", self.name))
     }
 
-    /// Kills it, paused or not, as a crash would (SIGKILL); returns once it is gone. Killing it twice is no error.
+    /// Kills it with every process that it made, paused or not, as a crash would (SIGKILL); returns once all are gone. Killing it
+    /// twice is no error.
     ///
     /// # Errors
     ///
@@ -190,12 +191,17 @@ impl Service {
     ///
     /// When the system refuses.
     pub fn stop(&self, limit: Duration) -> Result<bool> {
+        self.end(Signal::TERM, limit)
+    }
+
+    fn end(&self, signal: Signal, limit: Duration) -> Result<bool> {
         let mut child = self.child();
         let begun = Instant::now();
         if ended(&mut child).is_none() {
-            send(&child, Signal::TERM).with_context(|| format!("could not stop {}", self.name))?;
-            // A paused program handles SIGTERM only after SIGCONT.
-            send(&child, Signal::CONT).with_context(|| format!("could not stop {}", self.name))?;
+            send(&child, signal)
+                // A paused program handles it only after SIGCONT.
+                .and_then(|()| resume(&child))
+                .with_context(|| format!("could not stop {}", self.name))?;
         }
         while ended(&mut child).is_none() && begun.elapsed() < limit {
             thread::sleep(POLL);
@@ -225,13 +231,12 @@ impl Service {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lock is held from the check to the signal, so that no other process with a reused id is hit.
-    fn signal(&self, signal: Signal) -> Result<MutexGuard<'_, Child>> {
+    /// The lock is held from the check to a signal, so that no other process with a reused id is hit.
+    fn living(&self) -> Result<MutexGuard<'_, Child>> {
         let mut child = self.child();
         if ended(&mut child).is_some() {
             bail!("{} has ended; restart it first", self.name);
         }
-        send(&child, signal).with_context(|| format!("could not send {signal:?} to {}", self.name))?;
         Ok(child)
     }
 
@@ -244,8 +249,11 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Its data is thrown away too, so there is nothing a clean end would save.
-        let _ = self.kill();
+        // Its data is thrown away too, so there is nothing that a clean end would save.
+        let _ = match self.launch.end_signal() {
+            Some(signal) => self.end(signal, END_LIMIT).map(drop),
+            None => self.kill(),
+        };
     }
 }
 
@@ -255,39 +263,6 @@ fn spawn(name: &str, launch: &Launch, log: &Path) -> Result<Child> {
     let command = launch
         .command(file)
         .with_context(|| format!("could not prepare {name}"))?;
-    spawner::spawn(command).with_context(|| format!("could not run `{}` as {name}", launch.path().display()))
-}
-
-/// Whether it ended well, if it has ended. A child whose state cannot be read was reaped elsewhere.
-fn ended(child: &mut Child) -> Option<bool> {
-    child
-        .try_wait()
-        .map_or(Some(false), |status| status.map(|status| status.success()))
-}
-
-fn kill(child: &mut Child) -> io::Result<()> {
-    if ended(child).is_none() {
-        send(child, Signal::KILL)?;
-        child.wait()?;
-    }
-    Ok(())
-}
-
-/// Signals the whole group: the program may be a script that runs the real one.
-fn send(child: &Child, signal: Signal) -> io::Result<()> {
-    // The child has not been reaped, so its group is still its own.
-    Ok(kill_process_group(Pid::from_child(child), signal)?)
-}
-
-/// Waits for SIGSTOP to take effect, which is after `kill` returns. Does not reap the child.
-fn wait_until_stopped(child: &Child) -> io::Result<()> {
-    let watched = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    let begun = Instant::now();
-    while begun.elapsed() < PAUSE_LIMIT {
-        if waitid(WaitId::Pid(Pid::from_child(child)), watched)?.is_some() {
-            return Ok(());
-        }
-        thread::sleep(POLL);
-    }
-    Err(io::ErrorKind::TimedOut.into())
+    let spawned = spawner::spawn(command).map_err(child_setup::explained);
+    spawned.with_context(|| format!("could not run `{}` as {name}", launch.path().display()))
 }

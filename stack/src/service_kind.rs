@@ -13,6 +13,8 @@ pub enum ServiceKind {
     Sql,
     /// A second MariaDB, for a sale that lies in two databases.
     SecondSql,
+    /// A PostgreSQL, for a sale that lies there.
+    Pg,
     /// Independent Redis servers, for locks that need a majority.
     RedisNodes,
     /// An ensemble of ZooKeeper servers.
@@ -23,10 +25,11 @@ pub enum ServiceKind {
 
 impl ServiceKind {
     /// Every service, the stores first.
-    pub const ALL: [ServiceKind; 6] = [
+    pub const ALL: [ServiceKind; 7] = [
         ServiceKind::Redis,
         ServiceKind::Sql,
         ServiceKind::SecondSql,
+        ServiceKind::Pg,
         ServiceKind::RedisNodes,
         ServiceKind::ZooKeeper,
         ServiceKind::Etcd,
@@ -38,6 +41,7 @@ impl ServiceKind {
             ServiceKind::Redis => "redis",
             ServiceKind::Sql => "sql",
             ServiceKind::SecondSql => "sql-2",
+            ServiceKind::Pg => "pg",
             ServiceKind::RedisNodes => "redis-nodes",
             ServiceKind::ZooKeeper => "zookeeper",
             ServiceKind::Etcd => "etcd",
@@ -62,6 +66,7 @@ impl ServiceKind {
         match self {
             ServiceKind::Redis | ServiceKind::RedisNodes => ServerKind::Redis,
             ServiceKind::Sql | ServiceKind::SecondSql => ServerKind::MariaDb,
+            ServiceKind::Pg => ServerKind::Postgres,
             ServiceKind::ZooKeeper => ServerKind::ZooKeeper,
             ServiceKind::Etcd => ServerKind::Etcd,
         }
@@ -79,6 +84,7 @@ impl fmt::Display for ServiceKind {
             ServiceKind::Redis => "Redis",
             ServiceKind::Sql => "MariaDB",
             ServiceKind::SecondSql => "the second MariaDB",
+            ServiceKind::Pg => "PostgreSQL",
             ServiceKind::RedisNodes => "the Redis nodes",
             ServiceKind::ZooKeeper => "ZooKeeper",
             ServiceKind::Etcd => "etcd",

@@ -1,9 +1,9 @@
-//! Loss of power, played on Redis and MariaDB: what they sync is there afterwards, what they only write is not.
+//! Loss of power, played on Redis, MariaDB and PostgreSQL: what they sync is there afterwards, what they only write is not.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use redis::{Connection, cmd};
-use sqlx::{Connection as _, MySqlConnection};
-use stack::{Loss, Service, Stores};
+use sqlx::{Connection as _, MySqlConnection, PgConnection};
+use stack::{Loss, Service, ServiceKind, Stores};
 
 mod world;
 
@@ -101,6 +101,53 @@ async fn a_mariadb_that_syncs_its_commits_later_loses_the_last_one_with_the_powe
     // Its longest pause between two syncs, so that none comes in time.
     let setting = "set global innodb_flush_log_at_trx_commit = 2; set global innodb_flush_log_at_timeout = 2700";
     let (keeps, loss) = mariadb_keeps(setting).await;
+    assert!(!keeps);
+    assert!(loss.bytes > 0, "{loss:?}");
+}
+
+/// Commits a row under this setting of `synchronous_commit`; returns whether a loss of power spares it, and what was lost.
+async fn postgresql_keeps(synchronous_commit: &'static str) -> (bool, Loss) {
+    let mut stores = world::no_stores();
+    let url = stores.start_service("pg", true).unwrap()[0].clone();
+    let [service] = stores.processes(ServiceKind::Pg) else {
+        panic!("{url} is not the only one")
+    };
+    let connect = || async { PgConnection::connect(&url).await.unwrap() };
+    let mut before = connect().await;
+    // Its longest pause between two syncs, so that none comes in time.
+    for statement in [
+        "create table sold (id bigint primary key)",
+        "insert into sold values (1)",
+        "alter system set wal_writer_delay = '10s'",
+    ] {
+        sqlx::raw_sql(statement).execute(&mut before).await.unwrap();
+    }
+    again_with_journal(service);
+    let mut buyer = connect().await;
+    let set = "select set_config('synchronous_commit', $1, false)";
+    let set = sqlx::query_scalar::<_, String>(set).bind(synchronous_commit);
+    set.fetch_one(&mut buyer).await.unwrap();
+    sqlx::raw_sql("insert into sold values (2)")
+        .execute(&mut buyer)
+        .await
+        .unwrap();
+    let loss = lose_power(service);
+    let ids: Vec<i64> = sqlx::query_scalar("select id from sold")
+        .fetch_all(&mut connect().await)
+        .await
+        .unwrap();
+    assert_eq!(ids.first(), Some(&1));
+    (ids.len() == 2, loss)
+}
+
+#[tokio::test]
+async fn a_postgresql_that_syncs_each_commit_keeps_it_when_the_power_is_lost() {
+    assert!(postgresql_keeps("on").await.0);
+}
+
+#[tokio::test]
+async fn a_postgresql_that_syncs_its_commits_later_loses_the_last_one_with_the_power() {
+    let (keeps, loss) = postgresql_keeps("off").await;
     assert!(!keeps);
     assert!(loss.bytes > 0, "{loss:?}");
 }

@@ -44,7 +44,7 @@ impl fmt::Display for Requirement {
                     ServiceKind::Redis => "--redis",
                     ServiceKind::Sql => "--sql",
                     ServiceKind::SecondSql => "--sql-2",
-                    ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => "its URL",
+                    ServiceKind::Pg | ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => "its URL",
                 };
                 write!(f, "{kind}, started here: leave out --host and {url}")
             }
@@ -75,7 +75,7 @@ pub fn is_lock_service(need: &str) -> bool {
 pub(crate) fn has_several_nodes(kind: ServiceKind) -> bool {
     match kind {
         ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => true,
-        ServiceKind::Redis | ServiceKind::Sql | ServiceKind::SecondSql => false,
+        ServiceKind::Redis | ServiceKind::Sql | ServiceKind::SecondSql | ServiceKind::Pg => false,
     }
 }
 

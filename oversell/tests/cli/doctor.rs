@@ -34,7 +34,7 @@ fn has_sbin(names: &[&str]) -> bool {
 #[test]
 fn doctor_names_every_part() {
     let said = stdout(&output(&["doctor"]));
-    for part in ["Redis", "MariaDB", "nginx", "ZooKeeper", "etcd"] {
+    for part in ["Redis", "MariaDB", "nginx", "PostgreSQL", "ZooKeeper", "etcd"] {
         assert!(said.contains(part), "{said}");
     }
 }
@@ -70,7 +70,7 @@ fn a_part_that_cannot_be_had_is_said_with_the_command_that_installs_it() {
         let said = on_a_machine_with(programs, arguments);
         let text = stdout(&said);
         assert_eq!(said.status.code(), Some(69), "{text}");
-        assert!(text.contains("Redis     missing") && text.contains(why), "{text}");
+        assert!(text.contains("Redis      missing") && text.contains(why), "{text}");
         assert!(text.contains("install redis"), "{text}");
     }
 }
@@ -84,7 +84,7 @@ fn a_part_that_only_some_strategies_need_is_no_obstacle_and_its_command_is_said(
     let text = stdout(&said);
     assert_eq!(said.status.code(), Some(0), "{text}");
     for (part, package) in [("ZooKeeper", "libzookeeper-java"), ("etcd", "etcd-server")] {
-        let skipped = format!("{part:<9} missing: the strategies that need it are skipped");
+        let skipped = format!("{part:<10} missing: the strategies that need it are skipped");
         assert!(text.contains(&skipped), "{text}");
         let command = text.lines().find(|line| line.contains(package)).unwrap();
         assert!(
@@ -99,7 +99,7 @@ fn a_part_that_only_some_strategies_need_is_no_obstacle_and_its_command_is_said(
 fn a_store_that_runs_elsewhere_is_not_looked_for_and_its_password_not_said() {
     let url = "redis://:hidden@127.0.0.1:9";
     let said = stdout(&on_a_machine_with(&[], &["--redis", url]));
-    assert!(said.contains("Redis     runs elsewhere"), "{said}");
+    assert!(said.contains("Redis      runs elsewhere"), "{said}");
     assert!(!said.contains("hidden"), "{said}");
 }
 

@@ -8,8 +8,7 @@ use anyhow::{Context, Result, bail};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-use crate::program::Program;
-use crate::program::folders_of_programs;
+use crate::program::{Program, folders_of_postgres, folders_of_programs};
 use crate::server_kind::ServerKind;
 
 const STAGING: &str = ".fetch-";
@@ -57,6 +56,7 @@ impl Cache {
         }
         let root = self.root(Some(kind).filter(|kind| kind.is_optional()));
         let mut folders: Vec<_> = ["usr/sbin", "usr/bin"].map(|bin| root.join(bin)).into();
+        folders.extend(folders_of_postgres(&root));
         if !kind.jars().is_empty() {
             // apt-get leaves Java out where it is installed.
             folders.push(root.join("usr/lib/jvm/default-java/bin"));

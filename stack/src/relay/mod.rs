@@ -11,7 +11,7 @@ mod treatment;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -26,6 +26,7 @@ pub use self::late::LateRequest;
 use self::late::LateRequests;
 pub use self::treatment::Direction;
 use self::treatment::Treatment;
+use crate::postgres;
 use crate::service_location::{Listener, ServiceLocation};
 
 /// The most connections at once; further ones wait.
@@ -53,7 +54,7 @@ impl Relay {
     /// When it cannot listen, or the system gives no thread.
     pub fn start(folder: &Path, target: impl Into<ServiceLocation>) -> Result<Relay> {
         let target = target.into();
-        let socket = folder.join(format!("relay-{}.sock", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let socket = socket(folder, &target, NEXT.fetch_add(1, Ordering::Relaxed));
         Relay::before(target.clone(), || Listener::like(&target, socket)).context("a relay could not listen")
     }
 
@@ -169,6 +170,14 @@ impl Relay {
             self.affected.store(0, Ordering::SeqCst);
             change(now);
         });
+    }
+}
+
+/// Returns where that relay listens. A client of PostgreSQL finds no socket of another name.
+fn socket(folder: &Path, target: &ServiceLocation, number: usize) -> PathBuf {
+    match target.socket().and_then(postgres::port_of) {
+        Some(_) => postgres::socket(folder, postgres::port_of_relay(number)),
+        None => folder.join(format!("relay-{number}.sock")),
     }
 }
 

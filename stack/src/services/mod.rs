@@ -2,6 +2,7 @@
 
 mod etcd;
 mod kind;
+mod pg;
 mod redis_nodes;
 mod sql_2;
 mod zookeeper;
@@ -11,7 +12,7 @@ use anyhow::{Context, Result};
 pub(crate) use self::kind::{Kind, Running};
 
 /// Every service that can be started here.
-const ALL: &[Kind] = &[redis_nodes::KIND, sql_2::KIND, zookeeper::KIND, etcd::KIND];
+const ALL: &[Kind] = &[redis_nodes::KIND, sql_2::KIND, pg::KIND, zookeeper::KIND, etcd::KIND];
 
 /// Returns the kind of that name.
 pub(crate) fn find(name: &str) -> Result<&'static Kind> {

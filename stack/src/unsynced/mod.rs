@@ -16,7 +16,8 @@
 //! - What was there when the process started was on disk.
 //!
 //! The library sees no write through io_uring or Linux AIO, so it answers that there are none, and servers write by other
-//! calls. A file that is written through a shared map or a stream of the C library is an error when the power is lost.
+//! calls. A file that is written through a shared map, or through a stream of the C library that did not empty it, is an error when
+//! the power is lost.
 
 mod journal;
 #[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]

@@ -162,12 +162,37 @@ fn a_file_that_is_written_through_a_stream_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_stream_that_could_not_be_opened_has_written_nothing() {
+fn a_file_that_a_stream_appends_to_is_an_error() {
+    let disk = Disk::new();
+    disk.run("python3 -c 'import ctypes; ctypes.CDLL(None).fopen(b\"old\", b\"a\")'");
+    let said = disk.unsynced.lose().unwrap_err().to_string();
+    assert!(said.contains("old was written"), "{said}");
+}
+
+#[test]
+fn a_file_that_a_stream_emptied_and_wrote_is_as_before_until_a_sync() {
     // sed writes through streams of the C library.
-    let opened = Disk::new();
-    opened.run("sed -n 'w new' old");
-    let said = opened.unsynced.lose().unwrap_err().to_string();
-    assert!(said.contains("new was written"), "{said}");
+    let script = "sed -n 'w other' old; sed -n 'w new' old";
+    assert_eq!(Disk::after(script), files([OLD, OTHER]));
+    let same = OLD.1;
+    assert_eq!(
+        Disk::after(&format!("{script}; sync new")),
+        files([OLD, OTHER, ("new", same)])
+    );
+    assert_eq!(
+        Disk::after(&format!("{script}; sync old")),
+        files([OLD, OTHER, ("new", "")])
+    );
+}
+
+#[test]
+fn a_file_that_got_a_second_name_has_one_until_a_sync() {
+    assert_eq!(Disk::after("ln old new"), files([OLD, OTHER]));
+    assert_eq!(Disk::after("ln old new; sync ."), files([OLD, OTHER, ("new", OLD.1)]));
+}
+
+#[test]
+fn a_stream_that_could_not_be_opened_has_written_nothing() {
     let missed = Disk::new();
     missed.run("! sed -n 'w missing/new' old 2>/dev/null");
     assert_eq!(missed.lose().1, files([OLD, OTHER]));

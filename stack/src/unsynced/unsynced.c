@@ -56,6 +56,8 @@ int fallocate64(int fd, int mode, off64_t at, off64_t length) {
     CHANGE_FILE(fd, at, length, 0, syscall(SYS_fallocate, fd, mode, at, length));
 }
 int fallocate(int fd, int mode, off_t at, off_t length) { return fallocate64(fd, mode, at, length); }
+int posix_fallocate64(int fd, off64_t at, off64_t length) { return fallocate64(fd, 0, at, length) ? errno : 0; }
+int posix_fallocate(int fd, off_t at, off_t length) { return posix_fallocate64(fd, at, length); }
 int ftruncate64(int fd, off64_t size) {
     CHANGE_FILE(fd, size, LONG_MAX - size, 0, syscall(SYS_ftruncate, fd, size));
 }
@@ -144,6 +146,14 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
 int renameat(int a, const char *from, int b, const char *to) { return renameat2(a, from, b, to, 0); }
 int rename(const char *from, const char *to) { return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0); }
 
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    char path[PATH_MAX];
+    if (!resolve(to_folder, to, path)) return syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+    enter();
+    return leave_with(CREATE, syscall(SYS_linkat, from_folder, from, to_folder, to, flags), path, "", "");
+}
+int link(const char *from, const char *to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
+
 int unlinkat(int folder, const char *name, int flags) {
     char path[PATH_MAX], kept[PATH_MAX];
     if (!resolve(folder, name, path)) return syscall(SYS_unlinkat, folder, name, flags);
@@ -163,8 +173,8 @@ int mkdir(const char *name, mode_t mode) {
     return leave_with(MAKE_FOLDER, syscall(SYS_mkdirat, AT_FDCWD, name, mode), path, "", "");
 }
 
-// What follows would write in a way that is not seen here. A map is noted, and so is a stream; without the rings of the kernel
-// a program writes by the calls above.
+// What follows would write in a way that is not seen here. A map is noted, and so is a stream that keeps what was in its file;
+// without the rings of the kernel a program writes by the calls above.
 
 #define NEXT(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
 
@@ -181,8 +191,22 @@ void *mmap(void *at, size_t length, int protection, int flags, int fd, off_t off
     return mmap64(at, length, protection, flags, fd, offset);
 }
 
+// Empties the file. That is undone with all that the stream writes later, whether it is seen or not.
+static FILE *open_emptied(const char *name, const char *mode) {
+    struct stat file;
+    int access = strchr(mode, '+') ? O_RDWR : O_WRONLY, closes = strchr(mode, 'e') ? O_CLOEXEC : 0;
+    int fd = open_file(AT_FDCWD, name, access | O_CREAT | O_TRUNC | closes, 0666);
+    if (fd < 0) return NULL;
+    enter();
+    if (is_watched(fd, &file)) save(fd, &file, 0, 0, 0);
+    leave();
+    return fdopen(fd, mode);
+}
+
 FILE *fopen64(const char *name, const char *mode) {
     char path[PATH_MAX];
+    // With an x it must not be there.
+    if (mode[0] == 'w' && !strchr(mode, 'x') && resolve(AT_FDCWD, name, path)) return open_emptied(name, mode);
     FILE *stream = NEXT(fopen64)(name, mode);
     // MariaDB tries to open files that are not there: what could not be opened is not written.
     if (stream && strpbrk(mode, "wa+") && resolve(AT_FDCWD, name, path)) note_path(UNSEEN, path);
