@@ -31,9 +31,11 @@ const KILL_ALL: &str = "begin not atomic
     end for;
 end";
 
-/// Ends all connections of PostgreSQL in one statement; returns the processes that serve them.
-const TERMINATE_ALL: &str = "select pid from pg_stat_activity where backend_type = 'client backend' \
-                             and pid <> pg_backend_pid() and pg_terminate_backend(pid)";
+/// Ends all connections of PostgreSQL in one statement; returns the processes that serve them. Without the first part it may end
+/// its own one, because conditions are tried in any order.
+const TERMINATE_ALL: &str = "with others as materialized
+    (select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid())
+    select pid from others where pg_terminate_backend(pid)";
 
 /// Those of these processes that serve on: they end when they next look for it.
 const LEFT: &str = "select count(*) from pg_stat_activity where pid = any($1)";
