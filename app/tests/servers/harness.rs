@@ -54,9 +54,9 @@ pub fn stores() -> Arc<Stores> {
     stores
 }
 
-/// Redis and both MariaDB servers, for a test that breaks them or that no other test may disturb.
+/// Redis, both MariaDB servers and PostgreSQL, for a test that breaks them or that no other test may disturb.
 pub fn stores_of_its_own() -> Arc<Stores> {
-    started(&[SECOND_SQL])
+    started(&[SECOND_SQL, "pg"])
 }
 
 /// The same with every service that a strategy needs.

@@ -1,5 +1,6 @@
 //! A whole catalogue under observation: the steps at the seam, and the commands that the stores received.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use app::strategies::{Catalogue, Listed};
 use app::timeouts::Timeouts;
 use app::world::World;
 use async_trait::async_trait;
+use stack::{ServiceKind, Stores};
 use tokio::sync::Semaphore;
 
 use crate::harness::{fresh, is_tried, name, services, services_of_its_own, world};
@@ -89,6 +91,12 @@ pub struct Observed {
     _servers: Arc<stack::Stores>,
 }
 
+/// The log of PostgreSQL, where it could be started.
+fn pg_log(servers: &Stores) -> Option<PathBuf> {
+    let pg = servers.processes(ServiceKind::Pg).first();
+    pg.map(|pg| pg.log().path)
+}
+
 impl Observed {
     pub async fn start(timeouts: Timeouts) -> Self {
         let servers = services_of_its_own();
@@ -99,7 +107,7 @@ impl Observed {
         let observers = Observers::new(vec![seen.clone()]);
         Self {
             world: world(&services(&servers), "app-1", timeouts, observers).await,
-            received: Received::start(&services(&servers)).await,
+            received: Received::start(&services(&servers), pg_log(&servers)).await,
             seen,
             catalogue: Catalogue::new(),
             _servers: servers,

@@ -1,13 +1,18 @@
-//! The commands that the stores received: from MONITOR of Redis, the general log of MariaDB, and counters of the rest.
+//! The commands that the stores received: from MONITOR of Redis, the general log of MariaDB, the log of PostgreSQL, and counters of
+//! the rest.
 
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use app::probe::Effect;
 use app::services::Services;
 use app::stores::SECOND_SQL;
+use app::stores::sql::Engine;
 use futures_util::{Stream, StreamExt};
 use redis::aio::MultiplexedConnection;
-use sqlx::{Connection, MySqlConnection, Row, raw_sql};
+use sqlx::{Connection, MySqlConnection, PgConnection, Row, raw_sql};
 use tokio::time::timeout;
 
 use crate::counters::Counters;
@@ -37,13 +42,14 @@ pub struct Command {
     pub touched: Effect,
 }
 
-/// The commands of all Redis servers; then those of MariaDB, and the calls that other services only count.
+/// The commands of all Redis servers; then those of the databases, and the calls that other services only count.
 pub type Commands = (Vec<Command>, Vec<Command>);
 
 /// The logs of all stores and services, read from where the last reading ended.
 pub struct Received {
     redis: Vec<Monitored>,
     sql: Vec<Logged>,
+    pg: Option<PgLog>,
     counters: Counters,
 }
 
@@ -54,7 +60,8 @@ struct Monitored {
 }
 
 impl Received {
-    pub async fn start(services: &Services) -> Self {
+    /// `pg_log` is the log of PostgreSQL, where it is there.
+    pub async fn start(services: &Services, pg_log: Option<PathBuf>) -> Self {
         let mut redis = Vec::new();
         for service in ["redis", "redis-nodes"] {
             for url in services.urls(service).unwrap() {
@@ -68,12 +75,16 @@ impl Received {
         Self {
             redis,
             sql,
+            pg: match pg_log {
+                Some(log) => Some(PgLog::start(services.url(Engine::Postgres.store()).unwrap(), log).await),
+                None => None,
+            },
             counters: Counters::start(services),
         }
     }
 
     /// The commands that arrived since the last call, in order: those of all Redis servers in capitals, the statements of
-    /// MariaDB by their first word. Calls that are only counted come last, sorted.
+    /// the databases by their first word, those of PostgreSQL after those of MariaDB. Calls that are only counted come last, sorted.
     pub async fn since(&mut self) -> Commands {
         let mut received = Vec::new();
         for redis in &mut self.redis {
@@ -89,6 +100,7 @@ impl Received {
         }
         logged.sort_by_key(|(at, _)| *at);
         let mut rest: Vec<_> = logged.into_iter().map(|(_, command)| command).collect();
+        rest.extend(self.pg.iter_mut().flat_map(PgLog::since));
         let counted = (0..pings).map(|_| "ping".to_owned()).chain(self.counters.since());
         rest.extend(counted.map(|name| Command {
             name,
@@ -124,10 +136,7 @@ impl Logged {
             .await
             .unwrap();
         let word = |kind: String, text: String| match kind.as_str() {
-            "Query" | "Execute" => Command {
-                name: text.split_whitespace().next().unwrap_or_default().to_lowercase(),
-                touched: touched::by_sql(&text),
-            },
+            "Query" | "Execute" => Command::of(&text),
             _ => Command {
                 name: kind.to_lowercase(),
                 touched: Effect::NONE,
@@ -142,6 +151,51 @@ impl Logged {
     async fn pings_since(&mut self) -> u64 {
         let before = std::mem::replace(&mut self.pings, pings(&mut self.sql).await);
         self.pings - before
+    }
+}
+
+impl Command {
+    fn of(statement: &str) -> Self {
+        Self {
+            name: statement.split_whitespace().next().unwrap_or_default().to_lowercase(),
+            touched: touched::by_sql(statement),
+        }
+    }
+}
+
+/// The log of PostgreSQL, in which a backend writes each statement before it executes it.
+struct PgLog {
+    file: BufReader<File>,
+}
+
+impl PgLog {
+    async fn start(url: &str, log: PathBuf) -> Self {
+        let mut pg = PgConnection::connect(url).await.unwrap();
+        for statement in ["alter system set log_statement = 'all'", "select pg_reload_conf()"] {
+            raw_sql(statement).execute(&mut pg).await.unwrap();
+        }
+        let mut file = File::open(log).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        let file = BufReader::new(file);
+        Self { file }
+    }
+
+    /// Reads the statements since the last call, in order.
+    fn since(&mut self) -> Vec<Command> {
+        let mut lines = String::new();
+        self.file.read_to_string(&mut lines).unwrap();
+        let statement = |line: &str| {
+            let (_, said) = line.split_once(" LOG:  ")?;
+            let (kind, statement) = said.split_once(": ")?;
+            let is_statement = kind == "statement" || kind.starts_with("execute ");
+            // An empty statement with a remark is a ping.
+            let command = match statement.starts_with("/*") {
+                true => Command::of("ping"),
+                false => Command::of(statement),
+            };
+            is_statement.then_some(command)
+        };
+        lines.lines().filter_map(statement).collect()
     }
 }
 

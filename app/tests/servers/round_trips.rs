@@ -40,7 +40,8 @@ const WORDS: [&str; 21] = [
 fn promised(listed: &Listed) -> usize {
     let header = listed.entry.mechanism.header().replace('\n', " ");
     let (_, cost) = header.split_once("Cost: ").unwrap_or_default();
-    let of_store = format!("({})", listed.entry.store);
+    // PostgreSQL is asked by the same statements as MariaDB.
+    let of_store = format!("({})", listed.entry.store.replace("pg", "sql"));
     let cost = cost.split(", ").find(|cost| cost.contains(&of_store)).unwrap_or(cost);
     let (number, _) = cost.split_once(" round trip").unwrap_or_default();
     let found = WORDS.iter().position(|word| *word == number);

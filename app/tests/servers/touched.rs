@@ -75,7 +75,8 @@ pub fn by_sql(statement: &str) -> Effect {
         .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
         .filter(|word| !word.is_empty())
         .collect();
-    let is_lock = statement.contains("get_lock(") || statement.contains("release_lock(");
+    let locks = ["get_lock(", "release_lock(", "pg_advisory_"];
+    let is_lock = locks.iter().any(|lock| statement.contains(lock));
     if is_lock {
         return effect(false, Data::LOCK);
     }
@@ -83,13 +84,16 @@ pub fn by_sql(statement: &str) -> Effect {
         .windows(2)
         .filter(|pair| ["from", "join", "into", "update"].contains(&pair[0]));
     // `for update` is no table, and neither is what a statement brings along.
-    let named =
-        named.filter(|pair| !(pair[0] == "update" && statement.contains("for update") || pair[1] == "json_table"));
+    let locks_rows = ["for update", "for no key update"]
+        .iter()
+        .any(|lock| statement.contains(lock));
+    let brought = ["json_table", "jsonb_array_elements_text", "jsonb_to_recordset"];
+    let named = named.filter(|pair| !(pair[0] == "update" && locks_rows || brought.contains(&pair[1])));
     let touched = named.map(|pair| {
         let known = TABLES.iter().find(|(table, _)| *table == pair[1]);
         known.map_or(Data::LOG, |(_, data)| *data)
     });
-    let is_read = words.first() == Some(&"select") && !statement.contains("for update");
+    let is_read = words.first() == Some(&"select") && !locks_rows;
     effect(is_read, touched.fold(Data::NONE, Data::and))
 }
 

@@ -39,7 +39,7 @@ const SETTINGS: [&str; 8] = [
     // No statement of a shop is long enough to be compiled.
     "jit=off",
     // A refused statement is an answer to the shop, not news for the log.
-    "log_min_messages=fatal",
+    "log_min_messages=log",
     "log_timezone=UTC",
     "timezone=UTC",
 ];
