@@ -17,7 +17,8 @@ pub fn doctor(options: &DoctorOptions) -> Result<u8> {
     let elsewhere = |kind| match kind {
         ServerKind::Redis => options.stores.redis.is_some(),
         ServerKind::MariaDb => options.stores.sql.is_some(),
-        ServerKind::Nginx | ServerKind::Postgres | ServerKind::ZooKeeper | ServerKind::Etcd => false,
+        ServerKind::Postgres => options.stores.pg.is_some(),
+        ServerKind::Nginx | ServerKind::ZooKeeper | ServerKind::Etcd => false,
     };
     let mut lines = String::new();
     let (mut missing, mut optional, mut fetched) = (Vec::new(), Vec::new(), false);

@@ -26,6 +26,8 @@ pub enum Kind {
     Redis,
     /// A MariaDB server.
     MariaDb,
+    /// A PostgreSQL server.
+    Postgres,
 }
 
 /// The server behind the URL of one option.
@@ -47,6 +49,7 @@ impl Kind {
             Self::Shop | Self::Admin => &["http", "https"],
             Self::Redis => &["redis", "valkey", "redis+unix", "valkey+unix", "unix"],
             Self::MariaDb => &["mysql", "mariadb"],
+            Self::Postgres => &["postgres", "postgresql"],
         }
     }
 
@@ -55,6 +58,7 @@ impl Kind {
             Self::Shop | Self::Admin => 80,
             Self::Redis => 6379,
             Self::MariaDb => 3306,
+            Self::Postgres => 5432,
         }
     }
 
@@ -64,6 +68,7 @@ impl Kind {
             Self::Admin => "http://127.0.0.1:9090",
             Self::Redis => "redis://:PASSWORD@127.0.0.1:6379",
             Self::MariaDb => "mysql://USER:PASSWORD@127.0.0.1:3306/DATABASE",
+            Self::Postgres => "postgres://USER:PASSWORD@127.0.0.1:5432/DATABASE",
         }
     }
 
@@ -73,6 +78,7 @@ impl Kind {
             Self::Admin => "admin listener",
             Self::Redis => "Redis",
             Self::MariaDb => "MariaDB",
+            Self::Postgres => "PostgreSQL",
         }
     }
 }
@@ -88,10 +94,14 @@ impl Endpoint {
         if !kind.schemes().contains(&url.scheme()) {
             return Err(wrong());
         }
-        let socket = url.query_pairs().find(|(name, _)| name == "socket");
-        let at = match (kind, socket) {
-            (Kind::MariaDb, Some((_, path))) => At::Unix(path.into_owned().into()),
-            (Kind::Redis, _) if url.scheme().contains("unix") => At::Unix(url.to_file_path().map_err(|()| wrong())?),
+        let named = |name| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value);
+        let at = match (kind, named("socket"), named("host")) {
+            (Kind::MariaDb, Some(path), _) => At::Unix(path.into_owned().into()),
+            (Kind::Postgres, _, Some(folder)) if folder.starts_with('/') => {
+                let port = named("port").unwrap_or("5432".into());
+                At::Unix(PathBuf::from(&*folder).join(format!(".s.PGSQL.{port}")))
+            }
+            (Kind::Redis, ..) if url.scheme().contains("unix") => At::Unix(url.to_file_path().map_err(|()| wrong())?),
             _ => {
                 let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
                 let host = host.trim_matches(['[', ']']).to_owned();
@@ -125,10 +135,13 @@ impl Endpoint {
         }
     }
 
-    /// Checks the kind of a store without a password: MariaDB greets first, Redis answers to PING.
+    /// Checks the kind of a store without a password: MariaDB greets first, Redis answers to PING, and PostgreSQL says with one
+    /// letter whether it would go on with TLS.
     async fn greet(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<()> {
         /// The byte of MariaDB's first packet behind its length and number: the protocol version, or a refusal.
         const GREETING: [u8; 2] = [10, 0xff];
+        /// The length of the message, and the number that asks for TLS.
+        const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
         match self.kind {
             Kind::Shop | Kind::Admin => {}
             Kind::Redis => {
@@ -137,6 +150,11 @@ impl Endpoint {
                 stream.read_exact(&mut answer).await?;
                 let known = [&b"+PON"[..], b"-NOA", b"-LOA", b"-DEN", b"-ERR"];
                 ensure!(known.contains(&&answer[..]), "another kind of server listens there");
+            }
+            Kind::Postgres => {
+                stream.write_all(&SSL_REQUEST).await?;
+                let answer = stream.read_u8().await?;
+                ensure!(b"SN".contains(&answer), "another kind of server listens there");
             }
             Kind::MariaDb => {
                 let mut packet = [0; 5];
@@ -157,6 +175,8 @@ impl Endpoint {
             (Kind::MariaDb, At::Tcp(host, port)) => {
                 format!("{host}:{port} (try `mariadb-admin -h {host} -P {port} ping`)")
             }
+            (Kind::Postgres, At::Tcp(host, port)) => format!("{host}:{port} (try `pg_isready -h {host} -p {port}`)"),
+            (Kind::Postgres, At::Unix(path)) => format!("{}", path.display()),
             (Kind::MariaDb, At::Unix(path)) => format!("{0} (try `mariadb-admin -S {0} ping`)", path.display()),
             (_, At::Unix(path)) => format!("{0} (try `redis-cli -s {0} ping`)", path.display()),
         }

@@ -44,7 +44,8 @@ impl fmt::Display for Requirement {
                     ServiceKind::Redis => "--redis",
                     ServiceKind::Sql => "--sql",
                     ServiceKind::SecondSql => "--sql-2",
-                    ServiceKind::Pg | ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => "its URL",
+                    ServiceKind::Pg => "--pg",
+                    ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => "its URL",
                 };
                 write!(f, "{kind}, started here: leave out --host and {url}")
             }

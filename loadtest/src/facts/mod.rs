@@ -6,7 +6,9 @@
 mod damaged;
 mod idle;
 mod metered;
+mod pg;
 mod redis;
+mod rows;
 mod sql;
 mod store_pair;
 
@@ -41,6 +43,7 @@ list! {
     "redis" => redis::Redis,
     "sql" => sql::Sql,
     "sql-2" => sql::Sql,
+    "pg" => pg::Pg,
 }
 
 /// The reader of one kind of store.

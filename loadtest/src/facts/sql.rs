@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use async_trait::async_trait;
-use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlRow};
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{ConnectOptions, Row};
 
 use super::damaged::Damaged;
 use super::idle::Idle;
+use super::rows::{facts, order};
 use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
@@ -23,13 +24,6 @@ const ITEMS: &str = "select distinct left(cast(item as char), 65) from orders li
 const ORDERS: &str = "select left(cast(id as char), 129), left(cast(quantity as char), 32), \
                       left(cast(buyer as char), 65), left(cast(idempotency_key as char), 65) \
                       from orders where item = ? limit ?";
-
-/// The first of the columns of an order in the facts.
-const FIRST_OF_ORDER: usize = 1;
-
-/// The columns of `store.id` and `orders.item`.
-const STORE_ID: usize = 6;
-const ORDER_ITEM: usize = 7;
 
 pub(super) struct Sql {
     options: MySqlConnectOptions,
@@ -119,59 +113,4 @@ impl Ledger for Sql {
         }
         Ok(())
     }
-}
-
-/// Returns the facts of the rows. A collation may let other items match, which do not count.
-fn facts(rows: &[MySqlRow], item: &str, limit: usize) -> Result<Facts> {
-    let mut facts = Facts {
-        cut_short: rows.len() > limit,
-        ..Facts::default()
-    };
-    let mut of_item = Vec::new();
-    for row in rows {
-        if is_named(row, STORE_ID, item)? {
-            of_item.push(row);
-        }
-    }
-    for (nth, row) in of_item.into_iter().enumerate() {
-        let left = number(row.try_get(0)?);
-        facts.stock_left = if nth == 0 {
-            left
-        } else {
-            facts.stock_left.filter(|first| left == Some(*first))
-        };
-        let is_order: bool = row.try_get(5)?;
-        if !is_order || !is_named(row, ORDER_ITEM, item)? {
-            continue;
-        }
-        match order(row, FIRST_OF_ORDER)? {
-            Some(order) => facts.orders.push(order),
-            None => facts.unreadable += 1,
-        }
-    }
-    facts.orders.sort();
-    Ok(facts)
-}
-
-/// Reads the order in the four columns from that one on; `None` where it has no id, or no number of units.
-fn order(row: &MySqlRow, first: usize) -> Result<Option<Order>> {
-    let id: Option<String> = row.try_get(first)?;
-    let (buyer, key) = (row.try_get(first + 2)?, row.try_get(first + 3)?);
-    let order = id.zip(number(row.try_get(first + 1)?)).map(|(id, quantity)| Order {
-        id,
-        quantity,
-        buyer,
-        key,
-    });
-    Ok(order)
-}
-
-/// Returns whether the text in this column is that name, byte by byte.
-fn is_named(row: &MySqlRow, column: usize, name: &str) -> Result<bool> {
-    let text: Option<String> = row.try_get(column)?;
-    Ok(text.as_deref() == Some(name))
-}
-
-fn number(text: Option<String>) -> Option<i64> {
-    text?.parse().ok()
 }

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_one_store_or_two_and_nothing_else() {
-        for good in ["redis", "sql", "redis+sql", "sql+redis", "sql+sql"] {
+        for good in ["redis", "sql", "pg", "redis+sql", "sql+redis", "sql+sql", "redis+pg"] {
             assert_eq!(StorePair::try_from(good.to_owned()).unwrap().to_string(), good);
         }
         let two = StorePair::try_from("sql+sql".to_owned()).unwrap();
@@ -92,12 +92,13 @@ mod tests {
             "+",
             "redis+sql+sql",
             "redis+redis",
+            "pg+pg",
             "sql-2",
             "sql+sql-2",
             "Redis",
         ] {
             let why = StorePair::try_from(bad.to_owned()).unwrap_err();
-            assert!(why.contains("is not a store: use one of redis, sql"), "{why}");
+            assert!(why.contains("is not a store: use one of redis, sql, pg,"), "{why}");
         }
     }
 }

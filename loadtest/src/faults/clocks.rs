@@ -3,13 +3,22 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use stack::{Clock, Service};
+use stack::{Clock, Service, ServiceKind};
 
 use crate::attack::AttackControl;
-use crate::deployment::requirement::servers;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::shop::catalogue::Strategy;
 
 /// The distance of a step: three leases of the shop that is started here.
 pub(crate) const STEP: Duration = Duration::from_secs(3);
+
+/// Returns what a change of the clocks needs.
+pub(crate) fn requirements(strategy: &Strategy) -> Vec<Requirement> {
+    // Every shop that is started here has the other stores.
+    let further = servers(strategy).into_iter().filter(|kind| *kind == ServiceKind::Pg);
+    let clocks = std::iter::once(Requirement::Clocks);
+    clocks.chain(further.map(Requirement::Service)).collect()
+}
 
 /// Clocks, each with the name of its process.
 pub(crate) struct Clocks<'a>(Vec<(String, &'a Clock)>);

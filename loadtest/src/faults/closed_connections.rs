@@ -1,22 +1,22 @@
-//! A MariaDB closes all its connections: just before a purchase takes each of its steps, and right after the step was
+//! An SQL database closes all its connections: just before a purchase takes each of its steps, and right after the step was
 //! carried out, before the instance gets the reply.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use async_trait::async_trait;
-use stack::{Relay, ServerKind, ServiceKind};
+use stack::{Relay, ServiceKind};
 use tokio::time::sleep;
 
 use crate::attack::AttackControl;
-use crate::deployment::requirement::{Requirement, servers};
+use crate::deployment::requirement::Requirement;
 use crate::faults::every_step::{Batch, SHORTER_THAN_A_LEASE};
-use crate::faults::{every_step, relays, restart};
+use crate::faults::{every_step, relays, restart, sql_database};
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
-/// Three items for each moment and each MariaDB of the strategy. On the first one the connections close before the step,
+/// Three items for each moment and each SQL database of the strategy. On the first one the connections close before the step,
 /// on the second one after it; others buy after the responses. On the third one others buy before the delayed purchase
 /// goes on.
 const CLOSED_BEFORE: usize = 0;
@@ -34,36 +34,29 @@ const FIRST_LOSS_WITHIN: Duration = Duration::from_secs(2);
 /// The time for which replies are lost after the first one, before the connections close.
 const MORE_LOSSES_FOR: Duration = Duration::from_millis(150);
 
-/// A way to close the connections of one MariaDB.
+/// A way to close the connections of one database.
 #[async_trait]
 pub(crate) trait CloseConnections: Send {
-    /// The MariaDB.
+    /// The database.
     fn server(&self) -> ServiceKind;
 
     /// Closes all connections, proves it, and returns when new ones can be made. Returns whether there was any.
     async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool>;
 }
 
-/// Returns each MariaDB of the strategy.
-pub(crate) fn databases(strategy: &Strategy) -> Vec<ServiceKind> {
-    let mut databases = servers(strategy);
-    databases.retain(|kind| kind.program() == ServerKind::MariaDb);
-    databases
-}
-
 /// Returns what has to be started here to close the connections at these moments.
 pub(crate) fn requirements(strategy: &Strategy) -> Vec<Requirement> {
-    let each = databases(strategy).into_iter();
+    let each = sql_database::all(strategy).into_iter();
     each.flat_map(|kind| [Requirement::Service(kind), Requirement::Relay(kind)])
         .collect()
 }
 
 pub(crate) fn load(asked: Load, strategy: &Strategy) -> Load {
-    every_step::load(asked, strategy, ITEMS * databases(strategy).len())
+    every_step::load(asked, strategy, ITEMS * sql_database::all(strategy).len())
 }
 
-/// Closes all connections of one MariaDB after the other, three times for each batch of moments: before the steps, after
-/// the steps, and before the steps again while others buy. `servers` stand in the order of [`databases`]. Returns
+/// Closes all connections of one database after the other, three times for each batch of moments: before the steps, after
+/// the steps, and before the steps again while others buy. `servers` stand in the order of [`sql_database::all`]. Returns
 /// whether it happened each time.
 pub(crate) async fn at_every_step(
     control: &AttackControl<'_>,

@@ -14,6 +14,7 @@ pub(crate) mod moment;
 pub(crate) mod power_loss;
 pub(crate) mod relays;
 pub(crate) mod restart;
+pub(crate) mod sql_database;
 pub(crate) mod stall;
 pub(crate) mod successors;
 pub(crate) mod worker;

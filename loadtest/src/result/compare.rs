@@ -69,6 +69,7 @@ fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
             ("system", format!("{}, {}", on.os, on.kernel)),
             ("redis", on.redis.clone()),
             ("mariadb", on.mariadb.clone()),
+            ("postgresql", on.postgresql.clone().unwrap_or_default()),
             ("nginx", on.nginx.clone().unwrap_or_default()),
             ("oversell", on.oversell.clone()),
             (

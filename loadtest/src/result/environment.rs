@@ -24,6 +24,9 @@ pub struct Environment {
     pub redis: String,
     /// Version of MariaDB.
     pub mariadb: String,
+    /// Version of PostgreSQL, and the level of a transaction that does not choose one, where it was used.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub postgresql: Option<String>,
     /// Version of nginx, where it was started here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nginx: Option<String>,
@@ -43,6 +46,7 @@ impl Environment {
     /// Reads the environment of this machine; `stores` holds the versions of the stores.
     pub fn here(mut stores: BTreeMap<&'static str, String>, nginx: Option<String>) -> Self {
         let mut version = |store| stores.remove(store).unwrap_or_default();
+        let (redis, mariadb) = (version("redis"), version("sql"));
         Self {
             oversell: env!("CARGO_PKG_VERSION").to_owned(),
             os: field("/etc/os-release", "PRETTY_NAME", '=').unwrap_or_else(|| std::env::consts::OS.to_owned()),
@@ -50,8 +54,9 @@ impl Environment {
             cpu: field("/proc/cpuinfo", "model name", ':').unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             memory_mib: memory_mib(),
-            redis: version("redis"),
-            mariadb: version("sql"),
+            redis,
+            mariadb,
+            postgresql: stores.remove("pg"),
             nginx,
             insecure: false,
             load_model: "closed: all buyers released at once, each buys again as soon as it is answered".to_owned(),

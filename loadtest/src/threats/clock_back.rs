@@ -1,4 +1,4 @@
-//! While a purchase is at work at the first instance, the clocks of the second instance, and of each Redis and MariaDB
+//! While a purchase is at work at the first instance, the clocks of the second instance, and of each store
 //! that the strategy uses, step back by more than any lease. A lease that ends by such a clock lasts longer, and an end
 //! that the second instance writes down by its own clock has passed for the first one. Other buyers come, and then
 //! again while a purchase is at work at the second instance. The round counts only if each of these processes has read
@@ -11,8 +11,7 @@ use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection, SendOptions};
-use crate::deployment::requirement::Requirement;
-use crate::faults::clocks::Clocks;
+use crate::faults::clocks::{self, Clocks};
 use crate::faults::hold;
 use crate::trace::IncidentKind;
 
@@ -24,7 +23,7 @@ pub(super) const THREAT: Threat = Threat {
     title: "clocks step back",
     mostly_waits: true,
     load: hold::load,
-    requires: |_| vec![Requirement::Clocks],
+    requires: clocks::requirements,
     injection: Some(Injection {
         places: hold::places,
         ..Injection::new(|control| Box::pin(inject(control)))

@@ -1,7 +1,7 @@
-//! While a purchase is at work at the first instance, the clocks of the second instance and of both stores jump ahead
-//! by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. A lease is ended
-//! in several phases: before a renewal, after a renewal and right before the write. The round counts only if all three
-//! processes have read a time that is ahead, and the trace shows that the purchase held its lock at the jump. A lock at
+//! While a purchase is at work at the first instance, the clocks of the second instance, of Redis and MariaDB, and of
+//! PostgreSQL where the strategy uses it, jump ahead by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. A lease is ended
+//! in several phases: before a renewal, after a renewal and right before the write. The round counts only if each of these
+//! processes has read a time that is ahead, and the trace shows that the purchase held its lock at the jump. A lock at
 //! several Redis nodes has threats of its own: `minority-clock-jump` and `majority-clock-jump`.
 
 use std::time::Instant;
@@ -11,8 +11,8 @@ use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
-use crate::deployment::requirement::{Requirement, lock_servers};
-use crate::faults::clocks::Clocks;
+use crate::deployment::requirement::{lock_servers, servers};
+use crate::faults::clocks::{self, Clocks};
 use crate::faults::{hold, moment};
 use crate::phase::Phase;
 use crate::trace::IncidentKind;
@@ -24,7 +24,7 @@ pub(super) const THREAT: Threat = Threat {
     is_about: |strategy| !lock_servers(strategy).contains(&ServiceKind::RedisNodes),
     phases: Phase::of_lease,
     load: hold::load,
-    requires: |_| vec![Requirement::Clocks],
+    requires: clocks::requirements,
     injection: Some(Injection {
         places: hold::places,
         ..Injection::new(|control| Box::pin(inject(control)))
@@ -41,17 +41,18 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         .context("the shop was not started here")?;
     let second = local_processes.shop.instances().get(1);
     let second = second.map(|instance| (instance.name().to_owned(), instance));
-    let stores = &local_processes.stores;
-    let stores = [
-        (ServiceKind::Redis, stores.redis()),
-        (ServiceKind::Sql, stores.mariadb()),
-    ];
-    let stores = stores
-        .into_iter()
-        .filter_map(|(kind, process)| Some((kind.name().to_owned(), process?)));
+    let mut kinds = vec![ServiceKind::Redis, ServiceKind::Sql];
+    let mut subject = "the second instance, Redis and MariaDB";
+    if servers(&control.attack.sale.strategy).contains(&ServiceKind::Pg) {
+        kinds.push(ServiceKind::Pg);
+        subject = "the second instance, Redis, MariaDB and PostgreSQL";
+    }
+    let stores = kinds.iter().flat_map(|kind| {
+        let processes = local_processes.stores.processes(*kind).iter();
+        processes.map(|process| (kind.name().to_owned(), process))
+    });
     let clocks = Clocks::of(second.into_iter().chain(stores));
     let jump = async {
-        let subject = "the second instance, Redis and MariaDB";
         control.note(IncidentKind::ClockAhead, subject, Instant::now(), None);
         clocks.jump_ahead()
     };

@@ -1,29 +1,27 @@
-//! MariaDB loses power as in `sql-power-loss`, but syncs its log once in a second (`innodb_flush_log_at_trx_commit = 2`,
-//! as many set it for speed): up to a second of confirmed orders is gone. Both rounds differ in that setting alone. The round
-//! counts only if the last confirmed sale before the loss was not synced.
+//! The SQL database loses power as in `sql-power-loss`, but syncs its log later, as many set it for speed: the last
+//! confirmed orders are gone. MariaDB with `innodb_flush_log_at_trx_commit = 2` does it once in a second, PostgreSQL with
+//! `synchronous_commit = off` after three times its `wal_writer_delay` at the latest; that is 10 s here, the longest one, so that
+//! the loss comes in time. Both rounds differ in these settings alone. The round counts only if the last confirmed sale before the
+//! loss was not synced.
 
 use anyhow::Result;
-use sqlx::mysql::MySqlConnectOptions;
-use sqlx::{ConnectOptions, Connection, raw_sql};
 use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
-use crate::deployment::requirement::{Requirement, servers};
 use crate::faults::power_loss::{self, Syncs};
-use crate::faults::{hold, restart};
-use crate::phase::Phase;
+use crate::faults::{hold, sql_database};
 
 pub(super) const THREAT: Threat = Threat {
     name: "sql-power-loss-unsynced",
-    title: "MariaDB that syncs later loses power",
+    title: "SQL database that syncs later loses power",
     mostly_waits: true,
     empties_a_store: true,
-    is_about: |strategy| servers(strategy).contains(&ServiceKind::Sql),
-    phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Sql),
+    is_about: |strategy| sql_database::first(strategy).is_some(),
+    phases: sql_database::phases,
     load: hold::load,
-    requires: |_| vec![Requirement::Journal(ServiceKind::Sql)],
+    requires: sql_database::journal,
     injection: Some(Injection {
         places: power_loss::places,
         explains: ExplainedUnknowns::All,
@@ -33,16 +31,32 @@ pub(super) const THREAT: Threat = Threat {
     ..Threat::PLAIN
 };
 
+/// The setting of MariaDB is gone with its process.
+const MARIADB_LATER: &[&str] = &["set global innodb_flush_log_at_trx_commit = 2"];
+
+/// These settings of PostgreSQL outlast its process, so they are taken back.
+const POSTGRES_LATER: &[&str] = &[
+    "alter system set synchronous_commit = off",
+    "alter system set wal_writer_delay = '10s'",
+    "select pg_reload_conf()",
+];
+const POSTGRES_AS_BEFORE: &[&str] = &[
+    "alter system reset synchronous_commit",
+    "alter system reset wal_writer_delay",
+    "select pg_reload_conf()",
+];
+
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    power_loss::prepare(control, ServiceKind::Sql).await?;
-    // The setting is gone with the process.
-    let url = restart::on_stores(control, |stores| Ok(stores.sql_url().to_owned())).await?;
-    let mut connection = url.parse::<MySqlConnectOptions>()?.connect().await?;
-    raw_sql("set global innodb_flush_log_at_trx_commit = 2")
-        .execute(&mut connection)
-        .await?;
-    connection.close().await?;
-    let has_struck = power_loss::strike(control, ServiceKind::Sql, Syncs::Later).await?;
+    let database = sql_database::of(control)?;
+    let (later, as_before) = match database {
+        ServiceKind::Pg => (POSTGRES_LATER, POSTGRES_AS_BEFORE),
+        _ => (MARIADB_LATER, [].as_slice()),
+    };
+    let url = sql_database::url(control, database)?;
+    power_loss::prepare(control, database).await?;
+    sql_database::execute(url, database, later).await?;
+    let has_struck = power_loss::strike(control, database, Syncs::Later).await;
+    sql_database::execute(url, database, as_before).await?;
     power_loss::check_tables(control).await?;
-    Ok(has_struck)
+    has_struck
 }

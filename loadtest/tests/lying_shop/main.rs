@@ -8,6 +8,7 @@ mod damaged;
 mod expected;
 mod honest;
 mod lies;
+mod postgres;
 mod runner;
 mod sale_set;
 mod schema;

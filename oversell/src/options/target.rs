@@ -79,12 +79,20 @@ pub struct StoreOptions {
         hide_env_values = true
     )]
     pub sql_2: Option<String>,
+    /// A PostgreSQL that is already running, for strategies that sell from it
+    #[arg(long, value_name = "URL", env = "OVERSELL_PG_URL", hide_env_values = true)]
+    pub pg: Option<String>,
 }
 
 impl StoreOptions {
     /// Returns the URLs that were given, by the names of the stores.
     pub fn urls(&self) -> Urls {
-        let all = [("redis", &self.redis), ("sql", &self.sql), ("sql-2", &self.sql_2)];
+        let all = [
+            ("redis", &self.redis),
+            ("sql", &self.sql),
+            ("sql-2", &self.sql_2),
+            ("pg", &self.pg),
+        ];
         let given = all.into_iter().filter_map(|(store, url)| Some((store, url.clone()?)));
         given.collect()
     }

@@ -207,6 +207,7 @@ pub(super) fn environment(run: &RunResult) -> String {
     let servers = [
         ("Redis", Some(&on.redis)),
         ("MariaDB", Some(&on.mariadb)),
+        ("PostgreSQL", on.postgresql.as_ref()),
         ("nginx", on.nginx.as_ref()),
     ];
     let servers = servers.into_iter().filter_map(|(name, version)| {

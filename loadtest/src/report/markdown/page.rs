@@ -42,7 +42,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "MariaDB fails",
+        "The SQL database fails",
         &[
             "sql-restart",
             "sql-power-loss",

@@ -1,0 +1,64 @@
+//! The SQL database that holds the sales or the locks of a strategy: MariaDB or PostgreSQL.
+
+use anyhow::{Context, Result};
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, raw_sql};
+use stack::{ServerKind, ServiceKind};
+
+use crate::attack::AttackControl;
+use crate::deployment::requirement::{Requirement, servers};
+use crate::phase::Phase;
+use crate::shop::catalogue::Strategy;
+
+/// Returns each SQL database of the strategy.
+pub(crate) fn all(strategy: &Strategy) -> Vec<ServiceKind> {
+    let mut databases = servers(strategy);
+    databases.retain(|kind| [ServerKind::MariaDb, ServerKind::Postgres].contains(&kind.program()));
+    databases
+}
+
+/// Returns the SQL database of the strategy, and the first one where it has two.
+pub(crate) fn first(strategy: &Strategy) -> Option<ServiceKind> {
+    all(strategy).into_iter().find(|kind| *kind != ServiceKind::SecondSql)
+}
+
+/// Returns the SQL database of the strategy under attack.
+pub(crate) fn of(control: &AttackControl<'_>) -> Result<ServiceKind> {
+    first(&control.attack.sale.strategy).context("the strategy has no SQL database")
+}
+
+/// Returns the phases for a fault in which the database loses data: see [`Phase::of_lock_in`].
+pub(crate) fn phases(strategy: &Strategy) -> Vec<Phase> {
+    first(strategy).map_or_else(Vec::new, |kind| Phase::of_lock_in(strategy, kind))
+}
+
+/// Returns what a loss of power of the database needs.
+pub(crate) fn journal(strategy: &Strategy) -> Vec<Requirement> {
+    first(strategy).map(Requirement::Journal).into_iter().collect()
+}
+
+/// Returns the URL of a database that was started here.
+pub(crate) fn url<'a>(control: &AttackControl<'a>, kind: ServiceKind) -> Result<&'a str> {
+    let local_processes = control.shop.local_processes();
+    let stores = &local_processes.context("the shop was not started here")?.stores;
+    stores.url(kind).with_context(|| format!("{kind} has no URL"))
+}
+
+/// Runs each of these statements on a connection of its own, outside of a transaction.
+pub(crate) async fn execute(url: &str, kind: ServiceKind, statements: &[&'static str]) -> Result<()> {
+    if kind.program() == ServerKind::Postgres {
+        let mut connection = url.parse::<PgConnectOptions>()?.connect().await?;
+        for statement in statements {
+            raw_sql(*statement).execute(&mut connection).await?;
+        }
+        connection.close().await?;
+    } else {
+        let mut connection = url.parse::<MySqlConnectOptions>()?.connect().await?;
+        for statement in statements {
+            raw_sql(*statement).execute(&mut connection).await?;
+        }
+        connection.close().await?;
+    }
+    Ok(())
+}
