@@ -16,6 +16,7 @@ mod exit;
 mod explore;
 mod health;
 mod interrupt;
+mod isolation;
 mod lab;
 mod live;
 mod markdown;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::demo(options),
         Command::Explore(options) => explore::explore(options),
         Command::Replay(options) => explore::replay(options),
+        Command::Isolation(options) => isolation::isolation(options),
         Command::Lab(options) => lab::lab(options),
         Command::Up(options) => up::up(options),
         Command::Page(options) => page::page(options),

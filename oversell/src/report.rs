@@ -12,6 +12,7 @@ use loadtest::result::RunResult;
 use crate::documents::{known, put_into};
 use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 use crate::explore::page_of;
+use crate::isolation;
 use crate::options::{CompareOptions, ReportOptions};
 use crate::stdout::Terminal;
 use crate::{console, rounds_file};
@@ -21,6 +22,10 @@ pub fn report(options: &ReportOptions) -> Result<u8> {
     if options.html
         && let Some(page) = page_of(&options.result)?
     {
+        console::print(&page)?;
+        return Ok(AS_DESIGNED);
+    }
+    if let Some(page) = isolation::page_of(&options.result)? {
         console::print(&page)?;
         return Ok(AS_DESIGNED);
     }

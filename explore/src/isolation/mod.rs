@@ -6,6 +6,7 @@
 
 mod anomalies;
 mod database;
+mod mechanisms;
 mod script;
 
 use anyhow::Result;
@@ -15,6 +16,7 @@ use stack::Stores;
 pub use self::anomalies::ANOMALIES;
 use self::database::Database;
 pub use self::database::{LEVELS, Level};
+pub use self::mechanisms::{DEFAULTS, Explored, MECHANISMS, explore};
 
 /// How far a level keeps an anomaly away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

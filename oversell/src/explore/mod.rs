@@ -260,7 +260,15 @@ fn listed(schedule: &Schedule) -> String {
 
 /// Starts the stores, which nobody else may use, and the services that the strategy needs.
 async fn stores(strategy: &str, fetch: bool) -> Result<Stores> {
-    let needs = Kind::of(strategy)?.needs;
+    started(&Kind::of(strategy)?.needs, fetch).await
+}
+
+/// Starts the stores of every shop, which nobody else may use, and these services.
+///
+/// # Errors
+/// When one of them cannot be found, fetched or started.
+pub async fn started(needs: &[&'static str], fetch: bool) -> Result<Stores> {
+    let needs = needs.to_vec();
     let start = move || {
         let mut stores = Stores::start(&Parts {
             redis_url: None,
@@ -275,7 +283,8 @@ async fn stores(strategy: &str, fetch: bool) -> Result<Stores> {
     tokio::task::spawn_blocking(start).await?
 }
 
-fn until_interrupted(work: impl Future<Output = Result<u8>> + Send + 'static) -> Result<u8> {
+/// Does the work on one thread, and ends it cleanly on Ctrl-C.
+pub fn until_interrupted(work: impl Future<Output = Result<u8>> + Send + 'static) -> Result<u8> {
     let work = |stop: Stop| async move {
         tokio::select! {
             done = work => done,

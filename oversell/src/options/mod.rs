@@ -4,6 +4,7 @@
 mod bench;
 mod choose;
 mod explore;
+mod isolation;
 mod lab;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
@@ -19,6 +20,7 @@ use clap::{Parser, Subcommand};
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
 pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
+pub use isolation::IsolationOptions;
 pub use lab::{FOLDER, LabCommand, LabOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
@@ -56,6 +58,8 @@ pub enum Command {
     Explore(ExploreOptions),
     /// Play a schedule of `explore` again, and compare each step
     Replay(ReplayOptions),
+    /// Play the anomalies of each isolation level of MariaDB and PostgreSQL, and six mechanisms at each level
+    Isolation(IsolationOptions),
     /// Learn from labs, in the terminal: predict, run, and see what happened
     Lab(LabOptions),
     /// Start the shop and leave it up until Ctrl-C
