@@ -55,7 +55,9 @@ impl Drop for Lent {
 /// Opens a pool. On its connections a wait for a row ends after `wait`, and any statement ends some time later.
 pub(super) fn open(url: &str, wait: Duration) -> Result<Connections, Error> {
     let manager = Manager {
-        options: MySqlConnectOptions::from_str(url)?,
+        // A paused holder keeps others waiting: a line for each of their statements would hide the rest of the log. Steps are logged
+        // by the probe.
+        options: MySqlConnectOptions::from_str(url)?.disable_statement_logging(),
         // InnoDB takes whole seconds only.
         row_wait: Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0)),
         // A longer wait also allows more time to connect, so that a slow server does not make a patient buyer busy.
