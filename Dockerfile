@@ -9,11 +9,13 @@ ARG REGISTRY_PREFIX=
 ARG VERSION=0.1.0
 ARG SOURCE_DATE_EPOCH=0
 
-# Sets modes and times: those of a checkout depend on its owner's umask and on the moment of the checkout.
+# Sets modes and times: those of a checkout depend on its owner's umask and on the moment of the checkout. What is not compiled lies
+# apart: a changed script is no reason to compile.
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS sources
 ARG SOURCE_DATE_EPOCH
 COPY . /src
-RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/* && find /src -exec touch -hd @$SOURCE_DATE_EPOCH {} +
+RUN chmod -R u=rwX,go=rX /src && chmod 755 /src/docker/* && find /src -exec touch -hd @$SOURCE_DATE_EPOCH {} + \
+    && mkdir -p /scripts/proxy && mv /src/docker /scripts/program && mv /src/nginx/hello /src/nginx/start /scripts/proxy
 
 FROM ${REGISTRY_PREFIX:-}rust:1.95-slim-bookworm AS build
 ARG TARGETARCH
@@ -49,7 +51,7 @@ RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/re
 # time at which it ran. The setuid bits are removed.
 FROM ${REGISTRY_PREFIX:-}nginx:1.28 AS proxy-files
 ARG SOURCE_DATE_EPOCH
-COPY --from=sources /src/nginx /out/etc/oversell
+COPY --from=sources /src/nginx /scripts/proxy /out/etc/oversell/
 RUN find / -xdev -path /out -prune -o -type f -perm /6000 -exec cp -a --parents -t /out {} + \
     && find /out -perm /6000 -exec chmod a-s {} + && find /out -exec touch -hd @$SOURCE_DATE_EPOCH {} +
 
@@ -62,7 +64,7 @@ COPY --from=proxy-files /out /
 
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS program-files
 ARG SOURCE_DATE_EPOCH
-COPY --from=sources /src/docker /out/usr/local/bin
+COPY --from=sources /scripts/program /out/usr/local/bin
 COPY --from=build /program /out/usr/local/bin
 # The HTTP client requires the certificates even for plain HTTP.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
@@ -77,5 +79,6 @@ LABEL org.opencontainers.image.title="Oversell" \
     org.opencontainers.image.version="$VERSION" \
     org.opencontainers.image.licenses="MIT"
 COPY --from=program-files /out /
+WORKDIR /srv
 USER 10001:10001
 ENTRYPOINT ["oversell"]

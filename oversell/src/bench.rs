@@ -9,6 +9,7 @@ use ::bench::{lock, path, scale};
 use anyhow::{Result, bail};
 use app::strategies::Entry;
 use chrono::Utc;
+use loadtest::experiment::Standing;
 use loadtest::facts::LedgerReader;
 use loadtest::result::environment::Environment;
 use serde::Serialize;
@@ -133,7 +134,7 @@ where
     let setting = Setting {
         local,
         repeat: options.repeat,
-        progress: Box::new(move |done, all, line, run| shown.begins(done, all, line, run.to_owned())),
+        progress: Box::new(move |done, all, line, run| shown.begins(Standing::even(done, all), line, run.to_owned())),
         report: Box::new(move |line| {
             if !quiet {
                 console::note(line);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Error, Result};
-use loadtest::experiment::RunObserver;
+use loadtest::experiment::{RunObserver, Standing};
 use loadtest::plan::Round;
 use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
@@ -68,12 +68,12 @@ impl ResultWriter {
 }
 
 impl RunObserver for ResultWriter {
-    fn begins(&self, round: &Round, done: usize, all: usize) {
+    fn begins(&self, round: &Round, standing: Standing) {
         let trial = round.threat.title_on(round.instances);
-        self.planned.store(all, Ordering::Relaxed);
+        self.planned.store(standing.all, Ordering::Relaxed);
         let line = format!("repeat {}: {trial}", round.repeat);
         self.progress
-            .begins(done, all, &line, format!("{} ({trial})", round.strategy.name));
+            .begins(standing, &line, format!("{} ({trial})", round.strategy.name));
     }
 
     fn begins_final_checks(&self, sales: usize) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use chrono::{SecondsFormat, Utc};
-use loadtest::deployment::Deployment;
 use loadtest::deployment::requirement;
+use loadtest::deployment::{Deployment, TrialLock};
 use loadtest::experiment::{Experiment, LockServices, MakeTestbed, RunObserver, Testbed, in_words, longest};
 use loadtest::plan::soak::Soak;
 use loadtest::result::cell::{ClaimCheck, claim_check};
@@ -137,6 +137,11 @@ pub async fn trial(options: RunOptions, begun: Begun, observer: &dyn RunObserver
     let mut testbed = tokio::select! {
         testbed = open_testbed(&options) => testbed?,
         _ = stop.wait() => bail!("interrupted"),
+    };
+    // Nobody else reaches what is started here.
+    let _alone = match &testbed.deployment {
+        Deployment::Remote(remote) => Some(TrialLock::take(&remote.urls).await?),
+        Deployment::Local(_) => None,
     };
     let deployment = &mut testbed.deployment;
     let soak = options.soak.map(|purchases| Soak::new(purchases, options.seed));

@@ -125,7 +125,7 @@ async fn look_for_others(control: &AttackControl<'_>) -> Result<bool> {
 struct Unobserved;
 
 impl RunObserver for Unobserved {
-    fn begins(&self, _: &loadtest::plan::Round, _: usize, _: usize) {}
+    fn begins(&self, _: &loadtest::plan::Round, _: loadtest::experiment::Standing) {}
 
     fn begins_final_checks(&self, _: usize) {}
 

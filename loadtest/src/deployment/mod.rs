@@ -3,6 +3,7 @@
 mod local;
 pub mod requirement;
 mod running;
+mod trial_lock;
 
 use anyhow::{Result, bail};
 
@@ -16,6 +17,7 @@ use crate::text::counted;
 
 pub use self::local::{Local, LocalProcesses};
 pub use self::running::RunningShop;
+pub use self::trial_lock::TrialLock;
 
 /// A place where rounds can be played.
 pub enum Deployment {
@@ -86,6 +88,16 @@ impl Deployment {
             Self::Local(local) => requirements.iter().find(|requirement| !local.has(**requirement)),
         };
         missing.map(|requirement| format!("it needs {requirement}"))
+    }
+
+    /// Returns the reason why no round can be played on that many instances any more, if a remote shop has more of them now. Where
+    /// some are missing they may come back: [`Self::heal`] waits for them.
+    pub async fn outgrown(&self, wanted: usize) -> Option<String> {
+        let Self::Remote(Remote { running, .. }) = self else {
+            return None;
+        };
+        let now = running.answering().await;
+        (now > wanted).then(|| format!("the shop came to run on {now} instances, not on {wanted}"))
     }
 
     /// Returns a shop with that many instances and the required relays. Starts it if it is not running yet. A remote

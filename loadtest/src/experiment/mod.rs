@@ -7,9 +7,11 @@ mod longest;
 mod queue;
 mod record;
 mod session;
+mod standing;
 mod watch;
 
 pub use self::longest::{in_words, longest};
+pub use self::standing::Standing;
 pub use self::watch::{Ledgers, WatchedRound};
 
 use std::sync::Arc;
@@ -43,8 +45,8 @@ const WITH_LOCK_SERVICES: usize = 2;
 
 /// An observer of each round, which shows progress and keeps results.
 pub trait RunObserver: Send + Sync {
-    /// Reports that a round begins. `done` of `all` rounds are over, or are left out.
-    fn begins(&self, round: &Round, done: usize, all: usize);
+    /// Reports that a round begins, and how far the run is.
+    fn begins(&self, round: &Round, standing: Standing);
 
     /// Reports that the sales of a round are open, before its buyers come. It may be watched from now on.
     fn opens(&self, _open: WatchedRound) {}
@@ -154,7 +156,7 @@ impl Experiment<'_> {
             coordinator,
             more,
             sales: AtomicUsize::new(0),
-            record: Record::new(run.clone(), all, observer),
+            record: Record::new(run.clone(), rounds, more.map_or(1, |_| SIDE_BY_SIDE), observer),
         };
         let mut sessions = vec![Session::of(testbed, &plan)];
         let is_over = async || {

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Error, Result};
 
+use super::standing::{Standing, weight};
 use super::{RunObserver, WatchedRound};
 use crate::audit::Verdict;
 use crate::plan::{Earlier, Round};
@@ -15,7 +16,9 @@ use crate::trace::RawTrace;
 pub(crate) struct Record<'a> {
     /// The run without its rounds.
     run: RunResult,
-    planned: usize,
+    /// The time of each round of the plan, as a multiple of that of one without a fault.
+    weights: Vec<f64>,
+    side_by_side: usize,
     observer: &'a dyn RunObserver,
     kept: Mutex<Kept>,
 }
@@ -25,13 +28,16 @@ struct Kept {
     /// The results, by their places in the plan.
     rounds: BTreeMap<usize, RoundResult>,
     left_out: usize,
+    left_out_weight: f64,
 }
 
 impl<'a> Record<'a> {
-    pub(super) fn new(run: RunResult, planned: usize, observer: &'a dyn RunObserver) -> Self {
+    /// So many of the planned rounds that mostly wait are played side by side.
+    pub(super) fn new(run: RunResult, planned: &[Round], side_by_side: usize, observer: &'a dyn RunObserver) -> Self {
         Self {
             run,
-            planned,
+            weights: planned.iter().map(|round| weight(round, side_by_side)).collect(),
+            side_by_side,
             observer,
             kept: Mutex::default(),
         }
@@ -48,11 +54,21 @@ impl<'a> Record<'a> {
         };
         if is_shown {
             kept.left_out += 1;
+            kept.left_out_weight += weight(round, self.side_by_side);
             return false;
         }
-        self.observer
-            .begins(round, kept.rounds.len() + kept.left_out, self.planned);
+        self.observer.begins(round, self.standing(&kept));
         true
+    }
+
+    fn standing(&self, kept: &Kept) -> Standing {
+        let played: f64 = kept.rounds.keys().map(|place| self.weights[*place]).sum();
+        let left = self.weights.iter().sum::<f64>() - kept.left_out_weight - played;
+        Standing {
+            done: kept.rounds.len() + kept.left_out,
+            all: self.weights.len(),
+            left: (played > 0.0).then(|| left / played),
+        }
     }
 
     /// Reports that the sales of a round are open.
@@ -139,7 +155,7 @@ mod tests {
     struct Nobody;
 
     impl RunObserver for Nobody {
-        fn begins(&self, _: &Round, _: usize, _: usize) {}
+        fn begins(&self, _: &Round, _: Standing) {}
 
         fn begins_final_checks(&self, _: usize) {}
 
@@ -184,7 +200,7 @@ mod tests {
             ..run
         };
         let rounds = planned(asked);
-        let record = Record::new(run, rounds.len(), &Nobody);
+        let record = Record::new(run, &rounds, 1, &Nobody);
         let mut played = Vec::new();
         for (place, round) in rounds.iter().enumerate() {
             if record.begins(round) {
@@ -208,6 +224,34 @@ mod tests {
         let (broken, kept): (Vec<_>, Vec<_>) = played.into_iter().partition(|(_, phase)| *phase == BeforeWrite);
         assert_eq!(broken, [1, 2].map(|repeat| (repeat, BeforeWrite)));
         assert_eq!(kept, [1, 2, 3, 4].map(|repeat| (repeat, AtWork)));
+    }
+
+    #[test]
+    fn work_that_is_left_out_is_no_work_that_is_left() {
+        let run = RunResult::parse(include_bytes!("../../tests/judging/expected/result.json")).unwrap();
+        let run = RunResult {
+            rounds: Vec::new(),
+            ..run
+        };
+        // Two rounds that wait, and eight that are played until one of the two phases fails.
+        let rounds = planned(1);
+        let record = Record::new(run, &rounds, 1, &Nobody);
+        let standing = || record.standing(&record.kept());
+        assert_eq!(standing().left, None);
+        for (place, round) in rounds.iter().enumerate().take(2) {
+            assert!(record.begins(round));
+            let result = RoundResult {
+                verdict: Verdict::Violated,
+                ..RoundResult::waiting(round)
+            };
+            record.keep(place, result.clone()).unwrap();
+            // A verdict that becomes final is no further round.
+            record.keep(place, result).unwrap();
+        }
+        assert_eq!(standing().left, Some(8.0 / 32.0));
+        assert!(!record.begins(&rounds[2]));
+        let (done, all, left) = (3, 10, Some(7.0 / 32.0));
+        assert_eq!(standing(), Standing { done, all, left });
     }
 
     #[test]

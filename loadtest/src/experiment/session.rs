@@ -56,6 +56,10 @@ impl<'a> Session<'a> {
                 self.plan.record.keep(place, RoundResult::skipped(round, why))?;
                 continue;
             }
+            if let Some(why) = self.testbed.deployment.outgrown(round.instances).await {
+                self.plan.record.keep(place, RoundResult::skipped(round, why))?;
+                continue;
+            }
             let failed = || {
                 let (strategy, threat) = (&round.strategy.name, round.threat.name);
                 format!("round {} ({strategy}, {threat}) could not be played", place + 1)
@@ -108,6 +112,10 @@ impl<'a> Session<'a> {
             self.open.check_all(&self.testbed.deployment, record).await?;
         }
         let first = self.attack(round).await?;
+        // Nobody knows when the instance came, so the round is no trial on that many.
+        if let Some(why) = self.testbed.deployment.outgrown(round.instances).await {
+            return record.keep(place, RoundResult::skipped(round, why));
+        }
         if self.open.follow_up(place, round, first, record).await? {
             self.make_room(round, 1).await?;
             let second = self.attack(round).await?;

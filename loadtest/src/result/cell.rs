@@ -24,7 +24,7 @@ pub enum ClaimCheck {
     AsDesigned,
     /// A promise was broken, or an expected failure never came in [`HARMLESS`] rounds or more.
     NotAsDesigned,
-    /// At least one repeat was no test and no other one decides, or there were too few repeats.
+    /// At least one repeat was no test or was left out, and no other one decides, or there were too few repeats.
     Inconclusive,
     /// No repeat was played.
     Skipped,
@@ -173,6 +173,7 @@ impl<'a> Cell<'a> {
             (true, 1.., _) => ClaimCheck::NotAsDesigned,
             (false, 1.., _) => ClaimCheck::AsDesigned,
             (_, 0, 1..) => ClaimCheck::Inconclusive,
+            (true, 0, 0) if self.skipped.is_some() => ClaimCheck::Inconclusive,
             (true, 0, 0) => ClaimCheck::AsDesigned,
             (false, 0, 0) if self.repeats() < HARMLESS => ClaimCheck::Inconclusive,
             (false, 0, 0) => ClaimCheck::NotAsDesigned,

@@ -69,6 +69,19 @@ fn a_claim_stands_or_falls_with_all_its_repeats() {
 }
 
 #[test]
+fn a_promise_of_which_some_repeats_were_skipped_is_undecided_unless_it_was_broken() {
+    let table = [
+        (true, Holds, ClaimCheck::Inconclusive),
+        (true, Violated, ClaimCheck::NotAsDesigned),
+        (false, Violated, ClaimCheck::AsDesigned),
+    ];
+    for (claimed, verdict, expected) in table {
+        let rounds = [trial("x@sql", claimed, &[verdict]), skipped("x@sql")].concat();
+        assert_eq!(claim_check(&run(rounds)), expected, "claimed {claimed}, {verdict:?}");
+    }
+}
+
+#[test]
 fn the_worst_cell_decides_the_result_of_a_run() {
     let good = || trial("good@sql", true, &[Holds]);
     let bad = || trial("bad@sql", true, &[Violated]);

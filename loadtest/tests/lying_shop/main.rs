@@ -15,4 +15,5 @@ mod schema;
 mod second_sql;
 mod segments;
 mod spoiled;
+mod trial_lock;
 mod workers;

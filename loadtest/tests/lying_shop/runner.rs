@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Error, Result};
 use loadtest::deployment::Deployment;
-use loadtest::experiment::{Experiment, LockServices, RunObserver, Testbed, longest};
+use loadtest::experiment::{Experiment, LockServices, RunObserver, Standing, Testbed, longest};
 use loadtest::facts::Urls;
 use loadtest::plan::{Round, Wanted, rounds};
 use loadtest::result::environment::Environment;
@@ -47,7 +47,7 @@ const AT_ONCE: usize = 2;
 /// Real stores, over which any number of shops can be tried.
 pub struct TrialRunner {
     pub stores: Stores,
-    runtime: Runtime,
+    pub runtime: Runtime,
     /// The workers that send the load of each attack; without any it is sent here.
     pub workers: usize,
     /// The longest time of a run, if it is not to follow from the plan.
@@ -83,7 +83,7 @@ pub struct Observer {
 }
 
 impl RunObserver for Observer {
-    fn begins(&self, _: &Round, _: usize, _: usize) {}
+    fn begins(&self, _: &Round, _: Standing) {}
 
     fn begins_final_checks(&self, _: usize) {}
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Error, Result, anyhow};
 use chrono::{SecondsFormat, Utc};
-use loadtest::experiment::{RunObserver, WatchedRound};
+use loadtest::experiment::{RunObserver, Standing, WatchedRound};
 use loadtest::plan::Round;
 use loadtest::report::live_result;
 use loadtest::result::{RoundResult, RunResult};
@@ -71,7 +71,7 @@ impl SideObserver {
 }
 
 impl RunObserver for SideObserver {
-    fn begins(&self, round: &Round, done: usize, all: usize) {
+    fn begins(&self, round: &Round, Standing { done, all, .. }: Standing) {
         let phase = round.phase.map(|phase| format!(", {phase}")).unwrap_or_default();
         let trial = round.threat.title_on(round.instances);
         self.change(|side| {

@@ -10,6 +10,7 @@ use ::race::{CLOSE_WITHIN, Description, EXAMPLE, Load, MOST_LATER, Round, SCHEMA
 use anyhow::{Context, Result};
 use chrono::Utc;
 use loadtest::audit::Verdict;
+use loadtest::experiment::Standing;
 use loadtest::shop::response::ResponseKind;
 use loadtest::text::printable;
 use serde::Serialize;
@@ -150,7 +151,7 @@ async fn play(trial: &Trial, options: &RaceOptions, pause: Duration, stop: &Stop
         {
             break;
         }
-        progress.begins(number, all, in_words(load), in_words(load).to_owned());
+        progress.begins(Standing::even(number, all), in_words(load), in_words(load).to_owned());
         let ready = |done: usize, of: usize| {
             if done == of {
                 progress.says(format!("{done} buyers are ready"));

@@ -27,9 +27,17 @@ pub(super) struct Session {
 
 impl Options {
     pub(super) fn parse(engine: Engine, url: &str) -> sqlx::Result<Self> {
+        // A paused holder keeps others waiting: a line for each of their statements would hide the rest of the log. Steps are
+        // logged by the probe.
         Ok(match engine {
-            Engine::MariaDb => Self::MariaDb(Box::new(url.parse()?)),
-            Engine::Postgres => Self::Postgres(Box::new(url.parse()?)),
+            Engine::MariaDb => {
+                let options: MySqlConnectOptions = url.parse()?;
+                Self::MariaDb(Box::new(options.disable_statement_logging()))
+            }
+            Engine::Postgres => {
+                let options: PgConnectOptions = url.parse()?;
+                Self::Postgres(Box::new(options.disable_statement_logging()))
+            }
         })
     }
 
