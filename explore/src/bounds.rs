@@ -14,6 +14,9 @@ pub struct Bounds {
     /// Whether schedules that differ only in the order of steps that commute are played once. It needs a search without a
     /// bound on preemptions.
     pub is_reduced: bool,
+    /// Whether the purchases count as alike: of schedules that differ only in which purchase is which, those are played in which
+    /// the first purchase comes first.
+    pub are_alike: bool,
     /// The most schedules.
     pub schedules: u64,
 }

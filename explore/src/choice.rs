@@ -127,6 +127,14 @@ impl Choice {
         }
     }
 
+    /// Returns the purchase that it is about, if it is about one alone.
+    pub fn purchase(self) -> Option<usize> {
+        match self {
+            Self::Crash(purchase) | Self::Repeat(purchase) | Self::Arrival(purchase) => Some(purchase),
+            _ => self.step(),
+        }
+    }
+
     /// Returns the purchase that takes a step, if one does.
     pub fn step(self) -> Option<usize> {
         match self {

@@ -29,6 +29,8 @@ struct Node {
     before: Cost,
     /// The choices that sleep here.
     asleep: Vec<Possible>,
+    /// Whether the first purchase has to come before the others, and has not come.
+    waits_for_first: bool,
 }
 
 impl Node {
@@ -41,7 +43,8 @@ impl Node {
         (place..self.moment.possible.len()).find(|place| {
             let choice = self.moment.possible[*place].choice;
             let is_asleep = self.asleep.iter().any(|asleep| asleep.choice == choice);
-            !is_asleep && self.before.with(&self.moment, choice).is_within(bounds)
+            let is_too_early = self.waits_for_first && choice.purchase().is_some_and(|purchase| purchase > 0);
+            !is_asleep && !is_too_early && self.before.with(&self.moment, choice).is_within(bounds)
         })
     }
 
@@ -113,6 +116,9 @@ impl DepthFirst {
                 Some(above) if self.bounds.is_reduced => above.asleep_after(),
                 Some(_) | None => Vec::new(),
             },
+            waits_for_first: above.map_or(self.bounds.are_alike, |above| {
+                above.waits_for_first && above.possible().choice.purchase().is_none()
+            }),
         }
     }
 }
@@ -156,14 +162,22 @@ mod tests {
 
     /// The schedules that a search plays, and the number of those that it ends early.
     fn played(steps: Steps<'_>, preemptions: Option<usize>, is_reduced: bool) -> (Vec<Vec<usize>>, usize) {
-        let mut search = DepthFirst::within(Bounds {
+        played_within(steps, bounds(preemptions, is_reduced))
+    }
+
+    fn bounds(preemptions: Option<usize>, is_reduced: bool) -> Bounds {
+        Bounds {
             preemptions,
             events: 0,
             kinds: Vec::new(),
             is_reduced,
+            are_alike: false,
             schedules: u64::MAX,
-        })
-        .unwrap();
+        }
+    }
+
+    fn played_within(steps: Steps<'_>, bounds: Bounds) -> (Vec<Vec<usize>>, usize) {
+        let mut search = DepthFirst::within(bounds).unwrap();
         let (mut played, mut ended_early) = (Vec::new(), 0);
         loop {
             let (mut taken, mut order, mut last) = ([0, 0], Vec::new(), None);
@@ -264,14 +278,19 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_and_a_reduction_exclude_each_other() {
-        let bounds = Bounds {
-            preemptions: Some(1),
-            events: 0,
-            kinds: Vec::new(),
-            is_reduced: true,
-            schedules: 1,
+    fn of_purchases_that_are_alike_the_first_one_begins() {
+        let three: &[Data] = &[Data::STOCK; 3];
+        let (mut all, _) = played([three, three], Some(2), false);
+        let alike = Bounds {
+            are_alike: true,
+            ..bounds(Some(2), false)
         };
-        DepthFirst::within(bounds).unwrap_err();
+        all.retain(|order| order[0] == 0);
+        assert_eq!(played_within([three, three], alike), (all, 0));
+    }
+
+    #[test]
+    fn a_bound_and_a_reduction_exclude_each_other() {
+        DepthFirst::within(bounds(Some(1), true)).unwrap_err();
     }
 }

@@ -162,6 +162,7 @@ mod tests {
             events: 0,
             kinds: Vec::new(),
             is_reduced: false,
+            are_alike: false,
             schedules: 0,
         });
         for _ in 0..20_000 {

@@ -1,5 +1,6 @@
 //! The instances of the shop, all in this process, each with its own connections.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Reached<'a> {
     pub user: &'a str,
     /// Relays before the servers, which can lose a reply.
     pub relays: Option<InstanceRelays>,
+    /// The strategy. It reaches no service that it does not need.
+    pub kind: &'a Kind,
 }
 
 /// One instance, with its strategy opened.
@@ -101,16 +104,25 @@ impl Instance {
 
 /// Returns the URLs of all services, those of relays where there are some.
 fn services(reached: &Reached<'_>) -> Result<Services> {
-    let Reached { stores, user, relays } = reached;
+    let Reached {
+        stores,
+        user,
+        relays,
+        kind,
+    } = reached;
     let services = [
         (ServiceKind::Redis, vec![stores.redis_url().to_owned()]),
         (ServiceKind::Sql, vec![stores.sql_url().to_owned()]),
     ];
-    let further = stores.services().map(|(kind, urls)| (kind, urls.to_vec()));
-    let relayed = relays.iter().flat_map(InstanceRelays::urls);
-    let relayed = relayed.map(|(kind, urls)| (kind, urls.split_whitespace().map(str::to_owned).collect()));
+    let further = kind.needed(stores).map(|(kind, urls)| (kind, urls.to_vec()));
+    let mut reached: BTreeMap<ServiceKind, Vec<String>> = services.into_iter().chain(further).collect();
+    for (kind, urls) in relays.iter().flat_map(InstanceRelays::urls) {
+        reached
+            .entry(kind)
+            .and_modify(|at| *at = urls.split_whitespace().map(str::to_owned).collect());
+    }
     let mut all = Services::default();
-    for (kind, mut urls) in services.into_iter().chain(further).chain(relayed) {
+    for (kind, mut urls) in reached {
         if matches!(kind, ServiceKind::Sql | ServiceKind::SecondSql) {
             for url in &mut urls {
                 let options: MySqlConnectOptions = url.parse()?;
@@ -150,5 +162,12 @@ impl Kind {
             has_workers: entry.steps.iter().any(|step| step.looks_for_work),
             has_named_lock: entry.steps.iter().any(|step| step.name == GET_LOCK.name),
         })
+    }
+
+    /// Returns those of the further services that the strategy needs, with their URLs.
+    pub(crate) fn needed<'a>(&'a self, stores: &'a Stores) -> impl Iterator<Item = (ServiceKind, &'a [String])> {
+        stores
+            .services()
+            .filter(|(service, _)| self.needs.contains(&service.name()))
     }
 }

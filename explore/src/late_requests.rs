@@ -65,7 +65,7 @@ impl Player {
             });
         }
         relays.all().for_each(Relay::pass);
-        self.is_warm = false;
+        self.is_warm[instance] = false;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use redis::{AsyncConnectionConfig, Client, Script};
 use sqlx::{Connection, MySqlConnection, query_scalar};
 use stack::{Clock, ServiceKind, Stores};
 
-use crate::instances::NEVER;
+use crate::instances::{Kind, NEVER};
 
 /// The time that passes at once where leases end: longer than a lease.
 const PASSES: Duration = NEVER.lease.saturating_add(Duration::from_secs(1));
@@ -43,11 +43,11 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// Connects to the stores of instances that go by this time.
+    /// Connects to the stores of instances of this kind that go by this time.
     ///
     /// # Errors
     /// When one cannot be reached, or has no clock of its own.
-    pub async fn connect(stores: &Stores, time: Time) -> Result<Self> {
+    pub async fn connect(stores: &Stores, kind: &Kind, time: Time) -> Result<Self> {
         let kinds = [ServiceKind::Redis, ServiceKind::Sql].into_iter();
         let further = stores.services().map(|(kind, _)| kind);
         let clocks = kinds.chain(further).flat_map(|kind| stores.processes(kind));
@@ -56,7 +56,7 @@ impl Leases {
             clocks.len() >= 2,
             "the stores have no clocks of their own on this system"
         );
-        let nodes = stores.services().filter(|(kind, _)| *kind == ServiceKind::RedisNodes);
+        let nodes = kind.needed(stores).filter(|(kind, _)| *kind == ServiceKind::RedisNodes);
         let nodes = nodes.flat_map(|(_, urls)| urls).map(String::as_str);
         let mut redis = Vec::new();
         for url in [stores.redis_url()].into_iter().chain(nodes) {

@@ -19,6 +19,7 @@ mod estimate;
 mod events;
 mod given;
 mod instances;
+pub mod isolation;
 mod judge;
 mod keys;
 mod late_requests;

@@ -7,15 +7,20 @@ use anyhow::{Context, Result};
 use app::domain::Name;
 use app::probe::{Step, WaitsFor};
 use app::stores::Sql;
-use sqlx::{Connection, MySqlConnection, Row, query, query_as};
+use sqlx::{Connection, MySqlConnection, Row, query, query_scalar};
 use stack::{ServiceKind, Stores};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
+use crate::instances::Kind;
 use crate::turns::Turns;
 
-/// The pause between two questions to a store whether a purchase waits there.
-const ASK_EVERY: Duration = Duration::from_micros(300);
+/// The time after which MariaDB is asked whether a purchase waits there. Each further pause is twice as long: many questions would
+/// slow down a machine on which a step takes long because it is busy.
+const ASK_AFTER: Duration = Duration::from_micros(300);
+
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The longest time for one step. Only a store that no longer answers takes so long.
 const STEP_WITHIN: Duration = Duration::from_secs(60);
@@ -30,10 +35,17 @@ const LIST: &str = "\nLIST OF TRANSACTIONS ";
 /// The begin of the line of a transaction that waits for the lock of a row.
 const WAITS: &str = "\nLOCK WAIT ";
 
-/// Counts the connections that wait for the named lock of an item, and those of a user. The state of one that has just got the lock
-/// is still that of one that waits.
-const CONNECTIONS: &str = "select count(if(state = 'User lock' and is_used_lock(?) <> id, 1, null)), \
-                           count(if(user = ?, 1, null)) from information_schema.processlist";
+/// Lists the connections. The table of the information schema has the same, but MariaDB writes that to a file for each query.
+const CONNECTIONS: &str = "show processlist";
+
+/// The state of a connection that waits for a named lock, and of one that has just got it.
+const NAMED_LOCK: &str = "User lock";
+
+/// The command of a connection that carries out none.
+const IDLE: &str = "Sleep";
+
+/// Returns the connection that holds the named lock of an item.
+const HOLDER: &str = "select is_used_lock(?)";
 
 /// The servers that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
 ///
@@ -62,12 +74,12 @@ struct Counted {
 }
 
 impl LockWaits {
-    /// Connects to every MariaDB. The instances use these connections under that user's name, which no other program uses.
+    /// Connects to every MariaDB that strategies of this kind need. The instances use these connections under that user's name, which no other program uses.
     ///
     /// # Errors
     /// When one cannot be reached.
-    pub async fn connect(stores: &Stores, user: &str, clients: Vec<Arc<Sql>>) -> Result<Self> {
-        let further = stores.services().filter(|(kind, _)| *kind == ServiceKind::SecondSql);
+    pub async fn connect(stores: &Stores, kind: &Kind, user: &str, clients: Vec<Arc<Sql>>) -> Result<Self> {
+        let further = kind.needed(stores).filter(|(kind, _)| *kind == ServiceKind::SecondSql);
         let further = further.flat_map(|(_, urls)| urls).map(String::as_str);
         let mut servers = Vec::new();
         for url in [stores.sql_url()].into_iter().chain(further) {
@@ -99,6 +111,7 @@ impl LockWaits {
     /// As of [`LockWaits::settle`].
     pub async fn settle_unless(&mut self, turns: &Turns, is_enough: impl Fn() -> bool) -> Result<()> {
         let settled = async {
+            let mut pause = ASK_AFTER;
             loop {
                 let version = turns.version();
                 let under_way = turns.under_way();
@@ -114,9 +127,11 @@ impl LockWaits {
                     }
                     continue;
                 }
-                if timeout(ASK_EVERY, turns.changed_since(version)).await.is_ok() {
+                if timeout(pause, turns.changed_since(version)).await.is_ok() {
+                    pause = ASK_AFTER;
                     continue;
                 }
+                pause = LONGEST_PAUSE.min(2 * pause);
                 if self.all_wait(&under_way).await? && turns.version() == version {
                     return Ok(());
                 }
@@ -132,12 +147,14 @@ impl LockWaits {
     /// When MariaDB does not answer, or they wait for longer than a minute.
     pub async fn none_left(&mut self) -> Result<()> {
         let left = async {
+            let mut pause = ASK_AFTER;
             loop {
                 let Counted { waiting, left } = self.count().await?;
                 if waiting + left == 0 {
                     return Ok(());
                 }
-                sleep(ASK_EVERY).await;
+                sleep(pause).await;
+                pause = LONGEST_PAUSE.min(2 * pause);
             }
         };
         let left = timeout(STEP_WITHIN, left).await;
@@ -178,21 +195,38 @@ impl LockWaits {
         Ok(waiting >= sent + left)
     }
 
-    /// Counts the connections at both ends.
+    /// Counts the connections at both ends, and after that the waits: one that has ended meanwhile counts as a connection, and a
+    /// step that is under way is not taken for one that waits.
     async fn count(&mut self) -> Result<Counted> {
         let (opened, closed) = self.clients_count();
-        let (mut waiting, mut listed) = (0, 0);
+        let (mut waiting, mut listed) = (0, 0_u64);
         for server in &mut self.servers {
-            let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
-            let status: String = status.try_get("Status")?;
-            let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
-            let connections = query_as(CONNECTIONS)
-                .bind(&self.item)
-                .bind(&self.user)
-                .fetch_one(server);
-            let (named, of_user): (i64, i64) = connections.await.context("MariaDB")?;
-            waiting += list.matches(WAITS).count() + usize::try_from(named)?;
-            listed += u64::try_from(of_user)?;
+            let (mut at_named_lock, mut is_one_at_work) = (Vec::new(), false);
+            for connection in query(CONNECTIONS).fetch_all(&mut *server).await.context("MariaDB")? {
+                if connection.try_get::<&str, _>("User")? != self.user {
+                    continue;
+                }
+                listed += 1;
+                is_one_at_work |= connection.try_get::<&str, _>("Command")? != IDLE;
+                if connection.try_get::<Option<&str>, _>("State")? == Some(NAMED_LOCK) {
+                    at_named_lock.push(connection.try_get::<i64, _>("Id")?);
+                }
+            }
+            // Only a statement waits, and the list of transactions is long.
+            if is_one_at_work {
+                let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
+                let status: String = status.try_get("Status")?;
+                let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
+                waiting += list.matches(WAITS).count();
+            }
+            if !at_named_lock.is_empty() {
+                let holder = query_scalar(HOLDER).bind(&self.item).fetch_one(server).await;
+                let holder: Option<i64> = holder.context("MariaDB")?;
+                waiting += at_named_lock
+                    .iter()
+                    .filter(|id| holder.is_some_and(|holder| holder != **id))
+                    .count();
+            }
         }
         let left = listed.saturating_sub(opened - closed + self.kept as u64);
         if left == 0 {

@@ -65,8 +65,8 @@ pub struct Player {
     pub(super) replica: Replica,
     pub(super) late: LateRequests,
     pub(super) sessions: Sessions,
-    /// Whether the connections of the instances have prepared their statements.
-    pub(super) is_warm: bool,
+    /// The instances whose connections have prepared their statements.
+    pub(super) is_warm: [bool; INSTANCES],
     /// The steps that workers take without work.
     pub(super) idle: Pass,
 }
@@ -96,6 +96,7 @@ impl Player {
                 stores,
                 user: &user,
                 relays,
+                kind: &kind,
             };
             let instance = Instance::open(&name, strategy, reached, (Arc::new(observer), &time)).await?;
             clients.extend(instance.sql().await?);
@@ -103,8 +104,8 @@ impl Player {
         }
         let first = instances.first().context("no instance")?;
         let stocks = first.stocks(kind.store).await?;
-        let started = stores
-            .services()
+        let started = kind
+            .needed(stores)
             .filter(|(service, _)| STORES.contains(&service.name()));
         let mut urls: Urls = started
             .filter_map(|(service, at)| Some((service.name(), at.first()?.clone())))
@@ -115,16 +116,16 @@ impl Player {
             turns,
             stocks,
             stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
-            kind,
             reader: LedgerReader::connect(&urls).await?,
-            waits: LockWaits::connect(stores, &user, clients).await?,
-            leases: Leases::connect(stores, time).await?,
+            waits: LockWaits::connect(stores, &kind, &user, clients).await?,
+            leases: Leases::connect(stores, &kind, time).await?,
             replica: Replica::new(),
             late: LateRequests::default(),
             sessions: Sessions::connect(stores).await?,
-            is_warm: false,
+            is_warm: [false; INSTANCES],
             instances,
             idle: Pass::new(),
+            kind,
         };
         player.let_workers_go().await?;
         player.idle = player.let_time_pass().await?;
@@ -145,7 +146,7 @@ impl Player {
         let needs_relays = EventKind::ALL
             .iter()
             .any(|kind| kind.is_of_relays() && chooser.may(*kind, 0));
-        if needs_relays && !self.is_warm {
+        if needs_relays {
             self.warm_up().await?;
         }
         let item = self.open_sale().await?;
@@ -165,7 +166,9 @@ impl Player {
         self.let_workers_go().await?;
         if is_left || choices.is_none() || told.iter().any(|told| told.is_killed) {
             // A purchase that is dropped leaves no connection behind.
-            self.is_warm = false;
+            for told in told.iter().filter(|told| told.ended.is_none()) {
+                self.is_warm[arrivals.instance(told.number)] = false;
+            }
             self.waits.none_left().await?;
         }
         self.let_workers_end().await?;
@@ -208,16 +211,24 @@ impl Player {
         Ok(())
     }
 
-    /// Lets a purchase buy alone at each instance. The first reply to a statement on a new connection is that to its
+    /// Lets a purchase buy alone at each instance that has a new connection. The first reply to a statement there is that to its
     /// preparation, and a lost one would keep the statement from being carried out.
     async fn warm_up(&mut self) -> Result<()> {
+        let mut items = Vec::new();
         for number in 0..INSTANCES {
-            let item = self.open_sale().await?;
-            self.come_alone(number, &item).await?;
+            if !self.is_warm[number] {
+                let item = self.open_sale().await?;
+                self.come_alone(number, &item).await?;
+                items.push(item);
+            }
+        }
+        if !items.is_empty() {
             self.let_workers_end().await?;
+        }
+        for item in items {
             self.close_sale(&item).await?;
         }
-        self.is_warm = true;
+        self.is_warm = [true; INSTANCES];
         Ok(())
     }
 }

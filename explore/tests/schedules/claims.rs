@@ -163,6 +163,8 @@ impl Question {
             events: usize::from(self.event.is_some()),
             kinds: self.event.into_iter().collect(),
             is_reduced: false,
+            // Workers wake at the first instance, which is not that of each purchase.
+            are_alike: !is_one_edit() && self.event.is_some_and(|event| event != EventKind::WorkerWakes),
             schedules,
         }
     }

@@ -15,6 +15,7 @@ pub(crate) fn at_most(preemptions: usize, events: usize) -> Bounds {
         events,
         kinds: EventKind::ALL.to_vec(),
         is_reduced: false,
+        are_alike: false,
         schedules: 5_000,
     }
 }

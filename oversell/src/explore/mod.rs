@@ -51,6 +51,7 @@ pub fn explore(options: ExploreOptions) -> Result<u8> {
         events: options.events,
         kinds,
         is_reduced: preemptions.is_none() && !options.unreduced,
+        are_alike: false,
         schedules: options.schedules,
     };
     let arrivals = Arrivals {

@@ -29,6 +29,7 @@ pub async fn stepped(wanted: &Wanted, fetch: bool, talk: &mut dyn Talk) -> Resul
         events: kinds.len(),
         kinds,
         is_reduced: false,
+        are_alike: false,
         schedules: 100_000,
     };
     let stores = stores(strategy, fetch).await?;
