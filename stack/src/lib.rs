@@ -5,7 +5,7 @@
 //! From the outside in; each module uses only those below it.
 //!
 //! - `stores`: [`Stores`], the two stores of every shop (`redis` and `mariadb`, one program each, with their replicas; `link`: from
-//!   a replica to its primary)
+//!   a replica to its primary; `sql_replica`: that of MariaDB or of PostgreSQL)
 //! - `services`: servers that only some strategies need, one file each (`postgres`: one program)
 //! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
 //! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
@@ -50,6 +50,7 @@ mod service_location;
 mod services;
 mod shop_options;
 mod spawner;
+mod sql_replica;
 mod stores;
 mod unsynced;
 
@@ -61,6 +62,7 @@ pub use local_shop::Shop;
 pub use locate::{fetched_to, find, locate};
 pub use log::Log;
 pub use mariadb::{MariaDbFailover, MariaDbReplica};
+pub use postgres::{PgFailover, PgReplica};
 pub use program::{Origin, Program};
 pub use ready::Ready;
 pub use redis::{AtLimit, Failover, Lease, MemoryLimit, RedisReplica};
@@ -70,5 +72,6 @@ pub use service::Service;
 pub use service_kind::ServiceKind;
 pub use service_location::ServiceLocation;
 pub use shop_options::ShopOptions;
+pub use sql_replica::{SqlFailover, SqlReplica};
 pub use stores::{Parts, Stores, running};
 pub use unsynced::{Loss, Unsynced};

@@ -14,7 +14,6 @@ use crate::folder::Folder;
 use crate::local_shop::{Shop, StoreAccess};
 use crate::locate::locate;
 use crate::mariadb;
-use crate::mariadb::{MariaDbFailover, MariaDbReplica};
 use crate::redis;
 use crate::redis::{AtLimit, Failover, MemoryLimit, RedisReplica};
 use crate::relay::InstanceRelays;
@@ -262,29 +261,5 @@ impl Stores {
     /// MariaDB, if it was started here.
     pub fn mariadb(&self) -> Option<&Service> {
         self.mariadb.as_ref()
-    }
-
-    /// Restarts MariaDB so that it writes a binary log, starts a replica of it and waits until that has caught up. There can be
-    /// one at a time.
-    ///
-    /// # Errors
-    ///
-    /// When MariaDB was not started here, or one of them does not start or catch up within some seconds.
-    pub fn replicate_mariadb(&self) -> Result<MariaDbReplica> {
-        MariaDbReplica::start(self.own_mariadb()?, self.folder.path())
-    }
-
-    /// Kills MariaDB and lets the promoted replica serve at its address as [`Stores::mariadb`], without a binary log. Returns how
-    /// many transactions that loses.
-    ///
-    /// # Errors
-    ///
-    /// When one of them does not answer, or the promoted one cannot take the place of the other.
-    pub fn fail_over_mariadb(&self, failover: MariaDbFailover) -> Result<u64> {
-        failover.complete(self.own_mariadb()?)
-    }
-
-    fn own_mariadb(&self) -> Result<&Service> {
-        self.mariadb().context("MariaDB was not started here")
     }
 }

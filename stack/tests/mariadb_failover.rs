@@ -3,7 +3,7 @@
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, query_scalar, raw_sql};
-use stack::Stores;
+use stack::{ServiceKind, Stores};
 use tokio::runtime::{Builder, Runtime};
 
 mod world;
@@ -51,7 +51,7 @@ fn the_replica_has_what_was_committed_before_the_partition_and_lacks_what_came_a
     client.run("create table sold (id bigint primary key) engine=innodb");
     client.run("insert into sold values (1)");
     assert!(!client.writes_a_log(), "it would slow down every sale");
-    let replica = stores.replicate_mariadb().unwrap();
+    let replica = stores.replicate_sql(ServiceKind::Sql).unwrap();
     assert!(client.writes_a_log());
     client.run("insert into sold values (2)");
     let failover = replica.partition().unwrap();
@@ -59,7 +59,7 @@ fn the_replica_has_what_was_committed_before_the_partition_and_lacks_what_came_a
     client.run("insert into sold values (4)");
     assert_eq!(client.sold(), [1, 2, 3, 4]);
     let before = stores.mariadb().unwrap().pid();
-    assert_eq!(stores.fail_over_mariadb(failover).unwrap(), 2);
+    assert_eq!(stores.fail_over_sql(failover).unwrap(), 2);
     assert_ne!(stores.mariadb().unwrap().pid(), before);
     assert_eq!(client.sold(), [1, 2]);
     assert!(!client.writes_a_log());
@@ -72,8 +72,8 @@ fn a_promoted_replica_can_be_followed_and_restarted_as_the_one_before_it() {
     let client = Client::of(&stores);
     client.run("create table sold (id bigint primary key) engine=innodb");
     for round in 1..=2 {
-        let failover = stores.replicate_mariadb().unwrap().partition().unwrap();
-        assert_eq!(stores.fail_over_mariadb(failover).unwrap(), 0);
+        let failover = stores.replicate_sql(ServiceKind::Sql).unwrap().partition().unwrap();
+        assert_eq!(stores.fail_over_sql(failover).unwrap(), 0);
         client.run(&format!("insert into sold values ({round})"));
     }
     let mariadb = stores.mariadb().unwrap();

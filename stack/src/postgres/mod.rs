@@ -1,5 +1,8 @@
 //! PostgreSQL on a private socket and a data folder of its own.
 
+mod operator;
+mod replica;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,12 +11,16 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use rustix::process::Signal;
 
+pub use self::replica::{PgFailover, PgReplica};
 use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
 use crate::service::Service;
 use crate::unsynced::Unsynced;
+
+/// The name of its data folder and log.
+pub(crate) const NAME: &str = "postgres";
 
 pub(crate) const USER: &str = "oversell";
 
@@ -72,13 +79,13 @@ pub(crate) fn startup_packet() -> Vec<u8> {
 }
 
 /// A restart keeps what was committed: the data folder stays.
-pub(crate) fn start(program: &Program, folder: &Path, name: &str, port: u16) -> Result<Service> {
-    let data = data(folder, name);
-    initdb(program, folder, name)?;
-    let launch = launch(program, folder, name, port)
-        .clock(Clock::new(folder, name)?)
-        .unsynced(Unsynced::new(folder, name, &data)?);
-    Service::start(name, launch, ready(folder, port), folder)
+pub(crate) fn start(program: &Program, folder: &Path) -> Result<Service> {
+    let data = data(folder, NAME);
+    initdb(program, folder, NAME)?;
+    let launch = launch(program, folder, NAME, PORT)
+        .clock(Clock::new(folder, NAME)?)
+        .unsynced(Unsynced::new(folder, NAME, &data)?);
+    Service::start(NAME, launch, ready(folder, PORT), folder)
 }
 
 /// Returns its data folder.

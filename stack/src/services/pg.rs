@@ -17,14 +17,11 @@ pub(super) const KIND: Kind = Kind {
     start,
 };
 
-/// The name of its data folder and log.
-const SERVER: &str = "postgres";
-
 fn start(fetch: bool, folder: &Path) -> Result<Running> {
     let program = locate(ServerKind::Postgres, fetch)?;
     let url = address::postgres(&postgres::socket(folder, postgres::PORT));
     Ok(Running {
-        services: vec![postgres::start(&program, folder, SERVER, postgres::PORT)?],
+        services: vec![postgres::start(&program, folder)?],
         urls: vec![url.context("its socket has no folder")?],
         _ports: ReservedPorts::default(),
     })
