@@ -51,7 +51,9 @@ async fn sql_ledger(sql: &MySqlPool, item: &str) -> Ledger {
     let orders = rows
         .iter()
         .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
-    Ledger::new(number(&rows[0], 0), orders)
+    let units = sqlx::query_scalar("select count(*) from stock_units where item = ?");
+    let units: i64 = units.bind(item).fetch_one(sql).await.unwrap();
+    Ledger::new(number(&rows[0], 0) + units, orders)
 }
 
 /// Counter and ledger of a sale.

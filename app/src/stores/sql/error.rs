@@ -14,6 +14,9 @@ const DUPLICATE_ENTRY: u16 = 1062;
 /// transactions waited for each other.
 const GIVEN_UP: [u16; 3] = [1020, 1205, 1213];
 
+/// The row would break a check constraint.
+const CHECK_VIOLATION: u16 = 4025;
+
 /// The server has no setting of that name.
 pub(super) const UNKNOWN_VARIABLE: u16 = 1193;
 
@@ -41,6 +44,14 @@ pub(super) fn is_unknown_xid(error: &Error) -> bool {
         return false;
     };
     source.downcast_ref().and_then(number) == Some(UNKNOWN_XID)
+}
+
+/// Returns whether a check constraint refuses the row. The transaction goes on without the statement.
+pub fn is_check_violation(error: &Error) -> bool {
+    let Error::Failed { source, .. } = error else {
+        return false;
+    };
+    source.downcast_ref().and_then(number) == Some(CHECK_VIOLATION)
 }
 
 /// Turns the error about a table of another shape into [`Error::Corrupt`].

@@ -1,4 +1,4 @@
-//! Stock and orders in MariaDB: tables `store` and `orders`, see `sql/schema.sql`.
+//! Stock and orders in MariaDB: tables `store`, `stock_units` and `orders`, see `sql/schema.sql`.
 
 mod connections;
 mod databases;
@@ -16,6 +16,7 @@ use sqlx::{Row, query};
 
 pub use self::connections::Connection;
 pub use self::databases::{Databases, READ_LEFT, TAKE};
+pub use self::error::is_check_violation;
 pub use self::link::Statement;
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
@@ -219,6 +220,7 @@ impl Stock for Sql {
                     .bind(item.as_str())
                     .bind(stock)
                     .bind(stock),
+                query("delete from stock_units where item = ?").bind(item.as_str()),
                 query("delete from orders where item = ?").bind(item.as_str()),
             ]
         })
@@ -235,6 +237,7 @@ impl Stock for Sql {
         self.operate(|| {
             [
                 query("delete from store where id = ?").bind(item.as_str()),
+                query("delete from stock_units where item = ?").bind(item.as_str()),
                 query("delete from orders where item = ?").bind(item.as_str()),
             ]
         })
@@ -243,7 +246,8 @@ impl Stock for Sql {
 
     async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error> {
         let select = query(
-            "select s.num, s.opened, count(o.id), cast(coalesce(sum(o.quantity), 0) as signed) \
+            "select s.num + (select count(*) from stock_units u where u.item = s.id), s.opened, count(o.id), \
+             cast(coalesce(sum(o.quantity), 0) as signed) \
              from store s left join orders o on o.item = s.id where s.id = ? group by s.id",
         );
         let row = self.lend().await?.fetch(select.bind(item.as_str())).await?;
