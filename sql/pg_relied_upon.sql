@@ -9,7 +9,10 @@ begin
         ('store', 'fence', 'bigint'),
         ('store', 'opened', 'bigint'),
         ('store', 'version', 'bigint'),
+        ('store', 'lowest', 'bigint'),
         ('store', 'sku', 'character varying(64)'),
+        ('stock_units', 'id', 'bigint'),
+        ('stock_units', 'item', 'character varying(64)'),
         ('orders', 'id', 'character varying(36)'),
         ('orders', 'item', 'character varying(64)'),
         ('orders', 'quantity', 'bigint'),
@@ -26,7 +29,7 @@ begin
                attnotnull and not atthasdef and attidentity = '' wants_a_value
         from pg_attribute join pg_class on pg_class.oid = attrelid
         where attnum > 0 and not attisdropped and pg_table_is_visible(attrelid)
-              and relkind = 'r' and relname in ('store', 'orders', 'locks', 'bare_locks')
+              and relkind = 'r' and relname in ('store', 'stock_units', 'orders', 'locks', 'bare_locks')
     )
     select string_agg(said, ', ' order by said) into unfit from (
         select format('%s.%s is %s, not %s', r.of_table, r.of_column, coalesce(f.made, 'missing'), r.made) said

@@ -13,9 +13,18 @@ create table if not exists store (
     opened  bigint,
     -- Raised by each write that compares it.
     version bigint not null default 0,
+    -- The lowest number that `check-constraint` lets a sale come to; null, which no check refuses, for every other strategy.
+    lowest  bigint check (num >= lowest),
     -- The item once more, in a column without an index.
     sku     varchar(64) collate "C" generated always as (id) stored
 );
+
+-- Units of `unit-rows` that are no longer in the counter, one row per unit: the stock is the counter and these rows.
+create table if not exists stock_units (
+    id   bigint generated always as identity primary key,
+    item varchar(64) collate "C" not null
+);
+create index if not exists units_of_item on stock_units (item);
 
 -- The order ledger: one row per sale. The primary key makes a repeated Idempotency-Key harmless.
 create table if not exists orders (

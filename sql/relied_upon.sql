@@ -8,7 +8,10 @@ begin not atomic
         ('store', 'fence', 'bigint(20) unsigned'),
         ('store', 'opened', 'bigint(20)'),
         ('store', 'version', 'bigint(20) unsigned'),
+        ('store', 'lowest', 'bigint(20)'),
         ('store', 'sku', 'varchar(64) utf8mb4_bin'),
+        ('stock_units', 'id', 'bigint(20) unsigned PRI'),
+        ('stock_units', 'item', 'varchar(64) utf8mb4_bin'),
         ('orders', 'id', 'char(36) ascii_bin PRI'),
         ('orders', 'item', 'varchar(64) utf8mb4_bin'),
         ('orders', 'quantity', 'bigint(20)'),
@@ -26,7 +29,7 @@ begin not atomic
                concat_ws(' ', column_type, collation_name, if(column_key = 'PRI', 'PRI', null), nullif(engine, 'InnoDB')) made,
                concat(is_nullable, coalesce(column_default, ' without '), is_generated, extra) = 'NO without NEVER' wants_a_value
         from information_schema.columns join information_schema.tables using (table_schema, table_name)
-        where table_schema = database() and table_name in ('store', 'orders', 'locks', 'bare_locks')
+        where table_schema = database() and table_name in ('store', 'stock_units', 'orders', 'locks', 'bare_locks')
     )
     select group_concat(said order by said separator ', ') into unfit from (
         select concat(of_table, '.', of_column, ' is ', coalesce(found.made, 'missing'), ', not ', relied_upon.made) said

@@ -17,9 +17,20 @@ alter table store add column if not exists opened bigint null;
 -- Raised by each write that compares it: a buyer that read an older version has to read again.
 alter table store add column if not exists version bigint unsigned not null default 0;
 
+-- The lowest number that `check-constraint` lets a sale come to; null, which no check refuses, for every other strategy.
+alter table store add column if not exists lowest bigint null;
+alter table store add constraint if not exists not_below_lowest check (num >= lowest);
+
 -- The item once more, in a column without an index: a select by it looks at every row, and with for update it locks them all.
 alter table store add column if not exists sku varchar(64) character set utf8mb4 collate utf8mb4_bin
     generated always as (id) virtual;
+
+-- Units of `unit-rows` that are no longer in the counter, one row per unit: the stock is the counter and these rows.
+create table if not exists stock_units (
+    id   bigint unsigned not null auto_increment primary key,
+    item varchar(64) character set utf8mb4 collate utf8mb4_bin not null,
+    key units_of_item (item)
+) engine = InnoDB;
 
 -- The order ledger: one row per sale. The primary key makes a repeated Idempotency-Key harmless.
 create table if not exists orders (

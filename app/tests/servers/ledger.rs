@@ -52,11 +52,15 @@ async fn sql_ledger(sql: &MySqlPool, item: &str) -> Ledger {
     let orders = rows
         .iter()
         .filter_map(|row| Some((row.get::<Option<String>, _>(1)?, number(row, 2))));
-    Ledger::new(number(&rows[0], 0), orders)
+    let units = sqlx::query_scalar("select count(*) from stock_units where item = ?");
+    let units: i64 = units.bind(item).fetch_one(sql).await.unwrap();
+    Ledger::new(number(&rows[0], 0) + units, orders)
 }
 
 async fn pg_ledger(pg: &PgPool, item: &str) -> Ledger {
-    let left = sqlx::query_scalar("select num from store where id = $1").bind(item);
+    let left =
+        sqlx::query_scalar("select num + (select count(*) from stock_units where item = $1) from store where id = $1")
+            .bind(item);
     let orders = sqlx::query_as("select id, quantity from orders where item = $1").bind(item);
     let orders: Vec<(String, i64)> = orders.fetch_all(pg).await.unwrap();
     Ledger::new(left.fetch_one(pg).await.unwrap(), orders.into_iter())

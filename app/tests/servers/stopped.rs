@@ -61,7 +61,9 @@ impl Stop {
 #[async_trait]
 impl Observer for Stop {
     fn observes(&self, actor: &Actor) -> bool {
-        matches!(actor, Actor::Purchase(_)) || is_reconciler(actor)
+        // A writer looks for work by a clock: its places have no fixed numbers.
+        let is_stopped = matches!(self.at, At::Named(_)) && is_worker(actor, "writer");
+        matches!(actor, Actor::Purchase(_)) || is_stopped || is_reconciler(actor)
     }
 
     async fn before(&self, passing: &StepContext<'_>) {
@@ -77,7 +79,11 @@ impl Observer for Stop {
 }
 
 fn is_reconciler(actor: &Actor) -> bool {
-    matches!(actor, Actor::Worker(worker) if worker.name == "reconciler")
+    is_worker(actor, "reconciler")
+}
+
+fn is_worker(actor: &Actor, name: &str) -> bool {
+    matches!(actor, Actor::Worker(worker) if worker.name == name)
 }
 
 /// An instance with one strategy, whose purchases are stopped at one place.

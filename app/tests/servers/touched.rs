@@ -40,9 +40,11 @@ const KEYS: [(&str, Data); 12] = [
 ];
 
 /// The tables of MariaDB, and the data there. A further table keeps what a transaction knows of itself.
-const TABLES: [(&str, Data); 4] = [
+const TABLES: [(&str, Data); 6] = [
     ("store", Data::STOCK),
+    ("stock_units", Data::STOCK),
     ("orders", Data::ORDERS),
+    ("one_per_buyer", Data::ORDERS),
     ("locks", Data::LOCK),
     ("bare_locks", Data::LOCK),
 ];

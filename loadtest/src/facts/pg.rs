@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use async_trait::async_trait;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions, query, query_scalar, raw_sql};
+use sqlx::{AssertSqlSafe, ConnectOptions, SqlSafeStr, SqlStr, query, query_scalar, raw_sql};
 
 use super::damaged::Damaged;
 use super::idle::Idle;
@@ -13,6 +13,13 @@ use super::rows::{facts, order};
 use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
 const FACTS: &str = include_str!("../../../sql/pg_facts.sql");
+
+/// The counter in the facts, and the sum of the counter and the units that lie in rows of their own.
+const COUNTER: &str = "s.num::text";
+const COUNTER_AND_UNITS: &str = "(s.num + (select count(*) from stock_units u where u.item = s.id))::text";
+
+/// Whether there is a table of such units. It is optional.
+const HAS_UNITS: &str = "select to_regclass('stock_units') is not null";
 
 /// The level that is read with, whatever a server gives to a session that does not choose one.
 const COMMITTED_ONLY: &str = "set session characteristics as transaction isolation level read committed";
@@ -37,6 +44,7 @@ const CHECKS: [(&str, &str); 2] = [
 pub(super) struct Pg {
     options: PgConnectOptions,
     idle: Idle<PgConnection>,
+    with_units: SqlStr,
 }
 
 impl Pg {
@@ -44,6 +52,7 @@ impl Pg {
         Ok(Self {
             options: url.parse()?,
             idle: Idle::default(),
+            with_units: AssertSqlSafe(FACTS.replace(COUNTER, COUNTER_AND_UNITS)).into_sql_str(),
         })
     }
 
@@ -54,7 +63,12 @@ impl Pg {
     }
 
     async fn read_on(&self, mut connection: PgConnection, item: &str, limit: usize) -> Result<Facts> {
-        let rows = query(FACTS).bind(item).bind(bound(limit + 1));
+        let has_units: bool = query_scalar(HAS_UNITS).fetch_one(&mut connection).await?;
+        let facts_of = match has_units {
+            true => query(self.with_units.clone()),
+            false => query(FACTS),
+        };
+        let rows = facts_of.bind(item).bind(bound(limit + 1));
         let rows = rows.fetch_all(&mut connection).await?;
         self.idle.push(connection);
         facts(&rows, item, limit)

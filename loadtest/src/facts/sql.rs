@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
-use sqlx::{ConnectOptions, Row};
+use sqlx::{AssertSqlSafe, ConnectOptions, Row, SqlSafeStr, SqlStr};
 
 use super::damaged::Damaged;
 use super::idle::Idle;
@@ -13,6 +13,14 @@ use super::rows::{facts, order};
 use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
+
+/// The counter in the facts, and the sum of the counter and the units that lie in rows of their own.
+const COUNTER: &str = "cast(s.num as char)";
+const COUNTER_AND_UNITS: &str = "cast(s.num + (select count(*) from stock_units u where u.item = s.id) as char)";
+
+/// Whether there is a table of such units. It is optional.
+const HAS_UNITS: &str = "select count(*) > 0 from information_schema.tables \
+                         where table_schema = database() and table_name = 'stock_units'";
 
 /// Hides what is not committed: a server may show that to every session that does not choose a level of its own.
 const COMMITTED_ONLY: &str = "set session transaction isolation level read committed";
@@ -28,6 +36,7 @@ const ORDERS: &str = "select left(cast(id as char), 129), left(cast(quantity as 
 pub(super) struct Sql {
     options: MySqlConnectOptions,
     idle: Idle<MySqlConnection>,
+    with_units: SqlStr,
 }
 
 impl Sql {
@@ -35,6 +44,7 @@ impl Sql {
         Ok(Self {
             options: url.parse()?,
             idle: Idle::default(),
+            with_units: AssertSqlSafe(FACTS.replace(COUNTER, COUNTER_AND_UNITS)).into_sql_str(),
         })
     }
 
@@ -45,7 +55,12 @@ impl Sql {
     }
 
     async fn read_on(&self, mut connection: MySqlConnection, item: &str, limit: usize) -> Result<Facts> {
-        let rows = sqlx::query(FACTS).bind(item).bind(limit as u64 + 1);
+        let has_units: bool = sqlx::query_scalar(HAS_UNITS).fetch_one(&mut connection).await?;
+        let facts_of = match has_units {
+            true => sqlx::query(self.with_units.clone()),
+            false => sqlx::query(FACTS),
+        };
+        let rows = facts_of.bind(item).bind(limit as u64 + 1);
         let rows = rows.fetch_all(&mut connection).await?;
         self.idle.push(connection);
         facts(&rows, item, limit)

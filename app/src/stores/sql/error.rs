@@ -14,6 +14,9 @@ const DUPLICATE_ENTRY: u16 = 1062;
 /// transactions waited for each other.
 const GIVEN_UP: [u16; 3] = [1020, 1205, 1213];
 
+/// The row would break a check constraint.
+const CHECK_VIOLATION: u16 = 4025;
+
 /// The server has no setting of that name.
 pub(super) const UNKNOWN_VARIABLE: u16 = 1193;
 
@@ -28,6 +31,9 @@ const NO_TABLE: u16 = 1347;
 
 /// The server has no user with that name and password.
 const ACCESS_DENIED: u16 = 1045;
+
+/// The row would break a check constraint of PostgreSQL.
+const PG_CHECK_VIOLATION: &str = "23514";
 
 /// The errors of PostgreSQL, by SQL state: the ledger holds an order of that id.
 const UNIQUE_VIOLATION: &str = "23505";
@@ -69,6 +75,16 @@ pub(super) fn is_unknown_xid(error: &Error) -> bool {
         return false;
     };
     source.downcast_ref().and_then(number) == Some(UNKNOWN_XID)
+}
+
+/// Returns whether a check constraint refuses the row. In MariaDB the transaction goes on without the statement, in PostgreSQL it
+/// can only be rolled back.
+pub fn is_check_violation(error: &Error) -> bool {
+    let Error::Failed { source, .. } = error else {
+        return false;
+    };
+    let error = source.downcast_ref();
+    error.and_then(number) == Some(CHECK_VIOLATION) || error.and_then(pg_code) == Some(PG_CHECK_VIOLATION)
 }
 
 /// Turns the error about a table of another shape into [`Error::Corrupt`].

@@ -1,4 +1,4 @@
-//! Stock and orders in a database that speaks SQL: tables `store` and `orders`, see `sql/schema.sql` for MariaDB and
+//! Stock and orders in a database that speaks SQL: tables `store`, `stock_units` and `orders`, see `sql/schema.sql` for MariaDB and
 //! `sql/pg_schema.sql` for PostgreSQL.
 
 mod client;
@@ -19,6 +19,7 @@ use async_trait::async_trait;
 pub use self::connections::Connection;
 pub use self::databases::{Databases, READ_LEFT, TAKE};
 pub use self::engine::{Engine, Isolation};
+pub use self::error::is_check_violation;
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 pub use self::statement::{Column, Row, Statement, Value, query};
@@ -236,11 +237,13 @@ impl Stock for Sql {
                 query("replace into store (id, num, opened) values (?, ?, ?)")
                     .on_postgres(
                         "insert into store (id, num, opened) values (?, ?, ?) on conflict (id) \
-                         do update set num = excluded.num, opened = excluded.opened, fence = 0, version = 0",
+                         do update set num = excluded.num, opened = excluded.opened, fence = 0, version = 0, \
+                         lowest = null",
                     )
                     .bind(item.as_str())
                     .bind(stock)
                     .bind(stock),
+                query("delete from stock_units where item = ?").bind(item.as_str()),
                 query("delete from orders where item = ?").bind(item.as_str()),
             ]
         })
@@ -258,6 +261,7 @@ impl Stock for Sql {
         self.operate(|| {
             [
                 query("delete from store where id = ?").bind(item.as_str()),
+                query("delete from stock_units where item = ?").bind(item.as_str()),
                 query("delete from orders where item = ?").bind(item.as_str()),
             ]
         })
@@ -266,11 +270,13 @@ impl Stock for Sql {
 
     async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error> {
         let select = query(
-            "select s.num, s.opened, count(o.id), cast(coalesce(sum(o.quantity), 0) as signed) \
+            "select s.num + (select count(*) from stock_units u where u.item = s.id), s.opened, count(o.id), \
+             cast(coalesce(sum(o.quantity), 0) as signed) \
              from store s left join orders o on o.item = s.id where s.id = ? group by s.id",
         )
         .on_postgres(
-            "select s.num, s.opened, count(o.id), cast(coalesce(sum(o.quantity), 0) as bigint) \
+            "select s.num + (select count(*) from stock_units u where u.item = s.id), s.opened, count(o.id), \
+             cast(coalesce(sum(o.quantity), 0) as bigint) \
              from store s left join orders o on o.item = s.id where s.id = ? group by s.id",
         );
         let row = self.lend().await?.fetch(select.bind(item.as_str())).await?;

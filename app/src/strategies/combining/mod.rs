@@ -27,6 +27,7 @@ use async_trait::async_trait;
 use self::batch::Batch;
 use self::joining::{Joined, join};
 use self::queue::{LeadOrOutcome, Queues};
+pub(super) use self::served::Served;
 use super::{NativeEntry, Strategy};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_FAMILY, Family, Mechanism};

@@ -6,16 +6,16 @@ use uuid::Uuid;
 
 use crate::domain::{Order, Outcome, Purchase};
 
-pub(super) struct Served<'a> {
+pub(in crate::strategies) struct Served<'a> {
     /// The outcome of each purchase, in the order of the batch.
-    pub(super) outcomes: Vec<Outcome>,
+    pub(in crate::strategies) outcomes: Vec<Outcome>,
     pub(super) sold: Vec<&'a Purchase>,
 }
 
 impl<'a> Served<'a> {
     /// Serves the purchases in order from `left` units, where the ledger holds `orders`. A purchase of more units than
     /// are left is refused, and a later, smaller one may still be served.
-    pub(super) fn of(
+    pub(in crate::strategies) fn of(
         purchases: impl Iterator<Item = &'a Purchase>,
         mut left: i64,
         mut orders: HashMap<Uuid, Order>,
