@@ -31,7 +31,7 @@ pub enum Choice {
     Arrival(usize),
     /// Time passes, and the background workers of the instance of this number, from 0, wake.
     WorkerWakes(usize),
-    /// MariaDB closes the connection that holds the named lock, while its process goes on.
+    /// The session that holds the lock ends, while its process goes on.
     SessionEnds,
     /// A worker that is awake takes its next step, at the instance of this number.
     Work(usize),
@@ -59,7 +59,7 @@ pub enum EventKind {
     LateRequest,
     /// Time passes, the background workers of one instance wake, and their steps come between those of purchases.
     WorkerWakes,
-    /// MariaDB closes the connection that holds the named lock, while its process goes on.
+    /// The session that holds the lock ends, while its process goes on.
     SessionEnds,
 }
 

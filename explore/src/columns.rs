@@ -68,7 +68,7 @@ fn chosen(schedule: &Schedule, number: usize, line: &Line) -> (usize, String) {
             (purchase, format!("-- its late request arrives: {step} --"))
         }
         Choice::LeaseEnds => of_all("every lease ends"),
-        Choice::SessionEnds => of_all("MariaDB closes the connection of the holder"),
+        Choice::SessionEnds => of_all("the session of the holder ends"),
         Choice::SlowHolder => of_all("the work lasts longer than a lease"),
         Choice::RedisEmpties => of_all("Redis comes back without its data"),
         Choice::RedisFailsOver => of_all("a replica of Redis takes over, without the last write"),

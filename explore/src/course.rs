@@ -114,9 +114,9 @@ impl Player {
         if self.kind.has_workers && kinds.contains(&EventKind::WorkerWakes) {
             possible.extend(course.worker_wakes().map(with_any_effect));
         }
-        if self.kind.has_named_lock
-            && kinds.contains(&EventKind::SessionEnds)
-            && self.sessions.holder(course.item).await?.is_some()
+        if kinds.contains(&EventKind::SessionEnds)
+            && !self.kind.asks_its_client
+            && self.sessions.is_held(course.item.as_str()).await?
         {
             possible.push(with_any_effect(Choice::SessionEnds));
         }

@@ -80,7 +80,7 @@ impl Player {
             Choice::LeaseEnds => {
                 self.let_time_pass().await?;
             }
-            Choice::SessionEnds => self.sessions.end(item).await?,
+            Choice::SessionEnds => self.sessions.end(item.as_str()).await?,
             Choice::WorkerWakes(_) => self.leases.end()?,
             Choice::Work(instance) => {
                 self.turns.allow_worker(Some(instance));

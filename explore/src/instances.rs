@@ -10,12 +10,14 @@ use app::probe::{Observer, Observers, Probe, Time};
 use app::services::Services;
 use app::stores::sql::GET_LOCK;
 use app::stores::{Sql, Stock};
-use app::strategies::{Catalogue, Strategy};
+use app::strategies::{Catalogue, Entry, Strategy};
 use app::timeouts::Timeouts;
 use app::world::World;
 use sqlx::ConnectOptions;
 use sqlx::mysql::MySqlConnectOptions;
 use stack::{InstanceRelays, ServiceKind, Stores};
+
+use crate::sessions::SessionsOf;
 
 /// No purchase stops waiting by itself, and no lease ends while the clocks are left alone.
 pub const NEVER: Timeouts = Timeouts {
@@ -102,6 +104,20 @@ impl Instance {
     }
 }
 
+/// Returns what keeps the sessions of a strategy.
+fn sessions(entry: &Entry) -> Option<SessionsOf> {
+    let needs = |service: ServiceKind| entry.needs.contains(&service.name());
+    if entry.steps.iter().any(|step| step.name == GET_LOCK.name) {
+        Some(SessionsOf::Sql)
+    } else if needs(ServiceKind::Etcd) {
+        Some(SessionsOf::Etcd)
+    } else if needs(ServiceKind::ZooKeeper) {
+        Some(SessionsOf::ZooKeeper)
+    } else {
+        None
+    }
+}
+
 /// Returns the URLs of all services, those of relays where there are some.
 fn services(reached: &Reached<'_>) -> Result<Services> {
     let Reached {
@@ -143,8 +159,10 @@ pub struct Kind {
     pub needs: Vec<&'static str>,
     /// Whether background workers look for what its purchases have left.
     pub has_workers: bool,
-    /// Whether a connection to MariaDB holds its lock.
-    pub has_named_lock: bool,
+    /// What keeps the sessions that hold its lock, if there are any.
+    pub sessions: Option<SessionsOf>,
+    /// Whether its holder asks its own client whether the session lives. The client does not see what the explorer does to it.
+    pub asks_its_client: bool,
 }
 
 impl Kind {
@@ -160,7 +178,8 @@ impl Kind {
             store: entry.store,
             needs: entry.needs.clone(),
             has_workers: entry.steps.iter().any(|step| step.looks_for_work),
-            has_named_lock: entry.steps.iter().any(|step| step.name == GET_LOCK.name),
+            sessions: sessions(entry),
+            asks_its_client: entry.mechanism.name == "zookeeper-checked",
         })
     }
 

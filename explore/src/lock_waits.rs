@@ -13,6 +13,7 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::instances::Kind;
+use crate::sessions::Sessions;
 use crate::turns::Turns;
 
 /// The time after which MariaDB is asked whether a purchase waits there. Each further pause is twice as long: many questions would
@@ -63,6 +64,8 @@ pub struct LockWaits {
     item: String,
     /// The connections that MariaDB keeps for a request that is late.
     kept: usize,
+    /// What keeps the queue for a lock, where a lock service does.
+    queue: Sessions,
 }
 
 /// The connections of MariaDB at one moment.
@@ -93,6 +96,7 @@ impl LockWaits {
             closed: Some(0),
             item: String::new(),
             kept: 0,
+            queue: Sessions::connect(kind.sessions, stores).await?,
         })
     }
 
@@ -138,7 +142,7 @@ impl LockWaits {
             }
         };
         let settled = timeout(STEP_WITHIN, settled).await;
-        settled.context("a step took longer than a minute")?
+        settled.with_context(|| format!("a step took longer than a minute, {}", turns.in_words()))?
     }
 
     /// Waits until MariaDB has noticed that purchases are gone, those that waited as well.
@@ -192,6 +196,13 @@ impl LockWaits {
         let Counted { waiting, left } = self.count().await?;
         // A message that wakes a purchase is there by now: give its task a turn.
         sleep(Duration::ZERO).await;
+        // Only that of a lock service may take longer. The first one in a queue waits for nobody.
+        if inside > 0
+            && let Some(places) = self.queue.places(&self.item).await?
+            && inside >= places
+        {
+            return Ok(false);
+        }
         Ok(waiting >= sent + left)
     }
 

@@ -121,7 +121,7 @@ impl Player {
             leases: Leases::connect(stores, &kind, time).await?,
             replica: Replica::new(),
             late: LateRequests::default(),
-            sessions: Sessions::connect(stores).await?,
+            sessions: Sessions::connect(kind.sessions, stores).await?,
             is_warm: [false; INSTANCES],
             instances,
             idle: Pass::new(),

@@ -1,64 +1,90 @@
-//! Sessions that end while their process goes on: MariaDB closes the connection that holds a named lock.
+//! Sessions that end while their process goes on: the lock of the holder ends with them.
 
-use std::time::Duration;
+mod etcd;
+mod named_lock;
+mod zookeeper;
 
-use anyhow::{Context, Result};
-use app::domain::Name;
-use sqlx::{AssertSqlSafe, Connection, MySqlConnection, query, query_scalar};
+use anyhow::Result;
 use stack::Stores;
-use tokio::time::{sleep, timeout};
 
-/// The pause between two questions whether a connection is gone.
-const ASK_EVERY: Duration = Duration::from_micros(300);
+use self::etcd::Etcd;
+use self::named_lock::NamedLocks;
+use self::zookeeper::ZooKeeper;
 
-/// The longest time until it is gone. Only a MariaDB that no longer answers takes so long.
-const GONE_WITHIN: Duration = Duration::from_secs(60);
+/// What keeps the sessions whose end ends a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionsOf {
+    /// MariaDB: a session is the connection that holds a named lock.
+    Sql,
+    /// etcd: a session is a lease.
+    Etcd,
+    /// ZooKeeper, which has a word for it.
+    ZooKeeper,
+}
 
-/// The connections that hold named locks.
-pub struct Sessions {
-    sql: MySqlConnection,
+/// The sessions that hold the locks of one strategy.
+pub enum Sessions {
+    None,
+    NamedLocks(NamedLocks),
+    Etcd(Etcd),
+    ZooKeeper(ZooKeeper),
 }
 
 impl Sessions {
-    /// Connects to the MariaDB that keeps the locks.
+    /// Connects to what keeps the sessions.
     ///
     /// # Errors
     /// When it cannot be reached.
-    pub async fn connect(stores: &Stores) -> Result<Self> {
-        let sql = MySqlConnection::connect(stores.sql_url()).await;
-        Ok(Self {
-            sql: sql.context("MariaDB, which keeps named locks")?,
+    pub async fn connect(of: Option<SessionsOf>, stores: &Stores) -> Result<Self> {
+        Ok(match of {
+            None => Self::None,
+            Some(SessionsOf::Sql) => Self::NamedLocks(NamedLocks::connect(stores).await?),
+            Some(SessionsOf::Etcd) => Self::Etcd(Etcd::new(stores)?),
+            Some(SessionsOf::ZooKeeper) => Self::ZooKeeper(ZooKeeper::connect(stores).await?),
         })
     }
 
-    /// Returns the connection that holds the lock of an item, by its number in MariaDB.
+    /// Returns whether a session holds the lock of an item.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
-    pub async fn holder(&mut self, item: &Name) -> Result<Option<i64>> {
-        let holder = query_scalar("select is_used_lock(?)").bind(item.as_str());
-        holder.fetch_one(&mut self.sql).await.context("MariaDB")
+    /// When what keeps the sessions does not answer.
+    pub async fn is_held(&mut self, item: &str) -> Result<bool> {
+        match self {
+            Self::None => Ok(false),
+            Self::NamedLocks(locks) => Ok(locks.holder(item).await?.is_some()),
+            Self::Etcd(etcd) => Ok(!etcd.held_together(item).await?.is_empty()),
+            Self::ZooKeeper(zookeeper) => Ok(!zookeeper.held_together(item).await?.is_empty()),
+        }
     }
 
-    /// Closes the connection that holds the lock of an item, as an operator would, and waits until MariaDB has ended it.
+    /// Returns how many places the queue for the lock of an item has, that of the holder among them; `None` where there is no such
+    /// queue.
     ///
     /// # Errors
-    /// When there is none, or MariaDB does not answer.
-    pub async fn end(&mut self, item: &Name) -> Result<()> {
-        let holder = self.holder(item).await?.context("nobody holds the named lock")?;
-        let kill = query(AssertSqlSafe(format!("kill connection {holder}")));
-        kill.execute(&mut self.sql).await.context("MariaDB")?;
-        let gone = async {
-            loop {
-                let left = query_scalar("select count(*) from information_schema.processlist where id = ?");
-                let left: i64 = left.bind(holder).fetch_one(&mut self.sql).await.context("MariaDB")?;
-                if left == 0 {
-                    return Ok(());
-                }
-                sleep(ASK_EVERY).await;
-            }
-        };
-        let gone = timeout(GONE_WITHIN, gone).await;
-        gone.context("MariaDB still has a connection a minute after it was killed")?
+    /// When what keeps the sessions does not answer.
+    pub async fn places(&self, item: &str) -> Result<Option<usize>> {
+        Ok(match self {
+            Self::None | Self::NamedLocks(_) => None,
+            Self::Etcd(etcd) => Some(etcd.keys(item).await?.len()),
+            Self::ZooKeeper(zookeeper) => Some(zookeeper.nodes(item).await?.len()),
+        })
     }
+
+    /// Ends the session that holds the lock of an item.
+    ///
+    /// # Errors
+    /// When there is none, or what keeps the sessions does not answer.
+    pub async fn end(&mut self, item: &str) -> Result<()> {
+        match self {
+            Self::None => anyhow::bail!("the strategy has no sessions"),
+            Self::NamedLocks(locks) => locks.end(item).await,
+            Self::Etcd(etcd) => etcd.end(item).await,
+            Self::ZooKeeper(zookeeper) => zookeeper.end(item).await,
+        }
+    }
+}
+
+/// Returns the name under which the places in the queue for the lock of an item stand.
+fn queue(item: &str) -> String {
+    format!("lock:{{{item}}}")
 }

@@ -35,6 +35,8 @@ struct State {
     workers: Workers,
     renewals: Renewals,
     places: Vec<Place>,
+    /// The purchases that have their outcome. One may still take a step: it leaves a queue after it gave up.
+    over: Vec<bool>,
     taken: Vec<Taken>,
     /// The number of choices that were made so far, events among them.
     choices: usize,
@@ -50,10 +52,11 @@ impl Turns {
     pub fn new(arrivals: Arrivals, holds_workers: bool, time: Time) -> Result<Self> {
         let numbers = 0..arrivals.count();
         let buyers: Result<Vec<_>, _> = numbers.clone().map(|number| arrivals.buyer(number)).collect();
-        let places = numbers.map(|_| Place::Ended).collect();
+        let places: Vec<_> = numbers.map(|_| Place::Ended).collect();
         let state = State {
             workers: Workers::new(time),
             renewals: Renewals::default(),
+            over: vec![true; places.len()],
             places,
             taken: Vec::new(),
             choices: 0,
@@ -84,12 +87,12 @@ impl Turns {
 
     /// Notes that a purchase is on the way to its first step.
     pub fn enter(&self, purchase: usize) {
-        self.change(|state| state.places[purchase] = Place::Between);
+        self.change(|state| (state.places[purchase], state.over[purchase]) = (Place::Between, false));
     }
 
     /// Notes that a purchase has its outcome.
     pub fn end(&self, purchase: usize) {
-        self.change(|state| state.places[purchase] = Place::Ended);
+        self.change(|state| (state.places[purchase], state.over[purchase]) = (Place::Ended, true));
     }
 
     /// Notes that an event was chosen.
@@ -287,7 +290,8 @@ impl Observer for AtInstance {
                 {
                     taken.end(result, state.choices);
                 }
-                state.places[purchase] = Place::Between;
+                let is_over = state.over[purchase];
+                state.places[purchase] = if is_over { Place::Ended } else { Place::Between };
             }
             (_, None) => {}
         });

@@ -1,10 +1,10 @@
 //! Events whose schedules are known are explored on real stores.
 
-use explore::{Bounds, Choice, EventKind, Given, Schedule, Violation, columns};
+use explore::{Bounds, Choice, EventKind, Given, Player, Schedule, Violation, columns, search_until};
 use loadtest::shop::response::ResponseKind;
 
 use crate::search::{at_most, explored};
-use crate::stores;
+use crate::{TWO, stores};
 
 #[tokio::test]
 async fn a_reply_that_is_lost_leaves_a_lock_behind_where_it_has_no_lease() {
@@ -128,6 +128,31 @@ async fn a_named_lock_oversells_when_its_session_ends_while_the_holder_works() {
     assert_eq!(play.findings.first(), Some(&("oversold", 1)), "{play:?}");
     let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
     assert_eq!(again, Some(play));
+}
+
+#[tokio::test]
+async fn a_lock_of_etcd_oversells_when_its_session_ends_and_one_that_is_checked_when_it_ends_after_the_check() {
+    let mut stores = stores();
+    stores.start_service("etcd", true).unwrap();
+    let bounds = Bounds {
+        kinds: vec![EventKind::SessionEnds],
+        ..at_most(1, 1)
+    };
+    for (strategy, last) in [("etcd@redis", "put"), ("etcd-checked@redis", "is-owner")] {
+        let mut player = Player::open(strategy, TWO, bounds.possible_kinds(), &stores)
+            .await
+            .unwrap();
+        let found = search_until(&mut player, &bounds, |found| found.violated > 0)
+            .await
+            .unwrap();
+        let Violation { play, .. } = found.shortest.unwrap();
+        assert_eq!(play.told, [ResponseKind::Sold; 2], "{play:?}");
+        let ended = play.choices.iter().position(|choice| *choice == Choice::SessionEnds);
+        let before = &play.taken[..ended.unwrap()];
+        assert!(before.iter().any(|taken| taken.step.name == last), "{play:?}");
+        let again = player.play(&mut Given::new(&play.choices)).await.unwrap();
+        assert_eq!(again, Some(play), "{strategy}");
+    }
 }
 
 #[tokio::test]

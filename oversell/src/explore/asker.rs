@@ -89,7 +89,7 @@ impl<'a> Asker<'a> {
                 let (worker, step) = next.map_or(("", ""), |(worker, step)| (worker, step.name));
                 format!("{worker} of app-{}: {step}", instance + 1)
             }
-            Choice::SessionEnds => "MariaDB closes the connection of the holder".to_owned(),
+            Choice::SessionEnds => "the session of the holder ends".to_owned(),
             Choice::LeaseEnds => "every lease ends".to_owned(),
             Choice::SlowHolder => "the work lasts longer than a lease, and renewals come".to_owned(),
             Choice::RedisEmpties => "Redis comes back without its data".to_owned(),

@@ -35,7 +35,7 @@ pub struct ExploreOptions {
     /// (a purchase arrives a second time, at the other instance, as its retry may), `lost-reply` (a step is carried out, and the
     /// reply to it is lost), `late-request` (a purchase loses its connection before its request reaches the store, which carries it
     /// out later), `worker-wakes` (time passes, and each step of a background worker may come between those of purchases),
-    /// `session-ends` (MariaDB closes the connection that holds a named lock, and its process goes on); all without this option
+    /// `session-ends` (the session ends that holds a named lock, or a lock of etcd or ZooKeeper, and its process goes on); all without this option
     #[arg(long = "event", value_name = "KIND", value_delimiter = ',', value_parser = event)]
     pub kinds: Vec<EventKind>,
     /// Choose yourself what happens next, line by line: the steps that were taken and the choices are shown
