@@ -32,6 +32,7 @@ mod unit_rows;
 mod lua;
 mod decr_undo;
 mod segmented;
+mod quota;
 mod combining;
 mod queue;
 mod dual_write;

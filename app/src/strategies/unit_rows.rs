@@ -183,7 +183,9 @@ impl Strategy for UnitRows {
     async fn buy(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         probe.work().await;
         let mut backoff = self.timeouts.backoff();
-        while backoff.again(&purchase.item, probe).await {
+        let mut has_moved = false;
+        // Rows that it has just added need no pause.
+        while std::mem::take(&mut has_moved) && !backoff.is_over() || backoff.again(&purchase.item, probe).await {
             let mut sql = self.sql.begun(purchase, probe).await?;
             match self.attempt(purchase, probe, &mut sql).await {
                 Ok(Some(remaining)) => return Ok(Outcome::Sold { remaining }),
@@ -197,8 +199,8 @@ impl Strategy for UnitRows {
                 Some(Left { order: Some(order), .. }) => return Ok(Outcome::Repeated(order)),
                 Some(left) if left.counter + left.in_rows < purchase.quantity.into() => return Ok(Outcome::SoldOut),
                 Some(left) if left.counter > 0 => match self.move_units(purchase, probe).await {
-                    // It begins anew in any case.
-                    Ok(()) | Err(Error::GivenUp { .. }) => {}
+                    Ok(()) => has_moved = true,
+                    Err(Error::GivenUp { .. }) => {}
                     Err(error) => return Err(error),
                 },
                 // Other purchases hold the rows, and may give them back.

@@ -1,8 +1,8 @@
 //! A queue per item and a single writer: purchases stand in a stream of Redis, and one instance decides about all.
 //!
 //! ```text
-//! A: enqueue
-//!                     B: enqueue
+//! A: enqueue, wait
+//!                     B: enqueue, wait
 //! writer at A: lead, write       -- A is sold, B is sold out
 //! ```
 //!
