@@ -46,9 +46,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    store: "redis",
+    stores: &["redis"],
     steps: &[SELL, TAKE_SLICE],
-    open: |world| {
+    open: |world, _| {
         Box::pin(async {
             opened(Quota {
                 redis: world.store()?,
