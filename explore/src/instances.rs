@@ -29,7 +29,7 @@ pub const NEVER: Timeouts = Timeouts {
 pub struct Reached<'a> {
     /// The servers.
     pub stores: &'a Stores,
-    /// The name under which it comes to MariaDB, which lets in any name.
+    /// The name under which it comes to MariaDB, which lets in any name, and that of its program for PostgreSQL.
     pub user: &'a str,
     /// Relays before the servers, which can lose a reply.
     pub relays: Option<InstanceRelays>,
@@ -84,16 +84,18 @@ impl Instance {
         Ok(stocks)
     }
 
-    /// Returns its connections to each MariaDB.
+    /// Returns its connections to each MariaDB and to PostgreSQL.
     ///
     /// # Errors
-    /// When the second one cannot be reached.
+    /// When the second MariaDB cannot be reached.
     pub async fn sql(&self) -> Result<Vec<Arc<Sql>>> {
         let mut all = vec![self.world.store::<Sql>()?];
-        match self.world.second_sql().await {
-            Ok(second) => all.push(second),
-            Err(Error::Missing(_)) => {}
-            Err(error) => return Err(error.into()),
+        for further in [self.world.second_sql().await, self.world.sql(ServiceKind::Pg.name())] {
+            match further {
+                Ok(further) => all.push(further),
+                Err(Error::Missing(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(all)
     }
@@ -143,6 +145,12 @@ fn services(reached: &Reached<'_>) -> Result<Services> {
             for url in &mut urls {
                 let options: MySqlConnectOptions = url.parse()?;
                 *url = options.username(user).to_url_lossy().into();
+            }
+        }
+        if kind == ServiceKind::Pg {
+            // It lets in only users that it knows.
+            for url in &mut urls {
+                *url += &format!("&application_name={user}");
             }
         }
         all = all.with(kind.name(), urls.iter().map(String::as_str));

@@ -93,5 +93,5 @@ impl Player {
 }
 
 fn is_sql(service: ServiceKind) -> bool {
-    matches!(service, ServiceKind::Sql | ServiceKind::SecondSql)
+    matches!(service, ServiceKind::Sql | ServiceKind::SecondSql | ServiceKind::Pg)
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use app::probe::Time;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Script};
-use sqlx::{Connection, MySqlConnection, query_scalar};
+use sqlx::{Connection, MySqlConnection, PgConnection, query_scalar};
 use stack::{Clock, ServiceKind, Stores};
 
 use crate::instances::{Kind, NEVER};
@@ -33,10 +33,13 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
 /// Counts the rows of `lock-table` whose time is not over.
 const ROWS: &str = "select count(*) from locks where expires_at >= utc_timestamp(6)";
 
-/// The leases of locks in Redis, in the nodes of `redlock` and in MariaDB.
+const ROWS_OF_POSTGRES: &str = "select count(*) from locks where expires_at >= clock_timestamp()";
+
+/// The leases of locks in Redis, in the nodes of `redlock`, in MariaDB and in PostgreSQL.
 pub struct Leases {
     redis: Vec<MultiplexedConnection>,
     sql: MySqlConnection,
+    pg: Option<PgConnection>,
     script: Script,
     clocks: Vec<Clock>,
     time: Time,
@@ -66,9 +69,16 @@ impl Leases {
             redis.push(connection.context("Redis, which keeps the leases")?);
         }
         let sql = MySqlConnection::connect(stores.sql_url()).await;
+        let mut pg = None;
+        for (_, urls) in kind.needed(stores).filter(|(kind, _)| *kind == ServiceKind::Pg) {
+            let url = urls.first().context("PostgreSQL has no URL")?;
+            let connected = PgConnection::connect(url).await;
+            pg = Some(connected.context("PostgreSQL, which keeps leases")?);
+        }
         Ok(Self {
             redis,
             sql: sql.context("MariaDB, which keeps leases")?,
+            pg,
             script: Script::new(LEASES),
             clocks,
             time,
@@ -86,7 +96,11 @@ impl Leases {
                 return Ok(true);
             }
         }
-        let rows: i64 = query_scalar(ROWS).fetch_one(&mut self.sql).await.context("MariaDB")?;
+        let mut rows: i64 = query_scalar(ROWS).fetch_one(&mut self.sql).await.context("MariaDB")?;
+        if let Some(pg) = &mut self.pg {
+            let more = query_scalar::<_, i64>(ROWS_OF_POSTGRES).fetch_one(pg).await;
+            rows += more.context("PostgreSQL")?;
+        }
         Ok(rows > 0)
     }
 

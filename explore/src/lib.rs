@@ -35,6 +35,7 @@ mod replica;
 mod schedule;
 mod search;
 mod sessions;
+mod sql_server;
 mod story;
 mod taken;
 mod turns;

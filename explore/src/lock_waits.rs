@@ -1,4 +1,4 @@
-//! Waits for locks inside MariaDB, as it counts them itself, and the moment at which nobody is on the way any more.
+//! Waits for locks inside MariaDB and PostgreSQL, as they count them themselves, and the moment at which nobody is on the way any more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +7,16 @@ use anyhow::{Context, Result};
 use app::domain::Name;
 use app::probe::{Step, WaitsFor};
 use app::stores::Sql;
-use sqlx::{Connection, MySqlConnection, Row, query, query_scalar};
 use stack::{ServiceKind, Stores};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::instances::Kind;
 use crate::sessions::Sessions;
+use crate::sql_server::SqlServer;
 use crate::turns::Turns;
 
-/// The time after which MariaDB is asked whether a purchase waits there. Each further pause is twice as long: many questions would
+/// The time after which a server is asked whether a purchase waits there. Each further pause is twice as long: many questions would
 /// slow down a machine on which a step takes long because it is busy.
 const ASK_AFTER: Duration = Duration::from_micros(300);
 
@@ -26,68 +26,50 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// The longest time for one step. Only a store that no longer answers takes so long.
 const STEP_WITHIN: Duration = Duration::from_secs(60);
 
-/// Lists the transactions as they are now. The tables of the information schema may be 100 ms old, and the counter of waits
-/// falls only when the thread that waited runs again, which is later than its lock was granted.
-const TRANSACTIONS: &str = "show engine innodb status";
-
-/// The begin of their list. The latest deadlock stands before it, with transactions that no longer wait.
-const LIST: &str = "\nLIST OF TRANSACTIONS ";
-
-/// The begin of the line of a transaction that waits for the lock of a row.
-const WAITS: &str = "\nLOCK WAIT ";
-
-/// Lists the connections. The table of the information schema has the same, but MariaDB writes that to a file for each query.
-const CONNECTIONS: &str = "show processlist";
-
-/// The state of a connection that waits for a named lock, and of one that has just got it.
-const NAMED_LOCK: &str = "User lock";
-
-/// The command of a connection that carries out none.
-const IDLE: &str = "Sleep";
-
-/// Returns the connection that holds the named lock of an item.
-const HOLDER: &str = "select is_used_lock(?)";
-
 /// The servers that can let a purchase wait. Redis lets none wait: no mechanism sends it a blocking command.
 ///
-/// A connection that a purchase has closed keeps its locks until MariaDB notices that and rolls back. So both ends count the
-/// connections, and one that only MariaDB counts is still under way.
+/// A connection that a purchase has closed keeps its locks until the server notices that and rolls back. So both ends count the
+/// connections, and one that only the server counts is still under way.
 pub struct LockWaits {
-    servers: Vec<MySqlConnection>,
-    /// The user by which MariaDB knows the connections of the instances.
+    servers: Vec<SqlServer>,
+    /// The user by which the servers know the connections of the instances.
     user: String,
     /// The connections of the instances, as they count them.
     clients: Vec<Arc<Sql>>,
-    /// The closed connections of which MariaDB knows; `None` where it has to be asked anew.
+    /// The closed connections of which the servers know; `None` where it has to be asked anew.
     closed: Option<u64>,
     /// The item that is for sale.
     item: String,
-    /// The connections that MariaDB keeps for a request that is late.
+    /// The connections that a server keeps for a request that is late.
     kept: usize,
     /// What keeps the queue for a lock, where a lock service does.
     queue: Sessions,
 }
 
-/// The connections of MariaDB at one moment.
+/// The connections of all servers at one moment.
 struct Counted {
     /// The connections that wait for a lock.
     waiting: usize,
-    /// The connections that the instances have closed, and MariaDB not yet.
+    /// The connections that the instances have closed, and the servers not yet.
     left: usize,
 }
 
 impl LockWaits {
-    /// Connects to every MariaDB that strategies of this kind need. The instances use these connections under that user's name, which no other program uses.
+    /// Connects to every database that strategies of this kind need. The instances use these connections under that user's name,
+    /// which no other program uses.
     ///
     /// # Errors
     /// When one cannot be reached.
     pub async fn connect(stores: &Stores, kind: &Kind, user: &str, clients: Vec<Arc<Sql>>) -> Result<Self> {
-        let further = kind.needed(stores).filter(|(kind, _)| *kind == ServiceKind::SecondSql);
-        let further = further.flat_map(|(_, urls)| urls).map(String::as_str);
-        let mut servers = Vec::new();
-        for url in [stores.sql_url()].into_iter().chain(further) {
-            let connected = MySqlConnection::connect(url).await;
-            servers.push(connected.context("MariaDB, which knows which purchases wait")?);
+        let mut servers = vec![SqlServer::mariadb(stores.sql_url()).await?];
+        for (service, urls) in kind.needed(stores) {
+            for url in urls {
+                match service {
+                    ServiceKind::SecondSql => servers.push(SqlServer::mariadb(url).await?),
+                    ServiceKind::Pg => servers.push(SqlServer::postgres(url).await?),
+                    _ => {}
+                }
+            }
         }
         Ok(Self {
             servers,
@@ -100,11 +82,11 @@ impl LockWaits {
         })
     }
 
-    /// Waits until every purchase stands before a step, has its outcome, or waits for another one, and MariaDB knows of every
-    /// connection that is closed, or lets it wait as well.
+    /// Waits until every purchase stands before a step, has its outcome, or waits for another one, and the servers know of every
+    /// connection that is closed, or let it wait as well.
     ///
     /// # Errors
-    /// When MariaDB does not answer, or a step takes longer than a minute.
+    /// When a server does not answer, or a step takes longer than a minute.
     pub async fn settle(&mut self, turns: &Turns) -> Result<()> {
         self.settle_unless(turns, || false).await
     }
@@ -145,10 +127,10 @@ impl LockWaits {
         settled.with_context(|| format!("a step took longer than a minute, {}", turns.in_words()))?
     }
 
-    /// Waits until MariaDB has noticed that purchases are gone, those that waited as well.
+    /// Waits until the servers have noticed that purchases are gone, those that waited as well.
     ///
     /// # Errors
-    /// When MariaDB does not answer, or they wait for longer than a minute.
+    /// When a server does not answer, or they wait for longer than a minute.
     pub async fn none_left(&mut self) -> Result<()> {
         let left = async {
             let mut pause = ASK_AFTER;
@@ -175,13 +157,13 @@ impl LockWaits {
         self.kept += 1;
     }
 
-    /// Notes that such a request is on its way to MariaDB, or that its connection is closed: MariaDB has to end it now.
+    /// Notes that such a request is on its way to a server, or that its connection is closed: the server has to end it now.
     pub fn let_go(&mut self) {
         self.kept -= 1;
         self.closed = None;
     }
 
-    /// Returns whether each of these steps waits for another purchase, inside its process or in MariaDB, and each closed
+    /// Returns whether each of these steps waits for another purchase, inside its process or in a server, and each closed
     /// connection as well.
     async fn all_wait(&mut self, under_way: &[Option<Step>]) -> Result<bool> {
         let inside = |step: &&Option<Step>| step.is_some_and(|step| step.waits_for == Some(WaitsFor::Actor));
@@ -212,32 +194,9 @@ impl LockWaits {
         let (opened, closed) = self.clients_count();
         let (mut waiting, mut listed) = (0, 0_u64);
         for server in &mut self.servers {
-            let (mut at_named_lock, mut is_one_at_work) = (Vec::new(), false);
-            for connection in query(CONNECTIONS).fetch_all(&mut *server).await.context("MariaDB")? {
-                if connection.try_get::<&str, _>("User")? != self.user {
-                    continue;
-                }
-                listed += 1;
-                is_one_at_work |= connection.try_get::<&str, _>("Command")? != IDLE;
-                if connection.try_get::<Option<&str>, _>("State")? == Some(NAMED_LOCK) {
-                    at_named_lock.push(connection.try_get::<i64, _>("Id")?);
-                }
-            }
-            // Only a statement waits, and the list of transactions is long.
-            if is_one_at_work {
-                let status = query(TRANSACTIONS).fetch_one(&mut *server).await.context("MariaDB")?;
-                let status: String = status.try_get("Status")?;
-                let (_, list) = status.split_once(LIST).context("MariaDB lists no transactions")?;
-                waiting += list.matches(WAITS).count();
-            }
-            if !at_named_lock.is_empty() {
-                let holder = query_scalar(HOLDER).bind(&self.item).fetch_one(server).await;
-                let holder: Option<i64> = holder.context("MariaDB")?;
-                waiting += at_named_lock
-                    .iter()
-                    .filter(|id| holder.is_some_and(|holder| holder != **id))
-                    .count();
-            }
+            let (wait, all) = server.waiting_and_all(&self.item, &self.user).await?;
+            waiting += wait;
+            listed += all;
         }
         let left = listed.saturating_sub(opened - closed + self.kept as u64);
         if left == 0 {
