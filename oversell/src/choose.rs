@@ -48,7 +48,7 @@ fn choices(run: &RunResult, options: &ChooseOptions) -> Result<Vec<Choice>> {
     }
     let stores = options
         .stores
-        .map_or_else(|| Stores::ALL.to_vec(), |stores| vec![stores.into()]);
+        .map_or_else(|| Stores::of_run(run), |stores| vec![stores.into()]);
     let mut choices = Vec::new();
     for stores in stores {
         choices.push(answer(run, stores, &survive).map_err(usage)?);
@@ -98,8 +98,9 @@ fn also_needs(strategy: &str) -> Vec<&'static str> {
 fn shown(choice: &Choice, survive: &[String]) -> String {
     let stores = match choice.stores {
         Stores::Redis => "Stock and orders in Redis",
-        Stores::Sql => "Stock and orders in SQL",
-        Stores::Both => "Stock in Redis, orders in SQL",
+        Stores::Sql => "Stock and orders in MariaDB",
+        Stores::Pg => "Stock and orders in PostgreSQL",
+        Stores::Both => "Stock in Redis, orders in MariaDB",
     };
     let mut parts = vec![format!("{stores}; holds under {}:\n", survive.join(", "))];
     if choice.holds.is_empty() {

@@ -54,15 +54,24 @@ const USELESS: f64 = 100.0;
 pub enum Stores {
     /// Both in Redis.
     Redis,
-    /// Both in SQL, in one database or two.
+    /// Both in MariaDB, in one database or two.
     Sql,
-    /// One in Redis, the other in SQL.
+    /// Both in PostgreSQL.
+    Pg,
+    /// One in Redis, the other in MariaDB.
     Both,
 }
 
 impl Stores {
     /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Redis, Self::Sql, Self::Both];
+    pub const ALL: [Self; 4] = [Self::Redis, Self::Sql, Self::Pg, Self::Both];
+
+    /// Returns the choices that some strategy of the run belongs to.
+    pub fn of_run(run: &RunResult) -> Vec<Self> {
+        let cells = Cell::all(run);
+        let is_played = |stores: &Self| cells.iter().any(|cell| stores.have(cell.strategy));
+        Self::ALL.into_iter().filter(is_played).collect()
+    }
 
     /// Returns where a strategy keeps stock and orders; `None` where that is no store that is known.
     pub(crate) fn of(strategy: &str) -> Option<Self> {
@@ -74,6 +83,7 @@ impl Stores {
         match self {
             Self::Redis => has("redis") && !has("sql"),
             Self::Sql => has("sql") && !has("redis"),
+            Self::Pg => has("pg"),
             Self::Both => has("redis") && has("sql"),
         }
     }

@@ -27,9 +27,11 @@ pub struct ChooseOptions {
 pub enum StoresChoice {
     /// Both in Redis
     Redis,
-    /// Both in SQL
+    /// Both in MariaDB
     Sql,
-    /// One in Redis, the other in SQL
+    /// Both in PostgreSQL
+    Pg,
+    /// One in Redis, the other in MariaDB
     Both,
 }
 
@@ -38,6 +40,7 @@ impl From<StoresChoice> for Stores {
         match choice {
             StoresChoice::Redis => Self::Redis,
             StoresChoice::Sql => Self::Sql,
+            StoresChoice::Pg => Self::Pg,
             StoresChoice::Both => Self::Both,
         }
     }

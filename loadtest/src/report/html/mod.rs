@@ -61,6 +61,9 @@ impl Report for Html {
                     label { "Stock and orders in " select #stores {
                         option value="redis" { "Redis" }
                         option value="sql" { "MariaDB" }
+                        @if cells.iter().any(|cell| cell.strategy.ends_with("@pg")) {
+                            option value="pg" { "PostgreSQL" }
+                        }
                         option value="both" { "Redis and MariaDB" }
                     } }
                     fieldset { legend { "It has to survive" } div #fears {} }

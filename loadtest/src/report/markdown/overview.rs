@@ -87,8 +87,8 @@ pub fn choices(run: &RunResult, language: Language) -> String {
         .iter()
         .flat_map(|word| threats_of(word).unwrap_or_default())
         .collect();
-    let choices = Stores::ALL.map(|stores| choose(run, stores, &survive));
-    let choices: Vec<Choice> = choices.into_iter().flatten().collect();
+    let choices = Stores::of_run(run).into_iter();
+    let choices: Vec<Choice> = choices.flat_map(|stores| choose(run, stores, &survive)).collect();
     let heads = [
         language.of("stock and orders in", "库存和订单放在"),
         language.of("the fastest that hold", "最快的可靠策略"),
@@ -120,6 +120,7 @@ fn stores(stores: Stores, language: Language) -> &'static str {
     match stores {
         Stores::Redis => "Redis",
         Stores::Sql => "MariaDB",
+        Stores::Pg => "PostgreSQL",
         Stores::Both => language.of("Redis and MariaDB", "Redis 和 MariaDB"),
     }
 }
