@@ -39,6 +39,7 @@ mod others_data;
 mod outbox;
 mod queue;
 mod queues;
+mod quota;
 mod received;
 mod reconciled;
 mod redlock;

@@ -26,8 +26,11 @@ else
     redis.call('set', KEYS[1], 0)
     for i = 1, #slices, 2 do
         local units = math.min(missing, tonumber(slices[i + 1]))
-        redis.call('hincrby', KEYS[3], slices[i], -units)
-        missing = missing - units
+        -- Redis takes -0 for no number, and does not undo the commands before it.
+        if units > 0 then
+            redis.call('hincrby', KEYS[3], slices[i], -units)
+            missing = missing - units
+        end
     end
 end
 redis.call('hset', KEYS[2], ARGV[1], ARGV[3])
