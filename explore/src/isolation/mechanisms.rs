@@ -24,6 +24,10 @@ pub const MECHANISMS: [&str; 6] = [
 /// The levels that a server can give to each transaction that asks for none.
 pub const DEFAULTS: [&str; 4] = ["read uncommitted", "read committed", "repeatable read", "serializable"];
 
+/// Its read of an order that is not there locks a gap between other orders, whose ids are random. So it is random who waits, and a
+/// schedule cannot be played twice.
+const UNPLAYED: (ServiceKind, &str, &str) = (ServiceKind::Sql, "serializable", "snapshot-before-lock");
+
 /// The most times that a schedule interrupts a purchase that could go on.
 const PREEMPTIONS: usize = 2;
 
@@ -54,6 +58,9 @@ pub async fn explore(of: ServiceKind, stores: &Stores) -> Result<Vec<Explored>> 
     for level in DEFAULTS {
         set_default(of, level, stores).await?;
         for mechanism in MECHANISMS {
+            if (of, level, mechanism) == UNPLAYED {
+                continue;
+            }
             let strategy = format!("{mechanism}@{}", of.name());
             let bounds = Bounds {
                 preemptions: Some(PREEMPTIONS),

@@ -239,6 +239,19 @@ async fn a_strategy_is_violated_by_two_purchases_where_it_says_that_two_instance
 }
 
 #[tokio::test]
+async fn a_mechanism_of_postgresql_is_violated_by_two_purchases_where_it_says_so_and_not_where_it_survives_them() {
+    let services = ["redis", "sql", "pg"];
+    let stores = started(&services);
+    let mut wrong = Vec::new();
+    // The guards are asked on the other stores.
+    let is_native = |entry: &&Entry| entry.store == "pg" && !entry.is_guarded();
+    for entry in strategies(&services).iter().filter(is_native) {
+        wrong.extend(TWO_INSTANCES.ask(entry, &stores).await);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
 async fn a_strategy_is_violated_by_two_purchases_at_one_instance_where_it_says_so_and_not_where_it_survives_them() {
     compare(ONE_INSTANCE).await;
 }

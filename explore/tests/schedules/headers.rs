@@ -211,10 +211,11 @@ impl Follow {
 
 #[tokio::test]
 async fn the_interleaving_at_the_head_of_a_mechanism_is_played_and_ends_as_it_says() {
-    let stores = started(STARTED);
+    let services = [STARTED, &["pg"]].concat();
+    let stores = started(&services);
     let mut played = Vec::new();
     let mut wrong = Vec::new();
-    for entry in strategies(STARTED) {
+    for entry in strategies(&services) {
         let mechanism = entry.mechanism.name;
         let header = entry.mechanism.header();
         let Some(text) = interleaving(&header) else { continue };

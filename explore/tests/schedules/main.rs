@@ -4,6 +4,7 @@
 mod claims;
 mod events;
 mod headers;
+mod isolation;
 mod search;
 mod workers;
 

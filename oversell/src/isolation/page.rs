@@ -62,7 +62,8 @@ const MECHANISMS_HEAD: &str = "
 ## The same six mechanisms at each level
 
 Every interleaving of two purchases of the last unit with at most two preemptions. A cell says how many of them break a promise, and
-how many there are. The level is that of the server: the mechanisms ask for none.
+how many there are. The level is that of the server: the mechanisms ask for none. Not played: at SERIALIZABLE MariaDB locks the gap
+in which an order would stand that is not there. Order ids are random, so it is random who waits there.
 
 ";
 
@@ -73,9 +74,11 @@ How to read it:
   SERIALIZABLE. PostgreSQL refuses the write from REPEATABLE READ on: the second buyer is told to try again.
 - `for-update`, `conditional` and `compare-num` decide under the lock of the row, or in the statement that writes: no level is too
   weak for them.
-- `snapshot-before-lock` and `retry-in-snapshot` read before they are alone. In MariaDB's REPEATABLE READ, its default, they then
-  decide by the old snapshot. In READ COMMITTED each statement has a snapshot of its own, and the mistake does no harm. That is why
-  the same locked second look held on PostgreSQL, whose default this is, and failed on MariaDB.
+- `snapshot-before-lock` reads before it has its lock. In MariaDB's REPEATABLE READ, its default, it then decides by the old
+  snapshot. In READ COMMITTED, the default of PostgreSQL, each statement has a snapshot of its own, and the mistake does no harm. In
+  PostgreSQL's REPEATABLE READ the snapshot is as old, but the write is refused.
+- `retry-in-snapshot` writes only if the number is still the one that was read, so it does not oversell at any level. In MariaDB's
+  REPEATABLE READ it reads the same number again and again, and sells nothing until its time is over.
 ";
 
 /// Returns the page in Markdown.
@@ -144,7 +147,7 @@ fn beside_hermitage(all: &[AtLevel]) -> String {
         .any(|line| line.contains("innodb_snapshot_isolation on"))
     {
         text.push_str(
-            "\nMySQL has no `innodb_snapshot_isolation`. MariaDB has it since 10.6.18, and it is on by default from 11.6.2: a \
+            "\nMySQL has no `innodb_snapshot_isolation`. In MariaDB 10.11 it is off by default, from 11.6 on it is on: a \
              transaction may then not write a row that has changed since its snapshot, and gets an error instead. That makes \
              REPEATABLE READ what PostgreSQL has under that name, snapshot isolation.\n",
         );
