@@ -40,9 +40,14 @@ pub async fn world(instance: &Instance, timeouts: Timeouts) -> World {
 
 /// The guard of that name at another instance.
 pub async fn guard(instance: &Instance, mechanism: &str, timeouts: Timeouts) -> Tested {
+    guard_for(instance, mechanism, "redis", timeouts).await
+}
+
+/// The same, for sales in that store.
+pub async fn guard_for(instance: &Instance, mechanism: &str, store: &'static str, timeouts: Timeouts) -> Tested {
     let entry = guards::ALL.iter().find(|entry| entry.mechanism.name == mechanism);
     let entry = entry.unwrap_or_else(|| panic!("no guard is called {mechanism}"));
-    Tested::open(entry, &world(instance, timeouts).await).await
+    Tested::open_for(entry, &world(instance, timeouts).await, store).await
 }
 
 /// The guards that `.ci/mutations` asks for, if it does, and whose services are here.
@@ -67,10 +72,15 @@ pub struct Tested {
 
 impl Tested {
     pub async fn open(entry: &GuardEntry, world: &World) -> Self {
+        Self::open_for(entry, world, "redis").await
+    }
+
+    /// The same, for sales in that store: a lock in a database lies there.
+    pub async fn open_for(entry: &GuardEntry, world: &World, store: &'static str) -> Self {
         let name = entry.mechanism.name;
         let opening = async {
             loop {
-                match (entry.open)(world, "redis").await {
+                match (entry.open)(world, store).await {
                     Ok(guard) => return Self { name, guard },
                     Err(error) => tracing::warn!(%error, "{name} does not open"),
                 }

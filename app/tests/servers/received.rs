@@ -188,12 +188,7 @@ impl PgLog {
             let (_, said) = line.split_once(" LOG:  ")?;
             let (kind, statement) = said.split_once(": ")?;
             let is_statement = kind == "statement" || kind.starts_with("execute ");
-            // An empty statement with a remark is a ping.
-            let command = match statement.starts_with("/*") {
-                true => Command::of("ping"),
-                false => Command::of(statement),
-            };
-            is_statement.then_some(command)
+            is_statement.then(|| Command::of(statement))
         };
         lines.lines().filter_map(statement).collect()
     }
