@@ -14,7 +14,7 @@ create table if not exists store (
     -- Raised by each write that compares it.
     version bigint not null default 0,
     -- The lowest number that `check-constraint` lets a sale come to; null, which no check refuses, for every other strategy.
-    lowest  bigint check (num >= lowest),
+    lowest  bigint constraint not_below_lowest check (num >= lowest),
     -- The item once more, in a column without an index.
     sku     varchar(64) collate "C" generated always as (id) stored
 );

@@ -5,18 +5,17 @@ use std::collections::HashSet;
 use anyhow::Result;
 use async_trait::async_trait;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions, SqlSafeStr, SqlStr, query, query_scalar, raw_sql};
+use sqlx::{ConnectOptions, SqlStr, query, query_scalar, raw_sql};
 
 use super::damaged::Damaged;
 use super::idle::Idle;
-use super::rows::{facts, order};
+use super::rows::{facts, order, with_units};
 use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
 const FACTS: &str = include_str!("../../../sql/pg_facts.sql");
 
-/// The counter in the facts, and the sum of the counter and the units that lie in rows of their own.
-const COUNTER: &str = "s.num::text";
-const COUNTER_AND_UNITS: &str = "(s.num + (select count(*) from stock_units u where u.item = s.id))::text";
+/// The units of an item that lie in rows of their own.
+const UNITS: &str = "(select count(*)::text from stock_units u where u.item = s.id)";
 
 /// Whether there is a table of such units. It is optional.
 const HAS_UNITS: &str = "select to_regclass('stock_units') is not null";
@@ -52,7 +51,7 @@ impl Pg {
         Ok(Self {
             options: url.parse()?,
             idle: Idle::default(),
-            with_units: AssertSqlSafe(FACTS.replace(COUNTER, COUNTER_AND_UNITS)).into_sql_str(),
+            with_units: with_units(FACTS, UNITS),
         })
     }
 

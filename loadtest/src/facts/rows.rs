@@ -1,9 +1,9 @@
 //! Facts from the rows of an SQL database: those of `sql/facts.sql`, and those of a statement with the same columns.
 
 use anyhow::Result;
-use sqlx::Row;
 use sqlx::mysql::MySqlRow;
 use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Row, SqlSafeStr, SqlStr};
 
 use super::{Facts, Order};
 
@@ -13,11 +13,24 @@ const FIRST_OF_ORDER: usize = 1;
 const IS_ORDER: usize = 5;
 const STORE_ID: usize = 6;
 const ORDER_ITEM: usize = 7;
+/// The units in rows of their own, where the statement reads them.
+const UNITS: usize = 8;
+
+/// The place of the last column in the statement of the facts.
+const BEFORE_TABLES: &str = "\nfrom store s";
+
+/// Returns the statement of the facts with one more column. Counter and units are read at one moment.
+pub(super) fn with_units(facts: &str, units: &str) -> SqlStr {
+    let column = format!(",\n       {units}{BEFORE_TABLES}");
+    // Both are texts of this crate.
+    AssertSqlSafe(facts.replace(BEFORE_TABLES, &column)).into_sql_str()
+}
 
 /// A row of any kind of database.
 pub(super) trait LedgerRow {
     fn text(&self, column: usize) -> sqlx::Result<Option<String>>;
     fn flag(&self, column: usize) -> sqlx::Result<bool>;
+    fn columns(&self) -> usize;
 }
 
 impl LedgerRow for MySqlRow {
@@ -28,6 +41,10 @@ impl LedgerRow for MySqlRow {
     fn flag(&self, column: usize) -> sqlx::Result<bool> {
         self.try_get(column)
     }
+
+    fn columns(&self) -> usize {
+        self.len()
+    }
 }
 
 impl LedgerRow for PgRow {
@@ -37,6 +54,10 @@ impl LedgerRow for PgRow {
 
     fn flag(&self, column: usize) -> sqlx::Result<bool> {
         self.try_get(column)
+    }
+
+    fn columns(&self) -> usize {
+        self.len()
     }
 }
 
@@ -53,7 +74,7 @@ pub(super) fn facts(rows: &[impl LedgerRow], item: &str, limit: usize) -> Result
         }
     }
     for (nth, row) in of_item.into_iter().enumerate() {
-        let left = number(row.text(0)?);
+        let left = left(row)?;
         facts.stock_left = if nth == 0 {
             left
         } else {
@@ -69,6 +90,18 @@ pub(super) fn facts(rows: &[impl LedgerRow], item: &str, limit: usize) -> Result
     }
     facts.orders.sort();
     Ok(facts)
+}
+
+/// Returns the stock that is left: the counter, and the units in rows of their own. `None` where one of them is no number.
+fn left(row: &impl LedgerRow) -> Result<Option<i64>> {
+    let counter = number(row.text(0)?);
+    if row.columns() <= UNITS {
+        return Ok(counter);
+    }
+    let units = number(row.text(UNITS)?);
+    Ok(counter
+        .zip(units)
+        .and_then(|(counter, units)| counter.checked_add(units)))
 }
 
 /// Reads the order in the four columns from that one on; `None` where it has no id, or no number of units.

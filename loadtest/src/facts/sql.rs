@@ -5,18 +5,17 @@ use std::collections::HashSet;
 use anyhow::Result;
 use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions, Row, SqlSafeStr, SqlStr};
+use sqlx::{ConnectOptions, Row, SqlStr};
 
 use super::damaged::Damaged;
 use super::idle::Idle;
-use super::rows::{facts, order};
+use super::rows::{facts, order, with_units};
 use super::{Facts, Ledger, MOST_OTHER_ITEMS, MOST_OTHER_ORDERS, Order};
 
 const FACTS: &str = include_str!("../../../sql/facts.sql");
 
-/// The counter in the facts, and the sum of the counter and the units that lie in rows of their own.
-const COUNTER: &str = "cast(s.num as char)";
-const COUNTER_AND_UNITS: &str = "cast(s.num + (select count(*) from stock_units u where u.item = s.id) as char)";
+/// The units of an item that lie in rows of their own.
+const UNITS: &str = "(select cast(count(*) as char) from stock_units u where u.item = s.id)";
 
 /// Whether there is a table of such units. It is optional.
 const HAS_UNITS: &str = "select count(*) > 0 from information_schema.tables \
@@ -44,7 +43,7 @@ impl Sql {
         Ok(Self {
             options: url.parse()?,
             idle: Idle::default(),
-            with_units: AssertSqlSafe(FACTS.replace(COUNTER, COUNTER_AND_UNITS)).into_sql_str(),
+            with_units: with_units(FACTS, UNITS),
         })
     }
 
