@@ -13,7 +13,7 @@ use crate::domain::{Error, Name, Outcome, Purchase};
 use crate::probe::{ArmedFaults, BadFault, Counts, Fault, Log, Observer, Observers, Probe, Step, Tracer, WorkerFault};
 use crate::reconciler::Pending;
 use crate::services::Services;
-use crate::stores::{SECOND_SQL, Stock};
+use crate::stores::{self, SECOND_SQL, Stock};
 use crate::strategies::{Catalogue, Listed};
 use crate::timeouts::Timeouts;
 use crate::world::World;
@@ -207,13 +207,14 @@ impl Shop {
 
     /// Returns the strategies that may keep something of an item: those that are open here, and those whose services
     /// are all connected stores, because another instance may have taken a lock there. A further service is not
-    /// connected to for this: its locks end with their lease or session. A strategy whose second server is not among
-    /// `stores` is left out, so that it does not prevent others from opening a sale.
+    /// connected to for this: its locks end with their lease or session. A strategy that sells from a store which is not
+    /// among `stores` is left out, so that it does not prevent others from opening a sale.
     fn remembering(&self, stores: &[Here]) -> impl Iterator<Item = &Arc<Listed>> {
         let is_here = |need: &&str| stores.iter().any(|(name, _)| name == need);
         self.catalogue.iter().filter(move |listed| {
             let needs = &listed.entry.needs;
-            let is_cut_off = needs.contains(&SECOND_SQL) && !is_here(&SECOND_SQL);
+            let is_store = |need: &&str| *need == SECOND_SQL || stores::ALL.iter().any(|store| store.name == *need);
+            let is_cut_off = needs.iter().any(|need| is_store(need) && !is_here(need));
             !is_cut_off && (listed.is_open() || needs.iter().all(is_here))
         })
     }

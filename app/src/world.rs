@@ -133,10 +133,17 @@ impl World {
         })
     }
 
-    /// Returns every store that holds a sale, by name. Leaves out the second MariaDB server where it has no URL or does
-    /// not answer: most strategies sell without it.
+    /// Returns every store that holds a sale, by name. Leaves out an optional store and the second MariaDB server where they
+    /// have no URL or do not answer: most strategies sell without them.
     pub async fn all_stores(&self) -> Vec<(&'static str, Arc<dyn Stock>)> {
-        let mut all: Vec<_> = self.stores.all().map(|(name, store)| (name, store.clone())).collect();
+        let required = self.stores.required();
+        let mut all: Vec<_> = required.map(|(name, store)| (name, store.clone())).collect();
+        for (name, store) in self.stores.optional() {
+            match store.ping().await {
+                Ok(()) => all.push((name, store.clone())),
+                Err(error) => tracing::warn!(%error, store = name, "does not answer, left out"),
+            }
+        }
         match self.answering_second_sql().await {
             Ok(sql) => all.push((SECOND_SQL, sql)),
             Err(Error::Missing(_)) => {}

@@ -49,14 +49,17 @@ pub fn strategies_called<'a>(asked: &str, known: &[&'a str]) -> Result<Vec<&'a s
     select("strategy", &[format!("{mechanism}@{store}")], known)
 }
 
-/// Returns the one strategy that `asked` means.
+/// Returns the one strategy that `asked` means. A mechanism stands for its strategy on Redis or MariaDB, which every shop has, where
+/// it has one there.
 ///
 /// # Errors
 /// When it means none, or several: the message lists them.
 pub fn strategy_called<'a>(asked: &str, known: &[&'a str]) -> Result<&'a str, Usage> {
-    match strategies_called(asked, known)?.as_slice() {
-        [one] => Ok(one),
-        several => Err(Usage(format!(
+    let called = strategies_called(asked, known)?;
+    let usual: Vec<_> = called.iter().filter(|name| !name.ends_with("@pg")).collect();
+    match (called.as_slice(), usual.as_slice()) {
+        ([one], _) | (_, [one]) => Ok(one),
+        (several, _) => Err(Usage(format!(
             "{asked} means several strategies: choose one of {}",
             several.join(", ")
         ))),
@@ -99,12 +102,22 @@ mod tests {
 
     #[test]
     fn a_mechanism_means_its_strategy_where_it_has_one_and_the_choice_is_listed_where_it_has_several() {
-        let known = ["none@redis", "none@sql", "two-phase@sql+sql", "plain"];
+        let known = [
+            "none@redis",
+            "none@sql",
+            "two-phase@sql+sql",
+            "plain",
+            "lost@sql",
+            "lost@pg",
+            "own@pg",
+        ];
         for (asked, one) in [
             ("none@sql", "none@sql"),
             ("two-phase", "two-phase@sql+sql"),
             ("two-phase@sql+sql", "two-phase@sql+sql"),
             ("plain", "plain"),
+            ("lost", "lost@sql"),
+            ("own", "own@pg"),
         ] {
             assert_eq!(strategy_called(asked, &known).unwrap(), one);
         }

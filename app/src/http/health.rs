@@ -10,12 +10,12 @@ pub(super) async fn healthz() -> &'static str {
     "alive\n"
 }
 
-/// `GET /readyz`: the instance is not closing and its stores answer.
+/// `GET /readyz`: the instance is not closing and the stores answer that it cannot do without.
 pub(super) async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.shop.is_closing() {
         return Err(Problem::NotReady);
     }
-    for (name, store) in app.shop.world.stores.all() {
+    for (name, store) in app.shop.world.stores.required() {
         if let Err(error) = store.ping().await {
             tracing::warn!(%error, store = name, "not ready");
             return Err(Problem::NotReady);

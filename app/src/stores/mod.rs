@@ -191,6 +191,8 @@ pub struct StoreEntry {
     pub steps: &'static [Step],
     /// [`Store::LOSES_BY`]
     pub loses_by: &'static [&'static str],
+    /// Whether an instance opens, is ready and holds sales without it: only some strategies need it.
+    pub is_optional: bool,
     connect: for<'a> fn(Connect<'a>) -> Connecting<'a>,
 }
 
@@ -203,13 +205,14 @@ impl StoreEntry {
             name: S::NAME,
             steps: S::STEPS,
             loses_by: S::LOSES_BY,
+            is_optional: false,
             connect: |to| Box::pin(async { Ok(Arc::new(S::connect(to).await?) as Arc<dyn Stock>) }),
         }
     }
 }
 
 /// The stores of one instance, by name.
-pub struct Stores(Vec<(&'static str, Arc<dyn Stock>)>);
+pub struct Stores(Vec<(&'static StoreEntry, Arc<dyn Stock>)>);
 
 impl Stores {
     /// Connects to every store that `services` has a URL for.
@@ -220,7 +223,7 @@ impl Stores {
         let mut stores = Vec::new();
         for entry in ALL {
             if let Ok(url) = services.url(entry.name) {
-                stores.push((entry.name, (entry.connect)(Connect { url, instance, wait }).await?));
+                stores.push((entry, (entry.connect)(Connect { url, instance, wait }).await?));
             }
         }
         Ok(Self(stores))
@@ -228,7 +231,19 @@ impl Stores {
 
     /// Returns all stores, by name.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Arc<dyn Stock>)> {
-        self.0.iter().map(|(name, stock)| (*name, stock))
+        self.0.iter().map(|(entry, stock)| (entry.name, stock))
+    }
+
+    /// Returns the stores that are not optional, by name.
+    pub fn required(&self) -> impl Iterator<Item = (&'static str, &Arc<dyn Stock>)> {
+        let required = self.0.iter().filter(|(entry, _)| !entry.is_optional);
+        required.map(|(entry, stock)| (entry.name, stock))
+    }
+
+    /// Returns the optional stores, by name.
+    pub fn optional(&self) -> impl Iterator<Item = (&'static str, &Arc<dyn Stock>)> {
+        let optional = self.0.iter().filter(|(entry, _)| entry.is_optional);
+        optional.map(|(entry, stock)| (entry.name, stock))
     }
 
     /// Returns a store by its name.

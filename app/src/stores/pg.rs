@@ -1,4 +1,5 @@
-//! PostgreSQL as a store: the same tables and the same statements as in MariaDB, by its own protocol and rules.
+//! PostgreSQL as a store: the same tables and the same statements as in MariaDB, by its own protocol and rules. Most strategies sell
+//! without it, so a shop opens also while it does not answer.
 
 use std::sync::Arc;
 
@@ -10,5 +11,6 @@ pub(super) const ENTRY: StoreEntry = StoreEntry {
     name: Engine::Postgres.store(),
     steps: Sql::STEPS,
     loses_by: Sql::LOSES_BY,
-    connect: |to| Box::pin(async { Ok(Arc::new(Sql::open_at(Engine::Postgres, to).await?) as Arc<dyn Stock>) }),
+    is_optional: true,
+    connect: |to| Box::pin(async { Ok(Arc::new(Sql::at(Engine::Postgres, to)?) as Arc<dyn Stock>) }),
 };

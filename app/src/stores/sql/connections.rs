@@ -21,6 +21,19 @@ impl Sql {
 
     /// Takes a connection for an operator, which is not a step of a purchase.
     pub(super) async fn lend(&self) -> Result<Lent, Error> {
+        let mut lent = self.lend_as_it_is().await?;
+        let lay = async || {
+            for statements in self.engine().schema() {
+                let laid = lent.raw(statements).await;
+                laid.map_err(|error| super::error::unfit(error, self.engine()))?;
+            }
+            Ok::<_, Error>(())
+        };
+        self.is_laid.get_or_try_init(lay).await?;
+        Ok(lent)
+    }
+
+    async fn lend_as_it_is(&self) -> Result<Lent, Error> {
         match self.connections.get().await {
             Ok(lent) => Ok(Lent::new(lent)),
             Err(PoolError::Backend(refused @ Error::Refused { .. })) => Err(refused),

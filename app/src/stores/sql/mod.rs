@@ -14,7 +14,10 @@ mod statement;
 mod transaction;
 pub mod xa;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use tokio::sync::OnceCell;
 
 pub use self::connections::Connection;
 pub use self::databases::{Databases, READ_LEFT, TAKE};
@@ -55,6 +58,8 @@ pub const WRITE: Step = Step::command("write", &["update"])
 pub struct Sql {
     connections: Connections,
     instance: Name,
+    /// Whether the tables are there and as the shop expects them.
+    is_laid: Arc<OnceCell<()>>,
 }
 
 impl Sql {
@@ -67,6 +72,7 @@ impl Sql {
         Ok(Self {
             connections: pool::like(&self.connections, false)?,
             instance: self.instance.clone(),
+            is_laid: self.is_laid.clone(),
         })
     }
 
@@ -79,6 +85,7 @@ impl Sql {
         Ok(Self {
             connections: pool::like(&self.connections, true)?,
             instance: self.instance.clone(),
+            is_laid: self.is_laid.clone(),
         })
     }
 
@@ -98,19 +105,16 @@ impl Sql {
             .await
     }
 
-    /// Connects to a server of that kind. Creates the tables, and brings those of an older program up to date.
+    /// Makes a store that connects at its first use, and then creates the tables, or brings those of an older program up to date.
     ///
     /// # Errors
-    /// When the URL cannot be read or the server cannot be reached, or its tables are of another shape.
-    pub(super) async fn open_at(engine: Engine, to: Connect<'_>) -> Result<Self, Error> {
-        let sql = Self {
+    /// When the URL cannot be read.
+    pub(super) fn at(engine: Engine, to: Connect<'_>) -> Result<Self, Error> {
+        Ok(Self {
             connections: pool::open(engine, to.url, to.wait)?,
             instance: to.instance.clone(),
-        };
-        for statements in engine.schema() {
-            sql.lay(statements).await?;
-        }
-        Ok(sql)
+            is_laid: Arc::default(),
+        })
     }
 
     /// Enters the order. Returns false when the ledger already holds it; then nothing was entered.
@@ -160,7 +164,9 @@ impl Store for Sql {
     const LOSES_BY: &'static [&'static str] = &["sql-failover", "sql-power-loss-unsynced"];
 
     async fn connect(to: Connect<'_>) -> Result<Self, Error> {
-        Self::open_at(Engine::MariaDb, to).await
+        let sql = Self::at(Engine::MariaDb, to)?;
+        sql.ping().await?;
+        Ok(sql)
     }
 }
 
