@@ -56,7 +56,7 @@ pub fn strategies_called<'a>(asked: &str, known: &[&'a str]) -> Result<Vec<&'a s
 /// When it means none, or several: the message lists them.
 pub fn strategy_called<'a>(asked: &str, known: &[&'a str]) -> Result<&'a str, Usage> {
     let called = strategies_called(asked, known)?;
-    let usual: Vec<_> = called.iter().filter(|name| !name.ends_with("@pg")).collect();
+    let usual: Vec<_> = called.iter().copied().filter(|name| !name.ends_with("@pg")).collect();
     match (called.as_slice(), usual.as_slice()) {
         ([one], _) | (_, [one]) => Ok(one),
         (several, _) => Err(Usage(format!(
