@@ -25,6 +25,8 @@ pub(super) struct Link {
     pub(super) usable: bool,
     pub(super) origin: Origin,
     pub(super) in_transaction: bool,
+    /// Whether it may still hold a lock of its own, which only ends with it.
+    pub(super) holds_lock: bool,
     /// The count of lost connections of the pool: now, and when this one last answered.
     lost: Arc<AtomicU64>,
     lost_when_it_answered: u64,
@@ -48,6 +50,7 @@ impl Link {
             usable: true,
             origin: Origin::New,
             in_transaction: false,
+            holds_lock: false,
             lost_when_it_answered: manager.lost.load(Ordering::Relaxed),
             lost: manager.lost.clone(),
             tally: manager.tally.clone(),
@@ -56,7 +59,7 @@ impl Link {
 
     /// Returns whether the next user finds it like a new one.
     pub(super) fn is_clean(&self) -> bool {
-        self.usable && !self.in_transaction
+        self.usable && !self.in_transaction && !self.holds_lock
     }
 
     /// Returns whether other connections of the pool were lost since it last answered: the cause of one loss has most

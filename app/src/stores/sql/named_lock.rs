@@ -42,8 +42,10 @@ impl Sql {
         let release = query("select release_lock(?)")
             .on_postgres("select pg_advisory_unlock(hashtextextended(?, 0))::int::bigint")
             .bind(name.as_str());
-        let row = probe.step(&RELEASE_LOCK, name, sql.fetch(release), result).await?;
-        Ok(answer(row.as_ref()))
+        let released = probe.step(&RELEASE_LOCK, name, sql.fetch(release), result).await;
+        // PostgreSQL refuses every statement of a transaction that has failed, this one too.
+        sql.0.holds_lock = released.is_err();
+        Ok(answer(released?.as_ref()))
     }
 }
 
