@@ -13,6 +13,7 @@ mod conflict;
 mod counters;
 mod crash;
 mod crowd;
+mod failed_release;
 mod fair;
 mod fences;
 mod flaws;
