@@ -171,7 +171,13 @@ struct PgLog {
 impl PgLog {
     async fn start(url: &str, log: PathBuf) -> Self {
         let mut pg = PgConnection::connect(url).await.unwrap();
-        for statement in ["alter system set log_statement = 'all'", "select pg_reload_conf()"] {
+        let log_all = [
+            "alter system set log_statement = 'all'",
+            "select pg_reload_conf()",
+            // For the sessions that begin from now on; those of the shop are among them.
+            "alter role all set log_min_messages = 'error'",
+        ];
+        for statement in log_all {
             raw_sql(statement).execute(&mut pg).await.unwrap();
         }
         let mut file = File::open(log).unwrap();
@@ -180,11 +186,19 @@ impl PgLog {
         Self { file }
     }
 
-    /// Reads the statements since the last call, in order.
+    /// Reads the statements since the last call, in order. One that comes after an error of its transaction is refused before it
+    /// would be logged; it stands below the line that says so.
     fn since(&mut self) -> Vec<Command> {
         let mut lines = String::new();
         self.file.read_to_string(&mut lines).unwrap();
+        let mut is_refused = false;
         let statement = |line: &str| {
+            if let Some((_, error)) = line.split_once(" ERROR:  ") {
+                is_refused = error.starts_with("current transaction is aborted");
+            }
+            if let Some((_, statement)) = line.split_once(" STATEMENT:  ") {
+                return is_refused.then(|| Command::of(statement));
+            }
             let (_, said) = line.split_once(" LOG:  ")?;
             let (kind, statement) = said.split_once(": ")?;
             let is_statement = kind == "statement" || kind.starts_with("execute ");
