@@ -11,6 +11,7 @@ mod many;
 mod named_lock;
 mod pool;
 mod statement;
+mod steps;
 mod transaction;
 pub mod xa;
 
@@ -26,33 +27,10 @@ pub use self::error::is_check_violation;
 pub use self::named_lock::{GET_LOCK, RELEASE_LOCK};
 use self::pool::Connections;
 pub use self::statement::{Column, Row, Statement, Value, query};
+pub use self::steps::{BEGIN, COMMIT, CONNECT, FIND, ISOLATE, READ, RECORD, ROLLBACK, WRITE, rows, taken, wrote};
 use super::{Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Order, Purchase};
-use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
-
-/// Waits for a free connection.
-pub const CONNECT: Step = Step::local("connect");
-/// Begins the transaction of counter and ledger.
-pub const BEGIN: Step = Step::command("begin", &["begin"]).reads(Data::NONE);
-/// Sets the isolation level of the transaction.
-pub const ISOLATE: Step = Step::command("isolate", &["set"]).reads(Data::NONE);
-/// Looks for the order that a purchase made before.
-pub const FIND: Step = Step::command("find", &["select"]).reads(Data::ALL).plays(Role::Read);
-/// Enters the order.
-pub const RECORD: Step = Step::command("record", &["insert"])
-    .writes(Data::ORDERS)
-    .plays(Role::Record);
-/// Ends the transaction and keeps its changes.
-pub const COMMIT: Step = Step::command("commit", &["commit"]).plays(Role::Commit);
-/// Ends the transaction and takes back its changes.
-pub const ROLLBACK: Step = Step::command("rollback", &["rollback"]);
-/// Reads counter and ledger.
-pub const READ: Step = Step::command("read", &["select"]).reads(Data::ALL).plays(Role::Read);
-
-/// Sets the counter, whatever its value is now.
-pub const WRITE: Step = Step::command("write", &["update"])
-    .writes(Data::STOCK)
-    .plays(Role::Write);
+use crate::probe::{Probe, Step};
 
 /// The connections of one instance to a database server.
 pub struct Sql {
@@ -120,7 +98,7 @@ impl Sql {
     /// Enters the order. Returns false when the ledger already holds it; then nothing was entered.
     ///
     /// # Errors
-    /// When MariaDB refuses for any other reason.
+    /// When the database refuses for any other reason.
     pub async fn record(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let insert = query(
             "insert into orders (id, item, quantity, buyer, idempotency_key, instance) values (?, ?, ?, ?, ?, ?)",
@@ -142,7 +120,7 @@ impl Sql {
     /// Finds the order that this purchase made before.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
+    /// When the database does not answer.
     pub async fn find(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<Option<Order>, Error> {
         let order = purchase.order.to_string();
         let select = query("select quantity, buyer from orders where id = ?").bind(&order);
@@ -306,22 +284,4 @@ impl Stock for Sql {
     async fn ping(&self) -> Result<(), Error> {
         self.lend().await?.ping().await
     }
-}
-
-/// Describes an update that sets the counter to `left`.
-pub fn wrote(found: u64, left: i64) -> StepResult {
-    match found {
-        0 => "0 rows".into(),
-        _ => StepValue::Wrote(left).into(),
-    }
-}
-
-/// Describes the number of rows that a statement found.
-pub fn rows(found: &u64) -> String {
-    format!("{found} rows")
-}
-
-/// Describes a statement that takes a lock by writing its row.
-pub fn taken(written: &u64) -> StepResult {
-    StepValue::Taken(*written > 0).with(rows(written))
 }
