@@ -1,4 +1,5 @@
-//! MariaDB's named lock: GET_LOCK on a dedicated connection, which keeps the lock for as long as it is open.
+//! The database's named lock, GET_LOCK in MariaDB and an advisory lock in PostgreSQL, on a dedicated connection, which keeps the
+//! lock for as long as it is open.
 //!
 //! ```text
 //! A: get-lock(item) -> 1
@@ -27,7 +28,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         name: "named-lock",
         family: Family::SessionLock,
         lesson: 7,
-        summary: "GET_LOCK of MariaDB, held by a connection",
+        summary: "a named lock of the database, held by a connection: GET_LOCK in MariaDB, an advisory lock in PostgreSQL",
         claims: Claims {
             survives: &["paused-holder", "blocked-runtime"],
             broken_by: &["sql-restart", "sql-gone"],

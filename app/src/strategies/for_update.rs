@@ -71,7 +71,7 @@ pub(super) struct ForUpdate {
 }
 
 impl ForUpdate {
-    /// Makes one attempt; `None` when MariaDB aborted it.
+    /// Makes one attempt; `None` when the database aborted it.
     async fn attempt(&self, purchase: &Purchase, probe: &Probe) -> Result<Option<Outcome>, Error> {
         let mut sql = self.sql.begun(purchase, probe).await?;
         let select = query(self.select).bind(purchase.item.as_str());

@@ -31,7 +31,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "snapshot-before-lock",
         family: Family::SessionLock,
         lesson: 8,
-        summary: "GET_LOCK around read, write and commit, in a transaction that has read before it",
+        summary: "a named lock of the database around read, write and commit, in a transaction that has read before it",
         claims: AS_NO_LOCK,
         weak_at: "write",
         needs: &[],
@@ -66,6 +66,8 @@ pub(super) const ON_POSTGRES: NativeEntry = NativeEntry {
     mechanism: Mechanism {
         claims: Claims {
             like: Some(Family::SessionLock),
+            // The lock ends with the connection, and the transaction with it: a purchase that lost the lock commits nothing.
+            survives: &["paused-holder", "blocked-runtime", "store-silent"],
             ..AS_FAMILY
         },
         ..ENTRY.mechanism

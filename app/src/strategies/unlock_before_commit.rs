@@ -43,7 +43,7 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         name: "unlock-before-commit",
         family: Family::SessionLock,
         lesson: 8,
-        summary: "GET_LOCK around read and write, released before the transaction commits",
+        summary: "a named lock of the database around read and write, released before the transaction commits",
         claims: AS_NO_LOCK,
         weak_at: "commit",
         needs: &[],

@@ -1,4 +1,4 @@
-//! The connections to MariaDB. They create commands and do not send them, so that every command goes through the seam.
+//! The connections to a database. They create commands and do not send them, so that every command goes through the seam.
 
 use std::sync::atomic::Ordering;
 
@@ -41,8 +41,8 @@ impl Sql {
         }
     }
 
-    /// Returns the connections to MariaDB that were opened and closed so far, those of every store made from this one with
-    /// them. MariaDB notices a closed one somewhat later.
+    /// Returns the connections that were opened and closed so far, those of every store made from this one with
+    /// them. The server notices a closed one somewhat later.
     pub fn opened_and_closed(&self) -> (u64, u64) {
         let tally = &self.connections.manager().tally;
         (
@@ -54,7 +54,7 @@ impl Sql {
     /// Creates tables. It may be called more than once.
     ///
     /// # Errors
-    /// When MariaDB refuses or does not answer; [`Error::Corrupt`] where other tables have the same names.
+    /// When the database refuses or does not answer; [`Error::Corrupt`] where other tables have the same names.
     pub async fn lay(&self, schema: &'static str) -> Result<(), Error> {
         self.lend()
             .await?
@@ -66,17 +66,17 @@ impl Sql {
     /// Reads a number for an operator, which is not a step of a purchase.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
+    /// When the database does not answer.
     pub async fn count(&self, query: Statement<'_>) -> Result<u64, Error> {
         let row = self.lend().await?.fetch(query).await?;
         Ok(row.map_or(Ok(0), |row| row.try_get::<i64>(0))? as u64)
     }
 
     /// Executes all of `statements` or none of them, for an operator, which is not a step of a purchase. It tries again
-    /// where MariaDB gives up the transaction: purchases may hold the rows that it locks, in another order.
+    /// where the database gives up the transaction: purchases may hold the rows that it locks, in another order.
     ///
     /// # Errors
-    /// When MariaDB refuses, gives up each time, or does not answer.
+    /// When the database refuses, gives up each time, or does not answer.
     pub async fn operate<'a, const N: usize>(&self, statements: impl Fn() -> [Statement<'a>; N]) -> Result<(), Error> {
         for _ in 1..OPERATOR_TRIES {
             match self.operate_once(statements()).await {
@@ -98,7 +98,7 @@ impl Sql {
 }
 
 /// A connection that one purchase uses alone. When dropped it returns to the pool, unless it failed or its transaction
-/// is open: then it is closed at once, and MariaDB rolls back.
+/// is open: then it is closed at once, and the database rolls back.
 pub struct Connection(pub(super) Lent);
 
 impl Connection {
@@ -107,7 +107,7 @@ impl Connection {
         self.0.origin
     }
 
-    /// Closes the connection, which also ends its locks and session state in MariaDB.
+    /// Closes the connection, which also ends its locks and session state in the database.
     pub fn close(mut self) {
         self.0.usable = false;
     }

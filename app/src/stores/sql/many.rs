@@ -25,7 +25,7 @@ impl Sql {
     /// are new.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
+    /// When the database does not answer.
     pub async fn find_all(
         &self,
         purchases: impl Iterator<Item = &Purchase>,
@@ -71,7 +71,7 @@ impl Sql {
     /// Enters the orders of these purchases, all or none of them.
     ///
     /// # Errors
-    /// [`Error::Duplicate`] when the ledger holds one of them already. When MariaDB refuses for any other reason.
+    /// [`Error::Duplicate`] when the ledger holds one of them already. When the database refuses for any other reason.
     pub async fn record_all(
         &self,
         purchases: &[&Purchase],

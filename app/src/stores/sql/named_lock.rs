@@ -20,7 +20,7 @@ impl Sql {
     /// Waits for the lock of that name, at most for `wait`. Returns whether it was taken.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
+    /// When the database does not answer.
     pub async fn get_lock(name: &Name, wait: Duration, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         // PostgreSQL waits for as long as the connection waits for a row.
         let get_lock = query("select get_lock(?, ?)")
@@ -37,7 +37,7 @@ impl Sql {
     /// Releases the lock of that name. Returns whether this connection still held it.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
+    /// When the database does not answer.
     pub async fn release_lock(name: &Name, probe: &Probe, sql: &mut Connection) -> Result<bool, Error> {
         let release = query("select release_lock(?)")
             .on_postgres("select pg_advisory_unlock(hashtextextended(?, 0))::int::bigint")

@@ -9,7 +9,7 @@ impl Sql {
     /// Takes a connection and begins a transaction.
     ///
     /// # Errors
-    /// When there is no connection, or MariaDB does not answer.
+    /// When there is no connection, or the database does not answer.
     pub async fn begun(&self, purchase: &Purchase, probe: &Probe) -> Result<Connection, Error> {
         let mut sql = self.connected(probe).await?;
         let begun = probe.step(&BEGIN, &purchase.item, sql.begin(), |()| "begun").await;
@@ -42,7 +42,7 @@ impl Sql {
     /// Reads the counter by `select` on this connection; `None` when no sale of the item is open.
     ///
     /// # Errors
-    /// When MariaDB refuses, or gives up the transaction.
+    /// When the database refuses, or gives up the transaction.
     pub async fn left(
         &self,
         step: &Step,
@@ -61,7 +61,7 @@ impl Sql {
     /// Sets the counter to `left`, whatever its value is now. Returns false when the sale is closed.
     ///
     /// # Errors
-    /// When MariaDB refuses, or gives up the transaction.
+    /// When the database refuses, or gives up the transaction.
     pub async fn set(
         &self,
         left: i64,
@@ -79,7 +79,7 @@ impl Sql {
     /// Commits the transaction.
     ///
     /// # Errors
-    /// When MariaDB does not answer: it is then unknown whether the sale took place.
+    /// When the database does not answer: it is then unknown whether the sale took place.
     pub async fn commit(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
         let commit = probe.step(&COMMIT, &purchase.item, sql.commit(), |()| "committed");
         commit.await
@@ -88,7 +88,7 @@ impl Sql {
     /// Rolls the transaction back.
     ///
     /// # Errors
-    /// When MariaDB does not answer; MariaDB then rolls back by itself.
+    /// When the database does not answer; it then rolls back by itself.
     pub async fn roll_back(&self, purchase: &Purchase, probe: &Probe, sql: &mut Connection) -> Result<(), Error> {
         let rollback = probe.step(&ROLLBACK, &purchase.item, sql.rollback(), |()| "rolled back");
         rollback.await
@@ -98,7 +98,7 @@ impl Sql {
     /// commits. Returns the units that are left; `None` when it does not sell.
     ///
     /// # Errors
-    /// When MariaDB refuses, or gives up the transaction.
+    /// When the database refuses, or gives up the transaction.
     pub async fn read_then_set(
         &self,
         step: &Step,
@@ -120,7 +120,7 @@ impl Sql {
     }
 
     /// Returns the outcome of a transaction, whose result `sold` is the units left, or `None` for no sale. Returns
-    /// `None` when MariaDB gave up the transaction.
+    /// `None` when the database gave up the transaction.
     ///
     /// # Errors
     /// Those of the transaction, and those of [`Sql::refusal`].
@@ -148,7 +148,7 @@ impl Sql {
     /// Finds out why nothing was sold. It reads after the fact, so it costs a sale nothing.
     ///
     /// # Errors
-    /// When MariaDB does not answer.
+    /// When the database does not answer.
     pub async fn refusal(&self, purchase: &Purchase, probe: &Probe) -> Result<Outcome, Error> {
         Ok(match self.read(purchase, probe).await? {
             None => Outcome::UnknownItem,
