@@ -17,18 +17,21 @@ use crate::report::read;
 
 /// Prints the answers.
 pub fn choose(options: &ChooseOptions) -> Result<u8> {
-    let place = match &options.result {
-        Some(place) => place.clone(),
+    let places = match &options.result {
+        Some(place) => vec![place.clone()],
         None => newest_matrix(Path::new("results"))?,
     };
-    let run = read(&place)?;
+    let mut parts = places.iter().map(|place| read(place)).collect::<Result<Vec<_>>>()?;
+    let mut run = parts.remove(0);
+    run.rounds.extend(parts.into_iter().flat_map(|part| part.rounds));
     let choices = choices(&run, options)?;
     let text = if options.json {
         let choices: Vec<_> = choices.iter().map(as_json).collect();
-        in_json(&json!({"result": place, "choices": choices}))
+        in_json(&json!({"results": places, "choices": choices}))
     } else {
         let parts = choices.iter().map(|choice| shown(choice, &options.survive));
-        let from = format!("From {}. A clean round is no proof.\n", console::path(&place));
+        let from = places.iter().map(|place| console::path(place)).collect::<Vec<_>>();
+        let from = format!("From {}. A clean round is no proof.\n", from.join(" and "));
         parts.chain([from]).collect::<Vec<_>>().join("\n")
     };
     console::print(&text)?;
@@ -56,23 +59,24 @@ fn choices(run: &RunResult, options: &ChooseOptions) -> Result<Vec<Choice>> {
     Ok(choices)
 }
 
-/// The newest committed run of the whole matrix: its name begins with its date.
-fn newest_matrix(results: &Path) -> Result<PathBuf, Usage> {
-    let folders = fs::read_dir(results)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
-    let is_matrix = |folder: &PathBuf| {
-        let name = folder.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.ends_with("-matrix")) && folder.join("result.json").is_file()
+/// The newest committed run of the whole matrix, whose name begins with its date; then that of the second part, if there is one.
+fn newest_matrix(results: &Path) -> Result<Vec<PathBuf>, Usage> {
+    let newest = |ending: &str| {
+        let folders = fs::read_dir(results).into_iter().flatten().flatten();
+        let folders = folders.map(|entry| entry.path());
+        let is_part = |folder: &PathBuf| {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.ends_with(ending)) && folder.join("result.json").is_file()
+        };
+        folders.filter(is_part).max()
     };
-    folders.filter(is_matrix).max().ok_or_else(|| {
+    let first = newest("-matrix").ok_or_else(|| {
         Usage(format!(
             "there is no {}/*-matrix here: name a result, such as oversell choose path/to/a/run",
             results.display()
         ))
-    })
+    })?;
+    Ok([first].into_iter().chain(newest("-matrix-2")).collect())
 }
 
 fn as_json(choice: &Choice) -> serde_json::Value {
