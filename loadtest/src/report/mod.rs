@@ -24,7 +24,7 @@ pub fn all() -> [&'static dyn Report; 3] {
 }
 
 pub use html::compare::compared;
-pub use html::live::{Lesson, live, live_result};
+pub use html::live::{Lesson, LessonRun, live, live_result};
 pub use html::schedules::{Searched, schedules};
 pub use json::json;
 pub use markdown::{Language, choices, overview, page, spread};

@@ -21,6 +21,7 @@ use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::{FOLDER, LabCommand, LabOptions};
 
 pub use self::ready::ready;
+pub use self::show::plain;
 
 /// What each command of a lab needs.
 struct Learner {

@@ -116,10 +116,11 @@ impl Shared {
         let shared = self.clone();
         tokio::spawn(async move {
             let sides = (0..request.strategies.len()).map(|place| side::play(&shared, &request, place, &stop));
-            match shared.remote.host {
-                // A fault in one side would strike the other one.
-                Some(_) => stream::iter(sides).for_each(|side| side).await,
-                None => drop(join_all(sides).await),
+            // At one shop a fault in one side would strike the other one.
+            if request.in_turn || shared.remote.host.is_some() {
+                stream::iter(sides).for_each(|side| side).await;
+            } else {
+                drop(join_all(sides).await);
             }
             // The next run begins only afterwards.
             shared.state.end();
