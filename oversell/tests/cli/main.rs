@@ -18,6 +18,7 @@ mod interrupted;
 mod labs;
 mod lesson;
 mod live_page;
+mod loopback;
 mod missing;
 mod reachable;
 mod readme;
