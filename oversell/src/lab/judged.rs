@@ -46,7 +46,7 @@ fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], la
                 .any(|(finding, _)| Some(finding.name()) == play.finds.as_deref());
             let found: Vec<_> = found
                 .iter()
-                .map(|(finding, size)| format!("{} {size}", finding.name()))
+                .map(|(finding, size)| language.say(&format!("{} {size}", finding.name())))
                 .collect();
             (
                 format!("{} {}", language.of("fails:", "失败："), found.join(", ")),
@@ -54,7 +54,7 @@ fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], la
             )
         }
         None if undecided.is_some() || rounds.is_empty() => {
-            let why = undecided.clone().unwrap_or_default();
+            let why = language.say(&undecided.clone().unwrap_or_default());
             (
                 format!("{} {why}", language.of("inconclusive:", "无法判定：")),
                 has(&play.undecided),
@@ -68,7 +68,7 @@ fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], la
     Line {
         words: format!("{strategy}, {threat}: {words}"),
         is_as_said,
-        undecided: undecided.filter(|_| violated.is_none()),
+        undecided: undecided.filter(|_| violated.is_none()).map(|why| language.say(&why)),
     }
 }
 

@@ -5,6 +5,7 @@ mod absent_service;
 mod any_shop;
 mod bench_path;
 mod check;
+mod chinese;
 mod closed_pipe;
 mod containers;
 mod doctor;
