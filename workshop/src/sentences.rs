@@ -75,7 +75,10 @@ mod tests {
                 "## set-px@redis, slow-holder, 2 instances, repeat 1: oversold 4, drift -4",
                 "## set-px@redis，slow-holder，2 个实例，第 1 次：超卖 4，账目不符 -4",
             ),
-            ("app-1 was paused from 129 to 3005 ms", "app-1 从 129 到 3005 毫秒被暂停"),
+            (
+                "app-1 was paused from 129 to 3005 ms",
+                "app-1 从 129 到 3005 毫秒被暂停",
+            ),
             (
                 "none@redis: 2 purchases at one instance, 1 unit, at most 2 preemptions and at most 0 events",
                 "none@redis：2 次购买，一个实例，1 件，最多 2 次抢占，最多 0 个事件",
@@ -101,7 +104,9 @@ mod tests {
                 assert_eq!(is_there, place < holes, "{english}");
             }
             let example = english.replace(HOLE, "7");
-            let first = sentences().find(|(other, _)| fitted(other, &example).is_some()).unwrap();
+            let first = sentences()
+                .find(|(other, _)| fitted(other, &example).is_some())
+                .unwrap();
             assert_eq!(first.0, english);
         }
     }

@@ -39,8 +39,7 @@ impl Load {
 
     /// Returns the units for sale of all items.
     pub fn all_stock(&self) -> i64 {
-        self.stock
-            .saturating_mul(i64::try_from(self.items).unwrap_or(i64::MAX))
+        self.stock.saturating_mul(i64::try_from(self.items).unwrap_or(i64::MAX))
     }
 
     /// Returns the load of a round with a fault, in two waves. The fault is in the first wave, which cannot sell

@@ -168,7 +168,9 @@ mod tests {
         let holds = line_under("buyer-gone", Verdict::Holds, None);
         assert!(holds.is_as_said);
         assert!(
-            holds.words.ends_with("holds, and 2 recorded for buyers that were told nothing"),
+            holds
+                .words
+                .ends_with("holds, and 2 recorded for buyers that were told nothing"),
             "{}",
             holds.words
         );

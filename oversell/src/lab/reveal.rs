@@ -43,7 +43,10 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
             console::print(&format!("{}\n", line.words))?;
         }
         if !play.breaks.is_empty() {
-            console::print(&format!("\n{}\n", report::stories_in(&run, &|words| language.say(words))))?;
+            console::print(&format!(
+                "\n{}\n",
+                report::stories_in(&run, &|words| language.say(words))
+            ))?;
         }
         let page = ran.join("result.html");
         console::print(&format!(

@@ -34,8 +34,10 @@ fn lesson(lab: &'static Lab) -> Lesson {
 
 /// Returns the commands by hand: those of the run, and those of the task after it.
 fn commands(page: &Page) -> String {
-    let of = |part: &str| part.split("```").skip(1).step_by(2).map(str::trim).collect::<Vec<_>>();
-    [of(&page.run), of(&page.check)].concat().join("\n")
+    let blocks = [&page.run, &page.check]
+        .into_iter()
+        .flat_map(|part| part.split("```").skip(1).step_by(2));
+    blocks.map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the first strategy that fails beside the first that holds, the slow one beside the fast one, or two of which nothing

@@ -110,10 +110,7 @@ mod tests {
 
     #[test]
     fn purchases_of_several_items_want_more_than_there_is_of_all() {
-        let request = RunRequest {
-            items: 16,
-            ..request()
-        };
+        let request = RunRequest { items: 16, ..request() };
         let options = request.options(0).unwrap();
         assert_eq!((options.items, options.stock, options.requests), (16, 4, 96));
     }
@@ -138,7 +135,10 @@ mod tests {
             (|request| request.stock = i64::MIN, "1 to 10000 units"),
             (|request| request.buyers = 0, "1 to 200 buyers"),
             (|request| request.buyers = u64::MAX, "1 to 200 buyers"),
-            (|request| (request.items, request.stock) = (100, 101), "1 to 10000 units"),
+            (
+                |request| (request.items, request.stock) = (100, 101),
+                "1 to 10000 units",
+            ),
         ];
         for (change, why) in wrong {
             let mut request = request();

@@ -25,7 +25,7 @@ fn english(text: &str) -> Vec<String> {
             !letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic()) && *word != "|"
         };
         let words: Vec<&str> = prose.split(' ').collect();
-        let runs = words.chunk_by(|one, other| is_word(&one) && is_word(&other));
+        let runs = words.chunk_by(|one, other| is_word(one) && is_word(other));
         found.extend(runs.filter(|run| run.len() >= SENTENCE).map(|run| run.join(" ")));
     }
     found
@@ -72,14 +72,17 @@ fn kept_timelines_and_schedules_of_labs_have_no_english_sentence_in_chinese() {
     let say = |words: &str| Language::Chinese.say(words);
     let json = fs::read(newest("-matrix").join("result.json")).unwrap();
     let mut run = RunResult::parse(&json).unwrap();
-    run.rounds.retain(|round| strategies().contains(&round.strategy.as_str()));
+    run.rounds
+        .retain(|round| strategies().contains(&round.strategy.as_str()));
     let stories = stories_in(&run, &say);
     assert!(stories.lines().count() > 1_000);
     assert!(english(&stories).is_empty(), "{:#?}", english(&stories));
 
     let json = fs::read(newest("-explore").join("shortest/schedules.json")).unwrap();
     let rows: Vec<Value> = serde_json::from_slice(&json).unwrap();
-    let kept = rows.iter().filter(|row| strategies().contains(&row["strategy"].as_str().unwrap()));
+    let kept = rows
+        .iter()
+        .filter(|row| strategies().contains(&row["strategy"].as_str().unwrap()));
     let kept = kept.map(|row| &row["shortest"]).filter(|shortest| !shortest.is_null());
     let mut shown = 0;
     for schedule in kept {

@@ -7,7 +7,9 @@ use crate::harness::{SMALL, oversell, stderr};
 /// Runs the program there. Returns `None` where the system gives nobody a namespace without root rights.
 fn alone(arguments: &[&str]) -> Option<Output> {
     let program = oversell(arguments);
-    let may = Command::new("unshare").args(["--map-root-user", "--net", "true"]).output();
+    let may = Command::new("unshare")
+        .args(["--map-root-user", "--net", "true"])
+        .output();
     if !may.is_ok_and(|tried| tried.status.success()) {
         return None;
     }
@@ -26,7 +28,17 @@ fn alone(arguments: &[&str]) -> Option<Output> {
 fn where_the_loopback_interface_is_down_an_error_says_so_and_names_the_command() {
     let results = tempfile::tempdir().unwrap();
     let folder = results.path().to_str().unwrap();
-    let run = ["run", "--strategy", "none@redis", "--threat", "crowd", "--instances", "1", "--results", folder];
+    let run = [
+        "run",
+        "--strategy",
+        "none@redis",
+        "--threat",
+        "crowd",
+        "--instances",
+        "1",
+        "--results",
+        folder,
+    ];
     let commands = [
         [&run[..], &SMALL].concat(),
         vec!["page", "--page", "127.0.0.1:0"],

@@ -50,7 +50,10 @@ pub(super) fn columns(story: &Story, say: Say<'_>) -> String {
         }
         row(time, cells, width)
     }));
-    let fates = story.purchases.iter().map(|purchase| wrapped(&say(fate(purchase)), width));
+    let fates = story
+        .purchases
+        .iter()
+        .map(|purchase| wrapped(&say(fate(purchase)), width));
     table.extend(row("", fates.collect(), width));
     table.join("\n")
 }

@@ -8,7 +8,10 @@ use crate::text::one_line;
 
 /// Returns the sentences about these orders, in lines.
 pub(super) fn lines(round: &RoundResult, say: Say<'_>) -> String {
-    let lines = round.evidence.iter().flat_map(|found| wrapped(&say(&in_words(found)), WIDTH));
+    let lines = round
+        .evidence
+        .iter()
+        .flat_map(|found| wrapped(&say(&in_words(found)), WIDTH));
     lines.map(|line| format!("{line}\n")).collect()
 }
 

@@ -71,7 +71,11 @@ pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Opti
     ends.sort_by_key(|(at_us, _)| *at_us);
     let clauses: Vec<String> = ends.iter().map(|(_, clause)| say(clause)).collect();
     // Only a mark of this language is followed by a space.
-    let mark = |mark: &str| Some(say(mark)).filter(|said| said != mark).unwrap_or(format!("{mark} "));
+    let mark = |mark: &str| {
+        Some(say(mark))
+            .filter(|said| said != mark)
+            .unwrap_or_else(|| format!("{mark} "))
+    };
     let conclusion = say(&conclusion(story, quantity, stock_left));
     clauses.join(&mark(";")) + &mark(":") + &conclusion + &say(".")
 }
