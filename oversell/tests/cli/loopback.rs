@@ -39,10 +39,23 @@ fn where_the_loopback_interface_is_down_an_error_says_so_and_names_the_command()
         "--results",
         folder,
     ];
+    let at = "http://127.0.0.1:1";
+    let token = "0123456789abcdef";
+    let remote = [
+        "run",
+        "--host",
+        at,
+        "--admin",
+        at,
+        "--admin-token",
+        token,
+        "--redis",
+        "redis://127.0.0.1:1",
+    ];
     let commands = [
         [&run[..], &SMALL].concat(),
         vec!["page", "--page", "127.0.0.1:0"],
-        vec!["run", "--host", "http://127.0.0.1:1", "--results", folder],
+        remote.to_vec(),
     ];
     for arguments in commands {
         let Some(ran) = alone(&arguments) else { return };
