@@ -48,7 +48,7 @@ fn fitted<'a>(sentence: &str, text: &'a str) -> Option<Vec<&'a str>> {
         };
         // A sentence does not begin in the middle of another one.
         let is_first = holes.is_empty() && sentence.starts_with(HOLE);
-        if held.is_empty() || is_first && [", ", ": "].iter().any(|mark| held.contains(mark)) {
+        if held.is_empty() || is_first && held.contains([',', ':']) {
             return None;
         }
         holes.push(held);
@@ -68,6 +68,7 @@ mod tests {
     fn texts_in_holes_are_translated_and_names_stay() {
         for (english, chinese) in [
             ("read: left 41", "read：剩 41"),
+            ("write: wrote 40", "write：写入 40"),
             ("A read 1", "A 读到 1"),
             ("2 sold of 1", "1 件卖出了 2 件"),
             ("taken, fence 7, 3 times", "已取得，围栏令牌 7，共 3 次"),

@@ -89,8 +89,8 @@ fn ran(learner: &Learner, play: &Play, lab: &Lab, strategy: &str) -> Result<u8> 
                 let found = round
                     .findings
                     .found()
-                    .map(|(finding, size)| learner.language.say(&format!("{} {size}", finding.name())));
-                ("✗", found.collect::<Vec<_>>().join(", "))
+                    .map(|(finding, size)| format!("{} {size}", finding.name()));
+                ("✗", learner.language.say(&found.collect::<Vec<_>>().join(", ")))
             }
             Verdict::Inconclusive => {
                 let why = round.inconclusive.as_ref().or(round.skipped.as_ref());

@@ -46,10 +46,14 @@ fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], la
                 .any(|(finding, _)| Some(finding.name()) == play.finds.as_deref());
             let found: Vec<_> = found
                 .iter()
-                .map(|(finding, size)| language.say(&format!("{} {size}", finding.name())))
+                .map(|(finding, size)| format!("{} {size}", finding.name()))
                 .collect();
             (
-                format!("{} {}", language.of("fails:", "失败："), found.join(", ")),
+                format!(
+                    "{} {}",
+                    language.of("fails:", "失败："),
+                    language.say(&found.join(", "))
+                ),
                 has(&play.breaks) && is_named,
             )
         }
