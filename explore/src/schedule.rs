@@ -237,5 +237,6 @@ fn role(of: app::probe::Role) -> Role {
         app::probe::Role::Commit => Role::Commit,
         app::probe::Role::Release => Role::Release,
         app::probe::Role::Renew => Role::Renew,
+        app::probe::Role::Verify => Role::Verify,
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use stack::loopback;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
@@ -130,7 +131,12 @@ impl Endpoint {
 
     async fn ask(&self) -> Result<()> {
         match &self.at {
-            At::Tcp(host, port) => self.greet(TcpStream::connect((host.as_str(), *port)).await?).await,
+            At::Tcp(host, port) => {
+                if let Ok(address) = host.parse() {
+                    loopback::require_up(address)?;
+                }
+                self.greet(TcpStream::connect((host.as_str(), *port)).await?).await
+            }
             At::Unix(path) => self.greet(UnixStream::connect(path).await?).await,
         }
     }

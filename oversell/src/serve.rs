@@ -66,6 +66,7 @@ fn runtime() -> Result<Runtime> {
 }
 
 async fn bind(address: std::net::SocketAddr) -> Result<TcpListener> {
+    stack::loopback::require_up(address.ip())?;
     TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}"))

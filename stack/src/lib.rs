@@ -19,7 +19,8 @@
 //! - `locate`: [`locate()`], from a [`ServerKind`] to a [`Program`] (`server_kind`, `program`)
 //! - `packages`: the rootless fetch of the distribution's own packages into a private cache
 //! - `folder`: [`Folder`], the private folder of one run, and the sweep of folders whose owner was killed
-//! - `service_location`, `address`, `http`, `ports`: sockets and ports, their URLs, one GET, free TCP ports
+//! - `service_location`, `address`, `http`, `ports`, [`loopback`]: sockets and ports, their URLs, one GET, free TCP ports, and the
+//!   interface that they are on
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod address;
@@ -53,6 +54,8 @@ mod spawner;
 mod sql_replica;
 mod stores;
 mod unsynced;
+
+pub mod loopback;
 
 pub use child_setup::set_apart;
 pub use clock::Clock;

@@ -10,6 +10,8 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::oneshot;
 
+use crate::loopback::require_up;
+
 /// Forwards one connection from a loopback port to the socket of a primary, until it is dropped. It accepts no second one: no
 /// other user of this machine finds an open port once the replica is connected.
 pub(crate) struct Link {
@@ -23,8 +25,9 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// When it cannot listen, or the system gives no thread.
+    /// When it cannot listen, the loopback interface is down, or the system gives no thread.
     pub(crate) fn to(primary: PathBuf) -> Result<Link> {
+        require_up(Ipv4Addr::LOCALHOST.into())?;
         let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();

@@ -9,6 +9,8 @@ use std::os::fd::OwnedFd;
 use anyhow::{Context, Result, bail};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 
+use crate::loopback::require_up;
+
 /// Below this lie the ports of well-known services.
 const LOWEST: u16 = 10_000;
 const TRIES_PER_PORT: usize = 100;
@@ -27,8 +29,9 @@ impl ReservedPorts {
     ///
     /// # Errors
     ///
-    /// When nearly all ports are taken.
+    /// When nearly all ports are taken, or the loopback interface is down.
     pub(crate) fn new(count: usize) -> Result<ReservedPorts> {
+        require_up(Ipv4Addr::LOCALHOST.into())?;
         let range = below_ephemeral();
         let mut reserved = ReservedPorts::default();
         for _ in 0..count * TRIES_PER_PORT {

@@ -8,6 +8,7 @@ mod language;
 mod list;
 mod page;
 mod progress;
+mod sentences;
 mod settings;
 mod slides;
 

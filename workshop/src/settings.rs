@@ -27,6 +27,9 @@ pub struct Play {
     pub threats: Vec<String>,
     /// The number of instances.
     pub instances: u8,
+    /// Further threats, under which all of the strategies hold.
+    #[serde(default)]
+    pub survived: Vec<String>,
     /// The strategies that fail under each of the threats.
     #[serde(default)]
     pub breaks: Vec<String>,
@@ -92,10 +95,15 @@ impl Play {
         strategies
     }
 
+    /// Returns all threats, in the order in which a run names them.
+    pub fn all_threats(&self) -> Vec<&str> {
+        self.threats.iter().chain(&self.survived).map(String::as_str).collect()
+    }
+
     /// Returns the options of `oversell run` for these strategies.
     pub fn options(&self, strategies: &[&str]) -> Vec<String> {
         let mut options = vec!["--strategy".to_owned(), strategies.join(",")];
-        options.extend(["--threat".to_owned(), self.threats.join(",")]);
+        options.extend(["--threat".to_owned(), self.all_threats().join(",")]);
         options.extend(["--instances".to_owned(), self.instances.to_string()]);
         for (name, number) in [("--items", self.items), ("--buyers", self.buyers)] {
             options.extend(

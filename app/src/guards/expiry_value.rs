@@ -33,7 +33,9 @@ use crate::world::World;
 pub(super) const TIME: Step = Step::command("time", &["TIME"]).reads(Data::NONE);
 pub(super) const SETNX: Step = Step::command("setnx", &["SETNX"]).writes(Data::LOCK).plays(Role::Lock);
 pub(super) const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK);
-pub(super) const GET_OWNER: Step = Step::command("get-owner", &["GET"]).reads(Data::LOCK);
+pub(super) const GET_OWNER: Step = Step::command("get-owner", &["GET"])
+    .reads(Data::LOCK)
+    .plays(Role::Verify);
 pub(super) const DEL: Step = Step::command("del", &["DEL"]).writes(Data::LOCK).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {

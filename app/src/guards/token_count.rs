@@ -34,7 +34,9 @@ use crate::world::World;
 
 const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK);
 const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
-const GET_OWNER: Step = Step::command("get-owner", &["GET"]).reads(Data::LOCK);
+const GET_OWNER: Step = Step::command("get-owner", &["GET"])
+    .reads(Data::LOCK)
+    .plays(Role::Verify);
 const DEL: Step = Step::command("del", &["DEL"]).writes(Data::LOCK).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {

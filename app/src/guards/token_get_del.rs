@@ -29,7 +29,7 @@ use crate::stores::Redis;
 use crate::timeouts::{PAUSE, Timeouts};
 
 const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(Role::Lock);
-const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK);
+const GET: Step = Step::command("get", &["GET"]).reads(Data::LOCK).plays(Role::Verify);
 const DEL: Step = Step::command("del", &["DEL"]).writes(Data::LOCK).plays(Role::Release);
 
 pub(super) const ENTRY: GuardEntry = GuardEntry {

@@ -36,7 +36,9 @@ const SET_NX: Step = Step::command("set-nx", &["SET"]).writes(Data::LOCK).plays(
 const TTL: Step = Step::command("ttl", &["TTL"]).reads(Data::LOCK);
 const EXPIRE: Step = Step::command("expire", &["PEXPIRE"]).writes(Data::LOCK);
 const CONNECT: Step = Step::local("connect");
-const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET"]).reads(Data::LOCK);
+const WATCH: Step = Step::command("watch", &["UNWATCH", "WATCH", "GET"])
+    .reads(Data::LOCK)
+    .plays(Role::Verify);
 const EXEC: Step = Step::command("exec", &["MULTI", "DEL", "EXEC"])
     .writes(Data::LOCK)
     .plays(Role::Release);

@@ -21,11 +21,13 @@ pub enum Role {
     Release,
     /// Prolongs the lease of the lock.
     Renew,
+    /// Asks whether the lock is still the holder's.
+    Verify,
 }
 
 impl Role {
     /// All roles, in the order of a purchase.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Lock,
         Self::Permit,
         Self::Read,
@@ -34,6 +36,7 @@ impl Role {
         Self::Commit,
         Self::Release,
         Self::Renew,
+        Self::Verify,
     ];
 
     /// Returns the name that a fault uses for it.
@@ -47,6 +50,7 @@ impl Role {
             Self::Commit => "commit",
             Self::Release => "release",
             Self::Renew => "renew",
+            Self::Verify => "verify",
         }
     }
 }

@@ -24,8 +24,8 @@ pub fn all() -> [&'static dyn Report; 3] {
 }
 
 pub use html::compare::compared;
-pub use html::live::{Lesson, live, live_result};
+pub use html::live::{Lesson, LessonRun, live, live_result};
 pub use html::schedules::{Searched, schedules};
 pub use json::json;
 pub use markdown::{Language, choices, overview, page, spread};
-pub use story::{side_by_side, stories};
+pub use story::{side_by_side, stories, stories_in};

@@ -37,6 +37,11 @@ impl Load {
         self.requests as i64 * i64::from(self.quantity)
     }
 
+    /// Returns the units for sale of all items.
+    pub fn all_stock(&self) -> i64 {
+        self.stock.saturating_mul(i64::try_from(self.items).unwrap_or(i64::MAX))
+    }
+
     /// Returns the load of a round with a fault, in two waves. The fault is in the first wave, which cannot sell
     /// everything; the second wave wants more than is left. All buyers want one item, so that others compete with the
     /// purchase that is struck.

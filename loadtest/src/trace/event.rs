@@ -35,6 +35,8 @@ pub enum Role {
     Release,
     /// Renews the lease of the lock.
     Renew,
+    /// Asks whether the lock is still the holder's.
+    Verify,
     /// A role that is not known here.
     #[serde(other)]
     Other,

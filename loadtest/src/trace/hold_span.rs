@@ -36,7 +36,7 @@ impl HoldSpan {
                         is_released: true,
                     }));
                 }
-                Some(Role::Lock | Role::Permit | Role::Renew | Role::Other) | None => {}
+                Some(Role::Lock | Role::Permit | Role::Renew | Role::Verify | Role::Other) | None => {}
             }
         }
         holdings.extend(inside.map(|from_ns| Self {

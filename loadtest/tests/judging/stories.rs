@@ -98,6 +98,17 @@ A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.
     );
 }
 
+#[test]
+fn a_holder_that_asks_whether_the_lock_is_still_its_own_shows_its_question_and_the_answer() {
+    let asked = events(0, &[(900, 910, "is-held", Role::Verify, "still held")]);
+    let two = vec![
+        [update(0, 100, "left 1", "wrote 0"), asked].concat(),
+        update(1, 105, "left 1", "wrote 0"),
+    ];
+    let told = responses(&oversold(), story(&oversold(), two).unwrap());
+    assert!(told.contains("   0.810  is-held: still held\n"), "{told}");
+}
+
 /// b-0 bought. b-1 took the lock and got no response. b-2 waited in vain.
 pub fn stuck() -> (Fixture, Vec<Vec<Event>>) {
     let mut control = Fixture::exact();

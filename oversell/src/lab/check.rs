@@ -59,14 +59,14 @@ fn explored(learner: &Learner, lab: &Lab, strategy: &str) -> Result<u8> {
     match ran.status {
         NOT_AS_DESIGNED => {
             let shortest = Schedule::parse(&fs::read(&file)?)?;
-            console::print(&ran.stdout)?;
+            learner.print_explored(&ran.stdout)?;
             console::print(&format!("\n✗ {}\n", Mistake::of(&shortest).words(learner.language)))?;
         }
         AS_DESIGNED => learner.say(
             "✓ no interleaving with at most one preemption breaks a promise",
             "✓ 在最多一次抢占的所有交错里都没有出错",
         )?,
-        _ => console::print(&ran.stdout)?,
+        _ => learner.print_explored(&ran.stdout)?,
     }
     Ok(ran.status)
 }
@@ -90,11 +90,11 @@ fn ran(learner: &Learner, play: &Play, lab: &Lab, strategy: &str) -> Result<u8> 
                     .findings
                     .found()
                     .map(|(finding, size)| format!("{} {size}", finding.name()));
-                ("✗", found.collect::<Vec<_>>().join(", "))
+                ("✗", learner.language.say(&found.collect::<Vec<_>>().join(", ")))
             }
             Verdict::Inconclusive => {
                 let why = round.inconclusive.as_ref().or(round.skipped.as_ref());
-                ("?", why.cloned().unwrap_or_default())
+                ("?", learner.language.say(&why.cloned().unwrap_or_default()))
             }
         };
         console::print(&format!("{mark} {}: {words}\n", round.threat))?;

@@ -18,11 +18,11 @@ pub struct Line {
 pub fn judged(play: &Play, run: &RunResult, language: Language) -> Vec<Line> {
     let mut lines = Vec::new();
     for strategy in play.strategies() {
-        for threat in &play.threats {
+        for threat in play.all_threats() {
             let rounds = run
                 .rounds
                 .iter()
-                .filter(|round| round.strategy == strategy && round.threat == *threat);
+                .filter(|round| round.strategy == strategy && round.threat == threat);
             let rounds: Vec<&RoundResult> = rounds.collect();
             lines.push(of(play, (strategy, threat), &rounds, language));
         }
@@ -36,7 +36,8 @@ fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], la
     let undecided = rounds
         .iter()
         .find_map(|round| round.inconclusive.clone().or_else(|| round.skipped.clone()));
-    let has = |list: &[String]| list.iter().any(|known| known == strategy);
+    let is_survived = play.survived.iter().any(|survived| survived == threat);
+    let has = |list: &[String]| !is_survived && list.iter().any(|known| known == strategy);
     let (words, is_as_said) = match violated {
         Some(round) => {
             let found: Vec<_> = round.findings.found().collect();
@@ -48,26 +49,39 @@ fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], la
                 .map(|(finding, size)| format!("{} {size}", finding.name()))
                 .collect();
             (
-                format!("{} {}", language.of("fails:", "失败："), found.join(", ")),
+                format!(
+                    "{} {}",
+                    language.of("fails:", "失败："),
+                    language.say(&found.join(", "))
+                ),
                 has(&play.breaks) && is_named,
             )
         }
         None if undecided.is_some() || rounds.is_empty() => {
-            let why = undecided.clone().unwrap_or_default();
+            let why = language.say(&undecided.clone().unwrap_or_default());
             (
                 format!("{} {why}", language.of("inconclusive:", "无法判定：")),
                 has(&play.undecided),
             )
         }
-        None => (
-            language.of("holds", "可靠").to_owned(),
-            !has(&play.breaks) && !has(&play.undecided),
-        ),
+        None => {
+            let unheard = rounds.iter().map(|round| round.facts.explained).sum();
+            (held(unheard, language), !has(&play.breaks) && !has(&play.undecided))
+        }
     };
     Line {
         words: format!("{strategy}, {threat}: {words}"),
         is_as_said,
-        undecided: undecided.filter(|_| violated.is_none()),
+        undecided: undecided.filter(|_| violated.is_none()).map(|why| language.say(&why)),
+    }
+}
+
+/// Returns the words for a strategy that holds, with the units that are recorded for buyers that got no answer.
+fn held(unheard: i64, language: Language) -> String {
+    match (unheard, language) {
+        (0, _) => language.of("holds", "可靠").to_owned(),
+        (_, Language::English) => format!("holds, and {unheard} recorded for buyers that were told nothing"),
+        (_, Language::Chinese) => format!("可靠，其中 {unheard} 件已有订单，而买家没有得到答复"),
     }
 }
 
@@ -100,9 +114,15 @@ mod tests {
 
     /// Returns what a lab says, whose strategy is to fail, of a run with this verdict.
     fn line(verdict: Verdict, why: Option<&str>) -> Line {
+        line_under("crowd", verdict, why)
+    }
+
+    /// Returns the same of a run with one round, under this threat.
+    fn line_under(threat: &str, verdict: Verdict, why: Option<&str>) -> Line {
         let play = Play {
             threats: vec!["crowd".to_owned()],
             instances: 1,
+            survived: vec!["buyer-gone".to_owned()],
             breaks: vec!["none@redis".to_owned()],
             finds: Some("oversold".to_owned()),
             holds: Vec::new(),
@@ -115,14 +135,17 @@ mod tests {
         run.rounds.truncate(1);
         let round = &mut run.rounds[0];
         round.strategy = "none@redis".to_owned();
-        round.threat = "crowd".to_owned();
+        round.threat = threat.to_owned();
+        round.facts.explained = 2;
         round.verdict = verdict;
         round.inconclusive = why.map(str::to_owned);
         round.findings = loadtest::audit::Findings::default();
         if verdict == Verdict::Violated {
             round.findings.add(loadtest::audit::Finding::Oversold, 3);
         }
-        judged(&play, &run, Language::English).pop().unwrap()
+        let mut lines = judged(&play, &run, Language::English);
+        lines.retain(|line| line.words.contains(&format!("{threat}: ")));
+        lines.pop().unwrap()
     }
 
     #[test]
@@ -142,5 +165,19 @@ mod tests {
         assert!(line(Verdict::Violated, None).is_as_said);
         let holds = line(Verdict::Holds, None);
         assert!(!holds.is_as_said && holds.undecided.is_none());
+    }
+
+    #[test]
+    fn a_strategy_survives_the_further_threats_and_what_nobody_was_told_of_is_counted() {
+        let holds = line_under("buyer-gone", Verdict::Holds, None);
+        assert!(holds.is_as_said);
+        assert!(
+            holds
+                .words
+                .ends_with("holds, and 2 recorded for buyers that were told nothing"),
+            "{}",
+            holds.words
+        );
+        assert!(!line_under("buyer-gone", Verdict::Violated, None).is_as_said);
     }
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod check;
+mod columns;
 mod judged;
 mod mistake;
 mod ready;
@@ -16,11 +17,13 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use workshop::{Lab, Language, Progress, Schedule, slides};
 
+use self::columns::in_columns;
 use crate::console;
 use crate::exit::{AS_DESIGNED, Usage};
 use crate::options::{FOLDER, LabCommand, LabOptions};
 
 pub use self::ready::ready;
+pub use self::show::plain;
 
 /// What each command of a lab needs.
 struct Learner {
@@ -35,6 +38,14 @@ impl Learner {
     /// Prints the text in the learner's language.
     fn say(&self, english: &str, chinese: &str) -> Result<()> {
         console::print(&format!("{}\n", self.language.of(english, chinese)))
+    }
+
+    /// Prints what the explorer said, in the learner's language.
+    fn print_explored(&self, said: &str) -> Result<()> {
+        match self.language {
+            Language::English => console::print(said),
+            language => console::print(&in_columns(said, &|words| language.say(words))),
+        }
     }
 
     /// Prints a command of a lab for the learner to type.

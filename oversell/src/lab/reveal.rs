@@ -43,7 +43,10 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
             console::print(&format!("{}\n", line.words))?;
         }
         if !play.breaks.is_empty() {
-            console::print(&format!("\n{}\n", report::stories(&run)))?;
+            console::print(&format!(
+                "\n{}\n",
+                report::stories_in(&run, &|words| language.say(words))
+            ))?;
         }
         let page = ran.join("result.html");
         console::print(&format!(
@@ -63,5 +66,5 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
 
 /// Prints the shortest schedule that breaks a promise.
 pub(super) fn shortest(learner: &Learner, schedule: &Schedule) -> Result<()> {
-    console::print(&again::read(learner.explore(schedule, &[]))?.stdout)
+    learner.print_explored(&again::read(learner.explore(schedule, &[]))?.stdout)
 }

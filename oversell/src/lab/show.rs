@@ -98,7 +98,7 @@ pub(super) fn hint(learner: &mut Learner, lab: &Lab) -> Result<()> {
 }
 
 /// Returns Markdown for a terminal: a link is its text, or the file that it leads to, and pictures are left out.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("](") {

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result};
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
+use stack::loopback;
 use tokio::net::TcpListener;
 
 use self::request::RunRequest;
@@ -52,11 +53,12 @@ impl Live {
     /// and a shop of its own, which `stack` describes.
     ///
     /// # Errors
-    /// When the address cannot be used, or the token is no secret.
+    /// When the address cannot be used or reached, or the token is no secret.
     pub async fn open(options: PageOptions, remote: RemoteOptions, stack: StackOptions) -> Result<Self> {
         if let Some(given) = &options.page_token {
             token::check("--page-token", given)?;
         }
+        loopback::require_up(options.page.ip())?;
         let listener = TcpListener::bind(options.page).await;
         let listener = listener.with_context(|| format!("cannot listen on {} for the live page", options.page))?;
         let shared = Shared {
@@ -116,10 +118,11 @@ impl Shared {
         let shared = self.clone();
         tokio::spawn(async move {
             let sides = (0..request.strategies.len()).map(|place| side::play(&shared, &request, place, &stop));
-            match shared.remote.host {
-                // A fault in one side would strike the other one.
-                Some(_) => stream::iter(sides).for_each(|side| side).await,
-                None => drop(join_all(sides).await),
+            // At one shop a fault in one side would strike the other one.
+            if request.in_turn || shared.remote.host.is_some() {
+                stream::iter(sides).for_each(|side| side).await;
+            } else {
+                drop(join_all(sides).await);
             }
             // The next run begins only afterwards.
             shared.state.end();

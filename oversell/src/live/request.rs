@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use crate::options::{Command, Options, RunOptions};
 
-/// The most units and buyers of a run on the page: it is watched, not measured.
+/// The most units, items and buyers of a run on the page: it is watched, not measured.
 const MOST_STOCK: i64 = 10_000;
+const MOST_ITEMS: i64 = 100;
 const MOST_BUYERS: u64 = 200;
 
 /// Business time between read and write, in ms: long enough for an eye to follow.
@@ -26,21 +27,31 @@ pub struct RunRequest {
     pub instances: u8,
     /// Buyers at once.
     pub buyers: u64,
-    /// Units for sale.
+    /// Items that are sold at once.
+    pub items: i64,
+    /// Units for sale of each item.
     pub stock: i64,
+    /// Whether the second side begins when the first one is over, so that their speeds can be compared.
+    pub in_turn: bool,
 }
 
 impl RunRequest {
     /// Returns the command line of one side. `oversell run` with the same words plays the same.
     pub fn command(&self, place: usize) -> Vec<String> {
         let strategy = &self.strategies[place];
-        let requests = self.stock.unsigned_abs().saturating_mul(3).div_ceil(2).max(self.buyers);
+        let units = self.all_stock().unsigned_abs();
+        let requests = units.saturating_mul(3).div_ceil(2).max(self.buyers);
         let words = format!(
-            "oversell run --strategy {strategy} --threat {} --instances {} --buyers {} --requests {requests} --stock {} \
-             --work-ms {WORK_MS} --repeat 1 --quiet",
-            self.threat, self.instances, self.buyers, self.stock
+            "oversell run --strategy {strategy} --threat {} --instances {} --buyers {} --requests {requests} --items {} \
+             --stock {} --work-ms {WORK_MS} --repeat 1 --quiet",
+            self.threat, self.instances, self.buyers, self.items, self.stock
         );
         words.split(' ').map(str::to_owned).collect()
+    }
+
+    /// Returns the units for sale of all items.
+    pub fn all_stock(&self) -> i64 {
+        self.stock.saturating_mul(self.items)
     }
 
     /// Returns the options of one side.
@@ -57,9 +68,12 @@ impl RunRequest {
         if threat.instances_of(&[self.instances.into()]).is_empty() {
             return Err(format!("{} is not played on {} instances", threat.name, self.instances));
         }
-        if !(1..=MOST_STOCK).contains(&self.stock) || !(2..=MOST_BUYERS).contains(&self.buyers) {
+        let is_small = (1..=MOST_ITEMS).contains(&self.items)
+            && (1..=MOST_STOCK).contains(&self.stock)
+            && self.all_stock() <= MOST_STOCK;
+        if !is_small || !(1..=MOST_BUYERS).contains(&self.buyers) {
             return Err(format!(
-                "a run on this page has 2 to {MOST_BUYERS} buyers, and 1 to {MOST_STOCK} units"
+                "a run on this page has 1 to {MOST_BUYERS} buyers, 1 to {MOST_ITEMS} items, and 1 to {MOST_STOCK} units"
             ));
         }
         let parsed = Options::try_parse_from(self.command(place)).map_err(|error| error.to_string())?;
@@ -81,7 +95,9 @@ mod tests {
             threat: "crowd".to_owned(),
             instances: 1,
             buyers: 8,
+            items: 1,
             stock: 4,
+            in_turn: false,
         }
     }
 
@@ -93,9 +109,16 @@ mod tests {
     }
 
     #[test]
+    fn purchases_of_several_items_want_more_than_there_is_of_all() {
+        let request = RunRequest { items: 16, ..request() };
+        let options = request.options(0).unwrap();
+        assert_eq!((options.items, options.stock, options.requests), (16, 4, 96));
+    }
+
+    #[test]
     fn what_cannot_be_played_is_refused_with_a_reason() {
         type Change = fn(&mut RunRequest);
-        let wrong: [(Change, &str); 6] = [
+        let wrong: [(Change, &str); 8] = [
             (
                 |request| request.strategies[0] = "*@redis".to_owned(),
                 "no such strategy",
@@ -110,7 +133,12 @@ mod tests {
             ),
             (|request| request.instances = 2, "not played on 2 instances"),
             (|request| request.stock = i64::MIN, "1 to 10000 units"),
-            (|request| request.buyers = u64::MAX, "2 to 200 buyers"),
+            (|request| request.buyers = 0, "1 to 200 buyers"),
+            (|request| request.buyers = u64::MAX, "1 to 200 buyers"),
+            (
+                |request| (request.items, request.stock) = (100, 101),
+                "1 to 10000 units",
+            ),
         ];
         for (change, why) in wrong {
             let mut request = request();

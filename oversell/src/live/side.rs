@@ -76,7 +76,7 @@ impl RunObserver for SideObserver {
         let trial = round.threat.title_on(round.instances);
         self.change(|side| {
             side.says = format!("round {} of {all}: {trial}{phase}", done + 1);
-            side.stock = round.load.stock;
+            side.stock = round.load.all_stock();
         });
     }
 

@@ -44,16 +44,19 @@ pub struct Side {
 impl State {
     /// Shows a run that begins.
     pub fn begin(&self, request: &RunRequest) {
-        let side = |strategy: &String| Side {
+        let side = |(place, strategy): (usize, &String)| Side {
             strategy: strategy.clone(),
-            says: "stores and shop start".to_owned(),
-            stock: request.stock,
+            says: match place {
+                1 if request.in_turn => "begins when the other side is over".to_owned(),
+                _ => "stores and shop start".to_owned(),
+            },
+            stock: request.all_stock(),
             ..Side::default()
         };
         self.0.send_modify(|snapshot| {
             snapshot.is_running = true;
             snapshot.threat.clone_from(&request.threat);
-            snapshot.sides = request.strategies.iter().map(side).collect();
+            snapshot.sides = request.strategies.iter().enumerate().map(side).collect();
         });
     }
 

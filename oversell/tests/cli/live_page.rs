@@ -93,7 +93,9 @@ impl Drop for Page {
 }
 
 fn request(left: &str, right: &str, threat: &str) -> Value {
-    json!({ "strategies": [left, right], "threat": threat, "instances": 2, "buyers": 16, "stock": 12 })
+    json!({
+        "strategies": [left, right], "threat": threat, "instances": 2, "buyers": 16, "items": 1, "stock": 12, "in_turn": false,
+    })
 }
 
 /// Returns the verdicts in the results of a folder, by strategy.
@@ -142,6 +144,39 @@ fn a_run_that_a_visitor_starts_ends_with_the_verdicts_of_its_results() {
         seen.iter()
             .any(|shown| shown["is_running"] == true && orders(shown) > 0)
     );
+}
+
+#[test]
+fn speeds_are_compared_on_several_items_one_side_after_the_other() {
+    let page = Page::open();
+    let mut wanted = request("for-update-unindexed@sql", "for-update@sql", "second-instance");
+    (wanted["items"], wanted["stock"], wanted["in_turn"]) = (json!(4), json!(6), json!(true));
+    assert_eq!(page.start(&wanted), "202");
+    let seen = page.watch();
+    let begun = |shown: &&Value| shown["sides"][1]["told"] != 0;
+    let first = seen.iter().find(begun).expect("the second side sells");
+    assert!(first["sides"][0]["result"].is_object(), "{first}");
+    for side in seen.last().unwrap()["sides"].as_array().unwrap() {
+        assert_eq!((&side["stock"], &side["recorded"]), (&json!(24), &json!(24)), "{side}");
+        let verdict = side["result"]["verdict"].as_str().unwrap();
+        assert!(verdict.contains("units sold in a second"), "{verdict}");
+    }
+}
+
+#[test]
+fn a_run_in_which_nobody_contends_says_so_and_what_to_change() {
+    let page = Page::open();
+    let mut wanted = request("none@redis", "mutex@redis", "crowd");
+    (wanted["buyers"], wanted["instances"]) = (json!(1), json!(1));
+    assert_eq!(page.start(&wanted), "202");
+    let seen = page.watch();
+    for side in seen.last().unwrap()["sides"].as_array().unwrap() {
+        let verdict = side["result"]["verdict"].as_str().unwrap();
+        assert!(
+            verdict.contains("no sale overlapped") && verdict.contains("change the setting"),
+            "{verdict}"
+        );
+    }
 }
 
 #[test]

@@ -17,7 +17,9 @@ pub(in crate::guards) const WATCH: Step = Step::command("watch", &["etcd/Watch"]
 pub(in crate::guards) const CHECK: Step = Step::command("check", &["etcd/Range"])
     .reads(Data::LOCK)
     .plays(Role::Lock);
-pub(in crate::guards) const IS_OWNER: Step = Step::command("is-owner", &["etcd/Txn"]).reads(Data::LOCK);
+pub(in crate::guards) const IS_OWNER: Step = Step::command("is-owner", &["etcd/Txn"])
+    .reads(Data::LOCK)
+    .plays(Role::Verify);
 pub(in crate::guards) const RENEW: Step = Step::command("renew", &["etcd/LeaseKeepAlive"])
     .writes(Data::LOCK)
     .plays(Role::Renew);

@@ -32,15 +32,31 @@ function request() {
     threat: find("threat").value,
     instances: number("instances"),
     buyers: number("buyers"),
+    items: number("items"),
     stock: number("stock"),
+    in_turn: find("in_turn").checked,
   };
 }
 
+/** Shows a lab, and chooses its run. A lab without one is played in a terminal. */
 function choose(place) {
   lesson = place;
-  const { strategies: [left, right], threat, instances } = data.lessons[place];
-  for (const [id, value] of Object.entries({ left, right, threat, instances })) find(id).value = value;
+  const { situation, commands, run } = data.lessons[place];
+  find("situation").textContent = situation;
+  find("commands").textContent = commands;
+  find("commands").parentElement.open = !run;
+  if (run) {
+    const { strategies: [left, right], in_turn, ...settings } = run;
+    for (const [id, value] of Object.entries({ left, right, ...settings })) find(id).value = value;
+    find("in_turn").checked = in_turn;
+  }
+  enable();
   document.querySelectorAll("[data-lesson]").forEach((button, nth) => button.setAttribute("aria-pressed", nth === place));
+}
+
+function enable() {
+  find("start").disabled = isRunning || !token || !data.lessons[lesson].run;
+  find("stop").disabled = !isRunning || !token;
 }
 
 /** The units of a side as bars, with a mark where the stock ends. */
@@ -69,8 +85,7 @@ function side(of) {
 const drawn = [];
 function show(state) {
   isRunning = state.is_running;
-  find("start").disabled = isRunning || !token;
-  find("stop").disabled = !isRunning || !token;
+  enable();
   state.sides.forEach((of, nth) => {
     const text = JSON.stringify(of);
     if (drawn[nth]?.text === text) return;

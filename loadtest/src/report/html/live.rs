@@ -17,19 +17,38 @@ const SCRIPT: &str = include_str!("live.js");
 /// The page asks only the server that it came from.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
 
-/// A setting that is worth a look: one click chooses it.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A lab: one click shows what it is about, and chooses its run.
+#[derive(Clone, Debug, Serialize)]
 pub struct Lesson {
-    /// The number of its lab.
+    /// The number of the lab.
     pub number: usize,
     /// What it is about, in a few words.
     pub title: &'static str,
+    /// The situation, as text without marks for links.
+    pub situation: String,
+    /// The commands that play it in a terminal, one in each line.
+    pub commands: String,
+    /// The run of two strategies; `None` where it is played in a terminal only.
+    pub run: Option<LessonRun>,
+}
+
+/// The run of a lesson.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LessonRun {
     /// The strategies of both sides.
     pub strategies: [&'static str; 2],
     /// The threat.
     pub threat: &'static str,
     /// The number of instances.
     pub instances: u8,
+    /// Buyers at once.
+    pub buyers: u32,
+    /// Items that are sold at once.
+    pub items: u32,
+    /// Units for sale of each item.
+    pub stock: u32,
+    /// Whether the second side begins when the first one is over.
+    pub in_turn: bool,
 }
 
 #[derive(Serialize)]
@@ -41,11 +60,11 @@ struct Data<'a> {
 /// Returns the page. It offers these strategies and lessons, and begins with the first lesson. `steps` are the number and the title of
 /// each lab in which a visitor chooses the steps.
 pub fn live(strategies: &[&str], lessons: &[Lesson], steps: &[(usize, &str)]) -> String {
-    let first = lessons.first();
+    let first = lessons.first().and_then(|lesson| lesson.run);
     let options = |chosen: Option<&str>, all: &[&str]| {
         html! { @for name in all { option selected[Some(*name) == chosen] { (name) } } }
     };
-    let of_side = |side: usize| first.and_then(|lesson| lesson.strategies.get(side)).copied();
+    let of_side = |side: usize| first.and_then(|run| run.strategies.get(side).copied());
     let content = html! {
         header {
             h1 { "A flash sale, twice" }
@@ -54,13 +73,20 @@ pub fn live(strategies: &[&str], lessons: &[Lesson], steps: &[(usize, &str)]) ->
                     button type="button" data-lesson=(place) { (lesson.number) ". " (lesson.title) }
                 }
             }
+            p #situation {}
+            details {
+                summary { "In a terminal" }
+                pre #commands tabindex="0" {}
+            }
             form #request {
                 label { "Left " select #left { (options(of_side(0), strategies)) } }
                 label { "Right " select #right { (options(of_side(1), strategies)) } }
-                label { "Threat " select #threat { (options(first.map(|lesson| lesson.threat), &threats::names())) } }
+                label { "Threat " select #threat { (options(first.map(|run| run.threat), &threats::names())) } }
                 label { "Instances " input #instances type="number" min="1" value="2"; }
-                label { "Buyers at once " input #buyers type="number" min="2" value="32"; }
-                label { "Units for sale " input #stock type="number" min="1" value="48"; }
+                label { "Buyers at once " input #buyers type="number" min="1" value="32"; }
+                label { "Items " input #items type="number" min="1" value="1"; }
+                label { "Units for sale of each " input #stock type="number" min="1" value="48"; }
+                label { input #in_turn type="checkbox"; " One side after the other, to compare their speeds" }
                 button #start type="submit" { "Start" }
                 button #stop type="button" { "Stop" }
                 button #next type="button" { "Next lesson" }
@@ -101,7 +127,8 @@ pub fn live_result(run: &RunResult) -> Value {
     })
 }
 
-/// Returns whether the strategy of a run holds, and the largest of each finding where it fails.
+/// Returns whether the strategy of a run holds and how fast it sold, the largest of each finding where it fails, or why nothing
+/// follows.
 fn verdict(run: &RunResult) -> String {
     let of = |verdict| run.rounds.iter().filter(move |round| round.verdict == verdict);
     let mut found: BTreeMap<&str, i64> = BTreeMap::new();
@@ -115,9 +142,12 @@ fn verdict(run: &RunResult) -> String {
             .map(|(name, size)| format!("{} {size}", name.replace('_', " ")));
         return format!("fails: {}", found.collect::<Vec<_>>().join(", "));
     }
-    match of(Verdict::Inconclusive).next() {
-        Some(_) => "no test".to_owned(),
-        None if of(Verdict::Holds).next().is_some() => "holds".to_owned(),
+    if let Some(round) = of(Verdict::Inconclusive).next() {
+        let why = round.inconclusive.as_deref().unwrap_or("it was not played");
+        return format!("no test: {why}. Nothing follows from it: change the setting, or start it again");
+    }
+    match of(Verdict::Holds).next() {
+        Some(round) => format!("holds: {} units sold in a second", round.sales_per_s.round()),
         None => "not played".to_owned(),
     }
 }

@@ -83,5 +83,5 @@ fn told(story: &Story) -> String {
         events: Vec::new(),
         ..story.clone()
     };
-    in_words(&steps, 1, None)
+    in_words(&steps, 1, None, &str::to_owned)
 }

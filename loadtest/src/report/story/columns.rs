@@ -1,9 +1,11 @@
 //! The table of a story: one column for each purchase, one line for each event.
 
+use textwrap::core::display_width;
+
 use super::events;
 use super::letter;
 use super::words::{fate, of_worker, result, wrapped};
-use super::{LONGEST, WIDTH};
+use super::{LONGEST, Say, WIDTH};
 use crate::text::one_line;
 use crate::trace::{IncidentKind, Story, StoryEvent, StoryPurchase, StoryStep};
 
@@ -24,11 +26,11 @@ pub(in crate::report) struct Line {
 }
 
 /// Returns the table of a story, with times in ms after its first step.
-pub(super) fn columns(story: &Story) -> String {
+pub(super) fn columns(story: &Story, say: Say<'_>) -> String {
     let width = (WIDTH - TIME + GAP) / story.purchases.len().max(1) - GAP;
     let heads = story.purchases.iter().enumerate().map(|(place, purchase)| {
         let [buyer, instance] = [&purchase.buyer, &purchase.instance].map(|name| one_line(name, LONGEST));
-        wrapped(&format!("{}: {buyer} at {instance}", letter(place)), width)
+        wrapped(&say(&format!("{}: {buyer} at {instance}", letter(place))), width)
     });
     let mut table = row("ms", heads.collect(), width);
     table.extend(lines(story).into_iter().flat_map(|line| {
@@ -38,17 +40,20 @@ pub(super) fn columns(story: &Story) -> String {
         let Some(purchase) = line.purchase else {
             return row(
                 time,
-                vec![wrapped(&format!("-- {}", line.text), WIDTH - TIME)],
+                vec![wrapped(&format!("-- {}", say(&line.text)), WIDTH - TIME)],
                 WIDTH - TIME,
             );
         };
         let mut cells = vec![Vec::new(); story.purchases.len()];
         if let Some(cell) = cells.get_mut(purchase) {
-            *cell = wrapped(&line.text, width);
+            *cell = wrapped(&say(&line.text), width);
         }
         row(time, cells, width)
     }));
-    let fates = story.purchases.iter().map(|purchase| wrapped(fate(purchase), width));
+    let fates = story
+        .purchases
+        .iter()
+        .map(|purchase| wrapped(&say(fate(purchase)), width));
     table.extend(row("", fates.collect(), width));
     table.join("\n")
 }
@@ -159,7 +164,9 @@ fn row(time: &str, cells: Vec<Vec<String>>, width: usize) -> Vec<String> {
     let line = |number: usize| {
         let time = if number == 0 { time } else { "" };
         let cells = cells.iter().map(|cell| cell.get(number).map_or("", String::as_str));
-        let cells: Vec<String> = cells.map(|text| format!("{text:width$}")).collect();
+        // A Chinese character is as wide as two others.
+        let padding = |text: &str| " ".repeat(width.saturating_sub(display_width(text)));
+        let cells: Vec<String> = cells.map(|text| text.to_owned() + &padding(text)).collect();
         let line = format!("{time:>width$}{}", " ".repeat(GAP), width = TIME - GAP) + &cells.join(&" ".repeat(GAP));
         line.trim_end().to_owned()
     };

@@ -1,14 +1,17 @@
 //! The orders that show a violation, for a round without a story.
 
 use super::words::wrapped;
-use super::{LONGEST, WIDTH};
+use super::{LONGEST, Say, WIDTH};
 use crate::audit::{Evidence, Finding};
 use crate::result::RoundResult;
 use crate::text::one_line;
 
 /// Returns the sentences about these orders, in lines.
-pub(super) fn lines(round: &RoundResult) -> String {
-    let lines = round.evidence.iter().flat_map(|found| wrapped(&in_words(found), WIDTH));
+pub(super) fn lines(round: &RoundResult, say: Say<'_>) -> String {
+    let lines = round
+        .evidence
+        .iter()
+        .flat_map(|found| wrapped(&say(&in_words(found)), WIDTH));
     lines.map(|line| format!("{line}\n")).collect()
 }
 

@@ -22,43 +22,60 @@ const WIDTH: usize = 80;
 /// The longest name of a strategy, a threat or a buyer that is shown.
 const LONGEST: usize = 64;
 
+/// Says a sentence of a story in the reader's language.
+type Say<'a> = &'a dyn Fn(&str) -> String;
+
 /// Returns the first story of each trial with a violated round.
 pub fn stories(run: &RunResult) -> String {
-    let stories: Vec<String> = Cell::all(run).iter().filter_map(story).collect();
+    stories_in(run, &str::to_owned)
+}
+
+/// Returns the same in another language. `say` gets each English sentence, with the texts in it.
+pub fn stories_in(run: &RunResult, say: &dyn Fn(&str) -> String) -> String {
+    let stories: Vec<String> = Cell::all(run).iter().filter_map(|cell| story(cell, say)).collect();
     if stories.is_empty() {
-        return "No round was violated: there is nothing to tell.\n".to_owned();
+        return say("No round was violated: there is nothing to tell.") + "\n";
     }
     stories.join("\n")
 }
 
 /// Returns the steps of a story, one column for each purchase.
 pub fn side_by_side(story: &Story) -> String {
-    columns(story)
+    columns(story, &str::to_owned)
 }
 
-fn story(cell: &Cell) -> Option<String> {
+fn story(cell: &Cell, say: Say<'_>) -> Option<String> {
     let violated = || cell.rounds.iter().filter(|round| round.verdict == Verdict::Violated);
     let first = violated().next()?;
     let traced = violated().find_map(|round| Some((round, round.story.as_ref()?)));
     Some(match traced {
         Some((round, story)) => format!(
             "{}\n\n{}\n\n{}\n",
-            head(round),
-            columns(story),
-            wrapped(&of_round(story, round), WIDTH).join("\n")
+            head(round, say),
+            columns(story, say),
+            wrapped(&round_in_words(story, round, say), WIDTH).join("\n")
         ),
         // Not every repeat is traced, and an instance may have no room for its trace.
-        None => format!("{}\n\nNo trace shows it.\n{}", head(first), evidence::lines(first)),
+        None => format!(
+            "{}\n\n{}\n{}",
+            head(first, say),
+            say("No trace shows it."),
+            evidence::lines(first, say)
+        ),
     })
 }
 
 /// Returns the story of this round in one sentence.
 pub(super) fn of_round(story: &Story, round: &RoundResult) -> String {
-    in_words(story, i64::from(round.quantity), round.facts.stock_left)
+    round_in_words(story, round, &str::to_owned)
+}
+
+fn round_in_words(story: &Story, round: &RoundResult, say: Say<'_>) -> String {
+    in_words(story, i64::from(round.quantity), round.facts.stock_left, say)
 }
 
 /// `## none@redis, crowd, 1 instance, repeat 2: oversold 12`
-fn head(round: &RoundResult) -> String {
+fn head(round: &RoundResult, say: Say<'_>) -> String {
     let instances = match round.instances {
         1 => "1 instance".to_owned(),
         many => format!("{many} instances"),
@@ -74,7 +91,7 @@ fn head(round: &RoundResult) -> String {
         round.repeat,
         found.join(", ")
     );
-    wrapped(&head, WIDTH).join("\n")
+    wrapped(&say(&head), WIDTH).join("\n")
 }
 
 /// Returns the name of the purchase at `place`: A, B, C.

@@ -1,7 +1,11 @@
 //! A story in one sentence.
 
+use std::borrow::Cow;
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, wrap};
+
 use super::events;
-use super::{LONGEST, letter};
+use super::{LONGEST, Say, letter};
 use crate::audit::Finding;
 use crate::shop::response::ResponseKind;
 use crate::text::one_line;
@@ -29,7 +33,7 @@ pub(super) fn of_worker(worker: &StoryWorker) -> String {
 
 /// Returns a story in one sentence: `A read 1; B read 1; A wrote 0; B wrote 0: 2 sold of 1.` Each purchase asks for `quantity`
 /// units; `stock_left` is what the counter says in the end.
-pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Option<i64>) -> String {
+pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Option<i64>, say: Say<'_>) -> String {
     // Reads and writes explain an oversale, as does what a worker did. The locks explain only a stuck sale.
     let is_of_stock = |step: &&StoryStep| {
         let tells_stock = step.value.and_then(StepValue::units).is_some();
@@ -65,8 +69,15 @@ pub(in crate::report) fn in_words(story: &Story, quantity: i64, stock_left: Opti
         ));
     }
     ends.sort_by_key(|(at_us, _)| *at_us);
-    let clauses: Vec<String> = ends.into_iter().map(|(_, clause)| clause).collect();
-    format!("{}: {}.", clauses.join("; "), conclusion(story, quantity, stock_left))
+    let clauses: Vec<String> = ends.iter().map(|(_, clause)| say(clause)).collect();
+    // Only a mark of this language is followed by a space.
+    let mark = |mark: &str| {
+        Some(say(mark))
+            .filter(|said| said != mark)
+            .unwrap_or_else(|| format!("{mark} "))
+    };
+    let conclusion = say(&conclusion(story, quantity, stock_left));
+    clauses.join(&mark(";")) + &mark(":") + &conclusion + &say(".")
 }
 
 fn clause(step: &StoryStep) -> String {
@@ -153,26 +164,17 @@ fn oversold(story: &Story, quantity: i64) -> String {
     }
 }
 
-/// Wraps text to lines of at most `width` characters. Breaks between words where possible.
+/// Wraps text to lines of at most `width` columns of a terminal. Breaks between words, also in languages without spaces.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let mut rest = word;
-        match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => {
-                line.push(' ');
-                line.push_str(word);
-                continue;
-            }
-            _ => {}
-        }
-        // The text is ASCII: see `one_line`.
-        while rest.len() > width {
-            let (line, more) = rest.split_at(width);
-            lines.push(line.to_owned());
-            rest = more;
-        }
-        lines.push(rest.to_owned());
-    }
-    lines
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let separator = if text.is_ascii() {
+        WordSeparator::AsciiSpace
+    } else {
+        WordSeparator::UnicodeBreakProperties
+    };
+    let options = Options::new(width)
+        .word_separator(separator)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    wrap(&text, options).into_iter().map(Cow::into_owned).collect()
 }

@@ -13,7 +13,9 @@ pub(in crate::guards) const LOCK: Step = Step::command("lock", &["EVALSHA"]).wri
 pub(in crate::guards) const RENEW: Step = Step::command("renew", &["EVALSHA"])
     .writes(Data::LOCK)
     .plays(Role::Renew);
-pub(in crate::guards) const IS_HELD: Step = Step::command("is-held", &["HEXISTS"]).reads(Data::LOCK);
+pub(in crate::guards) const IS_HELD: Step = Step::command("is-held", &["HEXISTS"])
+    .reads(Data::LOCK)
+    .plays(Role::Verify);
 pub(in crate::guards) const RELEASE: Step = Step::command("release", &["EVALSHA"])
     .writes(Data::LOCK)
     .plays(Role::Release);
