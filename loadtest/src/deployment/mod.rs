@@ -4,6 +4,7 @@ mod local;
 pub mod requirement;
 mod running;
 mod trial_lock;
+mod unplayed;
 
 use anyhow::{Result, bail};
 
@@ -18,6 +19,7 @@ use crate::text::counted;
 pub use self::local::{Local, LocalProcesses};
 pub use self::running::RunningShop;
 pub use self::trial_lock::TrialLock;
+pub use self::unplayed::Unplayed;
 
 /// A place where rounds can be played.
 pub enum Deployment {
@@ -60,12 +62,15 @@ impl Deployment {
     }
 
     /// Returns the reason why this strategy cannot be tried here, if there is one.
-    pub fn why_not(&self, strategy: &Strategy, requirements: &[Requirement], instances: usize) -> Option<String> {
+    pub fn why_not(&self, strategy: &Strategy, requirements: &[Requirement], instances: usize) -> Option<Unplayed> {
         let missing = strategy.missing.as_ref();
-        missing
+        let skipped = missing
             .map(|why| format!("the shop cannot use it: {why}"))
-            .or_else(|| self.lacks(instances, requirements))
-            .or_else(|| self.unread(strategy.store))
+            .or_else(|| self.has_other_count(instances))
+            .or_else(|| self.unread(strategy.store));
+        skipped
+            .map(Unplayed::Skipped)
+            .or_else(|| self.lacks(requirements).map(Unplayed::NotPlayable))
     }
 
     /// Returns the reason why the ledgers of a strategy cannot be read, if there is one.
@@ -77,13 +82,20 @@ impl Deployment {
         unread.map(|store| format!("its ledger cannot be read: --{store} is not given"))
     }
 
-    /// Returns the reason why no round can be played on that many instances, with these requirements, if there is one.
-    fn lacks(&self, wanted: usize, requirements: &[Requirement]) -> Option<String> {
-        let missing = match self {
+    /// Returns the reason why no round can be played on that many instances, if there is one.
+    fn has_other_count(&self, wanted: usize) -> Option<String> {
+        match self {
             Self::Remote(Remote { running, .. }) if running.count != wanted => {
                 let runs_on = counted(running.count, ["instance", "instances"]);
-                return Some(format!("the shop runs on {runs_on}, not on {wanted}"));
+                Some(format!("the shop runs on {runs_on}, not on {wanted}"))
             }
+            Self::Remote(_) | Self::Local(_) => None,
+        }
+    }
+
+    /// Returns the reason why no round with these requirements can be played, if there is one.
+    fn lacks(&self, requirements: &[Requirement]) -> Option<String> {
+        let missing = match self {
             Self::Remote(_) => requirements.first(),
             Self::Local(local) => requirements.iter().find(|requirement| !local.has(**requirement)),
         };

@@ -33,9 +33,13 @@ pub fn judged(play: &Play, run: &RunResult, language: Language) -> Vec<Line> {
 
 fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], language: Language) -> Line {
     let violated = rounds.iter().find(|round| round.verdict == Verdict::Violated);
-    let undecided = rounds
-        .iter()
-        .find_map(|round| round.inconclusive.clone().or_else(|| round.skipped.clone()));
+    let undecided = rounds.iter().find_map(|round| {
+        round
+            .inconclusive
+            .as_deref()
+            .or(round.why_unplayed())
+            .map(str::to_owned)
+    });
     let has = |list: &[String]| list.iter().any(|known| known == strategy);
     let (words, is_as_said) = match violated {
         Some(round) => {
