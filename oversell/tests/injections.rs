@@ -64,12 +64,9 @@ static SLOW_REPLIES: Threat = Threat {
 };
 
 async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
+    let parts = control.shop.parts().context("the shop was not started here")?;
     let kinds = servers(&control.attack.sale.strategy);
-    let relays = || kinds.iter().flat_map(|kind| local_processes.shop.relays(*kind));
+    let relays = || kinds.iter().flat_map(|kind| parts.shop.relays(*kind));
     for relay in relays() {
         relay.delay(Direction::FromStore, Duration::from_millis(10));
     }
@@ -107,11 +104,8 @@ static STANDS_ALONE: Threat = Threat {
 static PLAYED_HERE: Mutex<Vec<Arc<Shop>>> = Mutex::new(Vec::new());
 
 async fn look_for_others(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let own = &local_processes.shop;
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let own = &parts.shop;
     control.prove("app", "other shops were looked for");
     control.release_buyers();
     let mut played_here = PLAYED_HERE.lock().unwrap();
