@@ -7,7 +7,7 @@ pub fn shown() -> String {
     let is_secret = |name: &str| {
         let name = name.strip_prefix("--");
         name.is_some_and(|name| {
-            ["admin-token", "page-token", "workers-token"].contains(&name) || STORES.contains(&name)
+            ["admin-token", "faults-token", "page-token", "workers-token"].contains(&name) || STORES.contains(&name)
         })
     };
     let mut words = vec!["oversell".to_owned()];

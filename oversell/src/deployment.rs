@@ -6,21 +6,27 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use app::services::variable;
-use loadtest::deployment::{Deployment, Local};
+use loadtest::deployment::{Deployment, FaultService, Local, Remote};
 use loadtest::facts::STORES;
 use loadtest::sale::Names;
 use loadtest::shop::{Address, ShopClient};
-use stack::{Parts, ShopOptions, Stores};
+use stack::{Parts, ServiceKind, ServiceUrls, ShopOptions, Stores};
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::exit::Usage;
-use crate::options::{OperatorOptions, RemoteOptions, StackOptions, StoreOptions};
+use crate::options::{FaultServiceOptions, OperatorOptions, RemoteOptions, StackOptions, StoreOptions};
 use crate::reachable::{Endpoint, Kind};
 use crate::{console, trust};
 
 /// The longest time that a shop may take to open one sale. A server that takes longer is no shop.
 const OPENS_WITHIN: Duration = Duration::from_secs(5);
+
+/// The variable with the URL of a Redis that may become a replica.
+const SPARE_REDIS: &str = "OVERSELL_REDIS_SPARE_URL";
+
+/// The variable with the base URL of a proxy that retries.
+const RETRYING_PROXY: &str = "OVERSELL_RETRYING_PROXY";
 
 /// Starts the stores of our own shop, and the services in `needs`. A service that cannot be started is named on stderr, and
 /// the strategies that need it are skipped.
@@ -97,6 +103,7 @@ pub async fn remote(remote: &RemoteOptions, stores: &StoreOptions) -> Result<Opt
         let wrong = "--host needs the URL of each store that the shop sells from: --redis, --sql or --pg";
         return Err(Usage(wrong.to_owned()).into());
     }
+    let faults = fault_service(&remote.faults, stores)?;
     let trust = trust::of(&remote.tls)?;
     let (host, admins) = reachable(host, &remote.operator, stores).await?;
     let at = Address {
@@ -106,7 +113,43 @@ pub async fn remote(remote: &RemoteOptions, stores: &StoreOptions) -> Result<Opt
         trust,
     };
     is_a_shop(&ShopClient::new(at.clone())?).await?;
-    Ok(Some(Deployment::remote(at, admins, stores.urls()).await?))
+    let remote = Remote::connect(at, admins, stores.urls(), faults).await?;
+    Ok(Some(Deployment::Remote(Box::new(remote))))
+}
+
+/// Returns the service for faults, if one is given.
+fn fault_service(options: &FaultServiceOptions, stores: &StoreOptions) -> Result<Option<FaultService>, Usage> {
+    let Some(at) = &options.faults else {
+        return Ok(None);
+    };
+    let (Some(token), Some(instances)) = (&options.faults_token, &options.public) else {
+        let wrong = "--faults needs --faults-token and --public, the public listeners of the instances";
+        return Err(Usage(wrong.to_owned()));
+    };
+    Ok(Some(FaultService {
+        at: at.clone(),
+        token: token.clone(),
+        instances: instances.clone(),
+        services: service_urls(stores),
+        spare_redis: std::env::var(SPARE_REDIS).ok(),
+        retrying_proxy: std::env::var(RETRYING_PROXY).ok(),
+    }))
+}
+
+/// Returns the URLs of the stores that were given, and of the lock services in the environment.
+fn service_urls(stores: &StoreOptions) -> ServiceUrls {
+    let given = stores.urls();
+    let all = ServiceKind::ALL.into_iter().filter_map(|kind| {
+        let urls = match given.get(kind.name()) {
+            Some(url) => vec![url.clone()],
+            None => {
+                let urls = std::env::var(variable(kind.name())).ok()?;
+                urls.split_whitespace().map(str::to_owned).collect()
+            }
+        };
+        Some((kind, urls))
+    });
+    all.filter(|(_, urls)| !urls.is_empty()).collect()
 }
 
 /// Returns the base URLs of a shop and of its admin listeners, when all of them and its stores accept connections.

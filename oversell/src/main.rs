@@ -14,6 +14,7 @@ mod doctor;
 mod documents;
 mod exit;
 mod explore;
+mod faults;
 mod health;
 mod interrupt;
 mod isolation;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Redis(options) => client::redis(&options),
         Command::Sql(options) => client::sql(&options),
         Command::Serve(options) => serve::serve(options),
+        Command::Faults(options) => faults::faults(options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),

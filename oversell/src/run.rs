@@ -77,8 +77,10 @@ pub fn run(options: RunOptions) -> Result<u8> {
         ClaimCheck::AsDesigned => AS_DESIGNED,
         ClaimCheck::NotAsDesigned => NOT_AS_DESIGNED,
         // Where everything was skipped, nothing is as designed.
-        ClaimCheck::Skipped if allow_skipped && run.rounds.iter().any(|round| round.skipped.is_none()) => AS_DESIGNED,
-        ClaimCheck::Inconclusive | ClaimCheck::Skipped => INCONCLUSIVE,
+        ClaimCheck::Skipped if allow_skipped && run.rounds.iter().any(|round| round.why_unplayed().is_none()) => {
+            AS_DESIGNED
+        }
+        ClaimCheck::Inconclusive | ClaimCheck::Skipped | ClaimCheck::NotPlayable => INCONCLUSIVE,
     })
 }
 

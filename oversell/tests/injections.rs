@@ -64,12 +64,9 @@ static SLOW_REPLIES: Threat = Threat {
 };
 
 async fn delay_replies(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
+    let parts = control.shop.parts().context("the shop was not started here")?;
     let kinds = servers(&control.attack.sale.strategy);
-    let relays = || kinds.iter().flat_map(|kind| local_processes.shop.relays(*kind));
+    let relays = || kinds.iter().flat_map(|kind| parts.shop.relays(*kind));
     for relay in relays() {
         relay.delay(Direction::FromStore, Duration::from_millis(10));
     }
@@ -107,11 +104,8 @@ static STANDS_ALONE: Threat = Threat {
 static PLAYED_HERE: Mutex<Vec<Arc<Shop>>> = Mutex::new(Vec::new());
 
 async fn look_for_others(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let own = &local_processes.shop;
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let own = &parts.shop;
     control.prove("app", "other shops were looked for");
     control.release_buyers();
     let mut played_here = PLAYED_HERE.lock().unwrap();
@@ -221,7 +215,7 @@ async fn one_purchase_at_two_instances_is_one_order_and_who_hangs_up_has_at_most
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stand() {
+async fn a_threat_that_needs_a_relay_gets_one_and_is_not_playable_where_none_can_stand() {
     let deployment = local(None);
     let redis = deployment.urls()["redis"].clone();
     // The second shop sells from it when the first one is gone.
@@ -239,9 +233,11 @@ async fn a_threat_that_needs_a_relay_gets_one_and_is_skipped_where_none_can_stan
         );
     }
     let run = played(local(Some(redis)), &SLOW_REPLIES, vec![2], &strategies).await;
-    let skipped: Vec<_> = run.rounds.iter().map(|round| round.skipped.as_deref()).collect();
+    let not_playable: Vec<_> = run.rounds.iter().map(|round| round.not_playable.as_deref()).collect();
     let why = "it needs Redis, started here: leave out --host and --redis";
-    assert_eq!(skipped, [Some(why), None]);
+    assert_eq!(not_playable, [Some(why), None]);
+    // What cannot be played here leaves the rest as designed.
+    assert_eq!(run.as_designed, Some(true));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,9 @@
 //! - `services`: servers that only some strategies need, one file each (`postgres`: one program)
 //! - `local_shop`: [`Shop`], the instances and the proxy before them (`shop_options`; `instance`, `nginx`: one program each)
 //! - `relay`: [`Relay`], a relay before a server, which can delay, hold back or cut
-//! - `service`: [`Service`], one child process, which can be paused, resumed, killed and restarted
+//! - `service`: [`Service`], one process, which can be paused, resumed, killed and restarted: a child of this one (`child`), or one in
+//!   a container (`server_elsewhere`: its URL)
+//! - `faults`: [`serve_faults`], what strikes servers in containers, and [`Faults`], the connection to it
 //! - `clock`: [`Clock`], the clock of a process, which can step ahead or back
 //! - `unsynced`: [`Unsynced`], what a process wrote and did not sync, which a loss of power undoes
 //! - `process_tree`: a child with its descendants, which get each signal too
@@ -24,8 +26,10 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 
 mod address;
+mod child;
 mod child_setup;
 mod clock;
+mod faults;
 mod folder;
 mod http;
 mod instance;
@@ -44,6 +48,7 @@ mod program;
 mod ready;
 mod redis;
 mod relay;
+mod server_elsewhere;
 mod server_kind;
 mod service;
 mod service_kind;
@@ -59,6 +64,7 @@ pub mod loopback;
 
 pub use child_setup::set_apart;
 pub use clock::Clock;
+pub use faults::{FaultRelay, Faults, RemoteInstances, ServiceUrls, serve_faults};
 pub use folder::{Folder, owned};
 pub use launch::Launch;
 pub use local_shop::Shop;
@@ -70,6 +76,7 @@ pub use program::{Origin, Program};
 pub use ready::Ready;
 pub use redis::{AtLimit, Failover, Lease, MemoryLimit, RedisReplica};
 pub use relay::{Direction, InstanceRelays, LateRequest, Relay};
+pub use server_elsewhere::ServerElsewhere;
 pub use server_kind::ServerKind;
 pub use service::Service;
 pub use service_kind::ServiceKind;

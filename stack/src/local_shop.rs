@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
+use crate::faults::RemoteInstances;
 use crate::folder::Folder;
 use crate::instance;
 use crate::instance::Ports;
@@ -33,18 +34,26 @@ pub(crate) struct StoreAccess {
     pub(crate) locations: Vec<(ServiceKind, Vec<ServiceLocation>)>,
 }
 
-/// A shop whose instances and nginx serve. All stop on drop.
+/// A shop whose instances and nginx serve. What was started here stops on drop.
 pub struct Shop {
-    nginx: Service,
+    nginx: Option<Service>,
+    /// Those that were started here.
     instances: Vec<Service>,
+    /// Those of each instance.
     relays: Vec<InstanceRelays>,
     /// Between a retrying proxy and each instance.
     before: Vec<Relay>,
-    front: u16,
+    host: String,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
+    // Dropped last.
+    _room: Option<Room>,
+}
+
+/// Where a shop that was started here has its ports and files.
+struct Room {
     _ports: ReservedPorts,
-    // Dropped last, in this order: the stores may be gone already and leave their folder to this.
+    // Dropped in this order: the stores may be gone already and leave their folder to this.
     _content: TempDir,
     _folder: Arc<Folder>,
 }
@@ -107,22 +116,44 @@ impl Shop {
         }
         let admins = addresses.iter().map(|ports| ports.admin).collect();
         Ok(Shop {
-            nginx,
+            nginx: Some(nginx),
             instances,
             relays,
             before,
-            front,
+            host: format!("http://127.0.0.1:{front}"),
             publics,
             admins,
-            _ports: reserved,
-            _content: content,
-            _folder: Arc::clone(folder),
+            _room: Some(Room {
+                _ports: reserved,
+                _content: content,
+                _folder: Arc::clone(folder),
+            }),
         })
     }
 
-    /// Returns the public URL: `http://127.0.0.1:port`.
+    /// A shop that was started elsewhere, with the relays of each instance, and those before the instances.
+    pub(crate) fn elsewhere(
+        host: String,
+        instances: RemoteInstances,
+        relays: Vec<InstanceRelays>,
+        before: Vec<Relay>,
+    ) -> Shop {
+        let RemoteInstances { publics, admins, .. } = instances;
+        Shop {
+            nginx: None,
+            instances: Vec::new(),
+            relays,
+            before,
+            host,
+            publics,
+            admins,
+            _room: None,
+        }
+    }
+
+    /// Returns the public URL, such as `http://127.0.0.1:port`.
     pub fn host(&self) -> String {
-        format!("http://127.0.0.1:{}", self.front)
+        self.host.clone()
     }
 
     /// Returns the public listener of every instance, past the proxy, in the order of [`Shop::instances`].
@@ -135,7 +166,7 @@ impl Shop {
         self.admins.iter().map(|admin| format!("http://{admin}")).collect()
     }
 
-    /// The instances `app-1`, `app-2` and so on.
+    /// The instances `app-1`, `app-2` and so on; none of a shop that was started elsewhere.
     pub fn instances(&self) -> &[Service] {
         &self.instances
     }
@@ -145,7 +176,7 @@ impl Shop {
         self.relays.iter().flat_map(move |relays| relays.before(before))
     }
 
-    /// Returns the relays between one instance, counted from 0 in the order of [`Shop::instances`], and the processes of that
+    /// Returns the relays between one instance, counted from 0 in the order of [`Shop::publics`], and the processes of that
     /// service, in the order of [`Stores::processes`](crate::Stores::processes).
     pub fn relays_of(&self, instance: usize, before: ServiceKind) -> &[Relay] {
         self.relays.get(instance).map_or(&[], |relays| relays.before(before))
@@ -163,9 +194,14 @@ impl Shop {
         }
     }
 
-    /// The proxy before the instances.
-    pub fn nginx(&self) -> &Service {
-        &self.nginx
+    /// Returns for how many instances there are relays.
+    pub fn relayed_instances(&self) -> usize {
+        self.relays.len()
+    }
+
+    /// The proxy before the instances, if it was started here.
+    pub fn nginx(&self) -> Option<&Service> {
+        self.nginx.as_ref()
     }
 
     /// Makes every instance serve again: starts those that have ended, or are about to, and returns their names.

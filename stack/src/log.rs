@@ -18,6 +18,14 @@ pub struct Log {
 }
 
 impl Log {
+    /// Of a service whose output goes elsewhere.
+    pub(crate) fn none() -> Log {
+        Log {
+            path: PathBuf::new(),
+            tail: String::new(),
+        }
+    }
+
     pub(crate) fn read(path: &Path) -> Log {
         let tail = tail(path).unwrap_or_else(|error| format!("(could not read {}: {error})", path.display()));
         Log {

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::address;
 use crate::http;
 use crate::postgres;
+use crate::server_elsewhere::ServerElsewhere;
 use crate::service_location::ServiceLocation;
 
 /// A paused program accepts connections but does not answer; a program that is busy with a crowd answers late.
-const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
 /// The question whose answer means "ready".
 #[derive(Clone, Debug)]
@@ -27,7 +29,7 @@ pub enum Ready {
         /// The database's folder inside the data folder.
         database: PathBuf,
     },
-    /// A startup packet on the Unix socket is answered by `AuthenticationOk`.
+    /// A startup packet on the Unix socket is answered by a message about authentication.
     Postgres(PathBuf),
     /// `GET /readyz` is answered with 200.
     Http(SocketAddr),
@@ -35,6 +37,8 @@ pub enum Ready {
     ZooKeeper(SocketAddr),
     /// `GET /health` is answered with 200.
     Etcd(SocketAddr),
+    /// A server in a container answers in its own protocol.
+    Elsewhere(ServerElsewhere),
     /// The program serves nobody; it has done its work when it has ended without an error.
     Ended,
 }
@@ -49,7 +53,16 @@ impl Ready {
             Ready::Http(address) | Ready::ZooKeeper(address) | Ready::Etcd(address) => {
                 Some(ServiceLocation::Port(*address))
             }
-            Ready::Ended => None,
+            Ready::Elsewhere(_) | Ready::Ended => None,
+        }
+    }
+
+    /// Returns the URL of a Redis, for administration; none for another program.
+    pub(crate) fn redis_url(&self) -> Option<String> {
+        match self {
+            Ready::Redis(socket) => Some(address::redis(socket)),
+            Ready::Elsewhere(server) => server.redis_url(),
+            _ => None,
         }
     }
 
@@ -61,29 +74,30 @@ impl Ready {
     pub fn check(&self) -> Result<()> {
         match self {
             Ready::Redis(socket) => ping(socket),
-            Ready::MariaDb { socket, database } => greeting(socket, database),
-            Ready::Postgres(socket) => authentication(socket),
+            Ready::MariaDb { socket, database } => {
+                greeting(connect(socket)?)?;
+                ensure!(database.is_dir(), "{} is missing", database.display());
+                Ok(())
+            }
+            Ready::Postgres(socket) => authentication(connect(socket)?),
             Ready::Http(address) => get(*address, "/readyz"),
-            Ready::ZooKeeper(address) => srvr(*address),
+            Ready::ZooKeeper(address) => srvr(connect_to(*address)?),
             Ready::Etcd(address) => get(*address, "/health"),
+            Ready::Elsewhere(server) => server.check(),
             Ready::Ended => bail!("it has not ended yet"),
         }
     }
 }
 
-fn get(address: SocketAddr, path: &str) -> Result<()> {
+pub(crate) fn get(address: SocketAddr, path: &str) -> Result<()> {
     match http::status_of_get(address, path, ANSWER_LIMIT)? {
         200 => Ok(()),
         status => bail!("GET http://{address}{path} is answered with {status}"),
     }
 }
 
-fn srvr(address: SocketAddr) -> Result<()> {
+pub(crate) fn srvr(mut stream: impl Read + Write) -> Result<()> {
     const VERSION: &[u8] = b"Zookeeper version";
-    let stream = TcpStream::connect_timeout(&address, ANSWER_LIMIT);
-    let mut stream = stream.with_context(|| format!("nobody listens on {address}"))?;
-    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
-    stream.set_write_timeout(Some(ANSWER_LIMIT))?;
     stream.write_all(b"srvr").context("could not send srvr")?;
     let mut answer = [0; VERSION.len()];
     stream.read_exact(&mut answer).context("srvr was not answered")?;
@@ -110,9 +124,8 @@ fn ping(socket: &Path) -> Result<()> {
 }
 
 /// The server listens early but greets only after its init file has been run, so a greeting means that the database exists.
-fn greeting(socket: &Path, database: &Path) -> Result<()> {
+pub(crate) fn greeting(mut stream: impl Read) -> Result<()> {
     const PROTOCOL_VERSION: u8 = 10;
-    let mut stream = connect(socket)?;
     let mut packet = [0; 5];
     stream.read_exact(&mut packet).context("no greeting")?;
     ensure!(
@@ -120,27 +133,34 @@ fn greeting(socket: &Path, database: &Path) -> Result<()> {
         "refused: it greets with {:#x} instead of its version",
         packet[4]
     );
-    ensure!(database.is_dir(), "{} is missing", database.display());
     Ok(())
 }
 
-/// The server listens early too, but then it refuses: it starts up, or recovers what was committed before a crash.
-fn authentication(socket: &Path) -> Result<()> {
-    // The type of the message, its length, and 0 for "ok".
-    const OK: [u8; 9] = [b'R', 0, 0, 0, 8, 0, 0, 0, 0];
-    let mut stream = connect(socket)?;
+/// The server listens early too, but then it refuses: it starts up, or recovers what was committed before a crash. Otherwise its
+/// first message is about authentication, whether that is needed or not.
+pub(crate) fn authentication(mut stream: impl Read + Write) -> Result<()> {
+    const AUTHENTICATION: u8 = b'R';
     let sent = stream.write_all(&postgres::startup_packet());
     sent.context("could not send a startup packet")?;
-    let mut answer = [0; OK.len()];
+    let mut answer = [0; 9];
     stream
         .read_exact(&mut answer)
         .context("the startup packet was not answered")?;
     ensure!(
-        answer == OK,
+        answer[0] == AUTHENTICATION,
         "the startup packet was answered with {:?}",
         String::from_utf8_lossy(&answer)
     );
     Ok(())
+}
+
+/// Connects to a server that listens at a port.
+pub(crate) fn connect_to(address: SocketAddr) -> Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&address, ANSWER_LIMIT);
+    let stream = stream.with_context(|| format!("nobody listens on {address}"))?;
+    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    stream.set_write_timeout(Some(ANSWER_LIMIT))?;
+    Ok(stream)
 }
 
 fn connect(socket: &Path) -> Result<UnixStream> {

@@ -1,23 +1,20 @@
-//! One child process, which can be paused, resumed, killed and restarted.
+//! One server, which can be paused, resumed, killed and restarted.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::Child;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
-use crate::child_setup;
+use crate::child::Child;
 use crate::clock::Clock;
+use crate::faults::RemoteProcess;
 use crate::launch::Launch;
 use crate::log::Log;
-use crate::process_tree::{ended, kill, pause, resume, send};
 use crate::ready::Ready;
+use crate::server_elsewhere::ServerElsewhere;
 use crate::service_location::ServiceLocation;
-use crate::spawner;
 use crate::unsynced::{Loss, Unsynced};
 
 /// Between two checks; short, because it adds to every start.
@@ -25,14 +22,20 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long a program that must not be killed may take to end.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
-/// A child process that can be paused, killed and started again at the same address. It is killed on drop, and with this
-/// process however that ends. Every method may be called from any thread.
+/// A process that can be paused, killed and started again at the same address. A child is killed on drop, and with this process
+/// however that ends. Every method may be called from any thread.
 pub struct Service {
     name: String,
-    launch: Launch,
     ready: Ready,
-    log: PathBuf,
-    child: Mutex<Child>,
+    runs: Runs,
+}
+
+/// Where the process runs.
+enum Runs {
+    /// As a child of this process.
+    Here(Box<Child>),
+    /// In a container, behind the service for faults.
+    Elsewhere(RemoteProcess),
 }
 
 impl Service {
@@ -43,15 +46,23 @@ impl Service {
     /// When the log cannot be written or the program cannot be run.
     pub fn start(name: impl Into<String>, launch: Launch, ready: Ready, folder: &Path) -> Result<Service> {
         let name = name.into();
-        let log = folder.join(format!("{name}.log"));
-        let child = Mutex::new(spawn(&name, &launch, &log)?);
-        Ok(Service {
-            name,
-            launch,
-            ready,
-            log,
-            child,
-        })
+        let child = Box::new(Child::start(&name, launch, folder)?);
+        let runs = Runs::Here(child);
+        Ok(Service { name, ready, runs })
+    }
+
+    /// Uses a process that runs elsewhere.
+    pub(crate) fn elsewhere(name: impl Into<String>, process: RemoteProcess, server: ServerElsewhere) -> Service {
+        Service {
+            name: name.into(),
+            ready: Ready::Elsewhere(server),
+            runs: Runs::Elsewhere(process),
+        }
+    }
+
+    /// Whether it runs in a container.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self.runs, Runs::Elsewhere(_))
     }
 
     /// Returns its name, such as `redis` or `app-1`.
@@ -59,19 +70,29 @@ impl Service {
         &self.name
     }
 
-    /// Returns where it listens; none for a program that serves nobody.
+    /// Returns where it listens; none for a program that serves nobody, or that runs elsewhere.
     pub(crate) fn location(&self) -> Option<ServiceLocation> {
         self.ready.location()
     }
 
+    /// Returns the URL of a Redis, for administration.
+    ///
+    /// # Errors
+    ///
+    /// When it is no Redis.
+    pub(crate) fn redis_url(&self) -> Result<String> {
+        let url = self.ready.redis_url();
+        url.with_context(|| format!("{} is no Redis", self.name))
+    }
+
     /// Returns its clock; none where it reads that of the machine.
     pub fn clock(&self) -> Option<&Clock> {
-        self.launch.own_clock()
+        self.child().ok()?.launch.own_clock()
     }
 
     /// Returns the journal of what it does not sync; none where it can keep none.
     pub fn unsynced(&self) -> Option<&Unsynced> {
-        self.launch.own_unsynced()
+        self.child().ok()?.launch.own_unsynced()
     }
 
     /// Kills it and runs it again with an empty journal of what it does not sync. Follow it with [`Service::wait_ready`].
@@ -112,7 +133,7 @@ impl Service {
         loop {
             let answer = self.ready.check();
             // Checked second: while another process serves a dead child's port, the answer proves nothing.
-            if let Some(success) = ended(&mut self.child()) {
+            if let Some(success) = self.ended() {
                 let done = success && matches!(self.ready, Ready::Ended);
                 return if done {
                     Ok(())
@@ -136,7 +157,11 @@ impl Service {
     ///
     /// When it has ended, or hangs in the kernel and does not stop within two seconds.
     pub fn pause(&self) -> Result<()> {
-        pause(&*self.living()?).with_context(|| format!("could not pause {}", self.name))
+        let paused = match &self.runs {
+            Runs::Here(child) => child.pause(),
+            Runs::Elsewhere(process) => process.pause(),
+        };
+        paused.with_context(|| format!("could not pause {}", self.name))
     }
 
     /// Continues it after a pause (SIGCONT).
@@ -145,7 +170,11 @@ impl Service {
     ///
     /// When it has ended.
     pub fn resume(&self) -> Result<()> {
-        resume(&*self.living()?).with_context(|| format!("could not resume {}", self.name))
+        let resumed = match &self.runs {
+            Runs::Here(child) => child.resume(),
+            Runs::Elsewhere(process) => process.start(),
+        };
+        resumed.with_context(|| format!("could not resume {}", self.name))
     }
 
     /// Kills it with every process that it made, paused or not, as a crash would (SIGKILL); returns once all are gone. Killing it
@@ -155,7 +184,11 @@ impl Service {
     ///
     /// When the system refuses.
     pub fn kill(&self) -> Result<()> {
-        kill(&mut self.child()).with_context(|| format!("could not kill {}", self.name))
+        let killed = match &self.runs {
+            Runs::Here(child) => child.kill(),
+            Runs::Elsewhere(process) => process.kill(),
+        };
+        killed.with_context(|| format!("could not kill {}", self.name))
     }
 
     /// Runs the same command at the same address, after killing what still runs. Follow it with [`Service::wait_ready`].
@@ -164,10 +197,13 @@ impl Service {
     ///
     /// When it cannot be killed or run.
     pub fn restart(&self) -> Result<()> {
-        let mut child = self.child();
-        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
-        *child = spawn(&self.name, &self.launch, &self.log)?;
-        Ok(())
+        match &self.runs {
+            Runs::Here(child) => child.restart(),
+            Runs::Elsewhere(process) => process
+                .kill()
+                .and_then(|()| process.start())
+                .with_context(|| format!("could not restart {}", self.name)),
+        }
     }
 
     /// Kills it and adopts the process of another service, which has to serve at this one's address by now. A restart runs this
@@ -177,11 +213,21 @@ impl Service {
     ///
     /// When it cannot be killed.
     pub(crate) fn adopt(&self, other: Service) -> Result<()> {
-        let mut child = self.child();
-        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
-        // The other service is dropped with a process that has ended.
-        std::mem::swap(&mut *child, &mut *other.child());
-        Ok(())
+        let adopted = self.child()?.adopt(other.child()?);
+        adopted.with_context(|| format!("could not kill {}", self.name))
+    }
+
+    /// Kills it and changes places with another server in a container: from now on that one has its address.
+    ///
+    /// # Errors
+    ///
+    /// When one of them was started here, or the service for faults refuses.
+    pub(crate) fn change_places(&self, other: &Service) -> Result<()> {
+        let (Runs::Elsewhere(own), Runs::Elsewhere(others)) = (&self.runs, &other.runs) else {
+            bail!("{} and {} do not both run in containers", self.name, other.name);
+        };
+        own.kill()?;
+        own.swap(others)
     }
 
     /// Asks it to end (SIGTERM) and kills it if it has not ended within the limit. Returns whether it ended by itself, without an
@@ -191,53 +237,42 @@ impl Service {
     ///
     /// When the system refuses.
     pub fn stop(&self, limit: Duration) -> Result<bool> {
-        self.end(Signal::TERM, limit)
+        self.child()?.end(Signal::TERM, limit)
     }
 
-    fn end(&self, signal: Signal, limit: Duration) -> Result<bool> {
-        let mut child = self.child();
-        let begun = Instant::now();
-        if ended(&mut child).is_none() {
-            send(&child, signal)
-                // A paused program handles it only after SIGCONT.
-                .and_then(|()| resume(&child))
-                .with_context(|| format!("could not stop {}", self.name))?;
-        }
-        while ended(&mut child).is_none() && begun.elapsed() < limit {
-            thread::sleep(POLL);
-        }
-        let has_ended_well = ended(&mut child) == Some(true);
-        kill(&mut child).with_context(|| format!("could not kill {}", self.name))?;
-        Ok(has_ended_well)
-    }
-
-    /// Whether it has ended.
+    /// Whether it has ended. One that runs elsewhere has when it was killed from here.
     pub fn has_exited(&self) -> bool {
-        ended(&mut self.child()).is_some()
+        self.ended().is_some()
     }
 
-    /// Returns its process id, or that of the last run if it has ended.
+    /// Returns its process id, or that of the last run if it has ended. One that runs elsewhere has it in its container.
     pub fn pid(&self) -> u32 {
-        self.child().id()
-    }
-
-    /// Returns its output so far, over all its runs.
-    pub fn log(&self) -> Log {
-        Log::read(&self.log)
-    }
-
-    fn child(&self) -> MutexGuard<'_, Child> {
-        // A panic elsewhere leaves the handle of the process as good as before.
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The lock is held from the check to a signal, so that no other process with a reused id is hit.
-    fn living(&self) -> Result<MutexGuard<'_, Child>> {
-        let mut child = self.child();
-        if ended(&mut child).is_some() {
-            bail!("{} has ended; restart it first", self.name);
+        match &self.runs {
+            Runs::Here(child) => child.pid(),
+            Runs::Elsewhere(process) => process.number(),
         }
-        Ok(child)
+    }
+
+    /// Returns its output so far, over all its runs; nothing of one that runs elsewhere.
+    pub fn log(&self) -> Log {
+        match &self.runs {
+            Runs::Here(child) => Log::read(&child.log),
+            Runs::Elsewhere(_) => Log::none(),
+        }
+    }
+
+    fn ended(&self) -> Option<bool> {
+        match &self.runs {
+            Runs::Here(child) => child.ended(),
+            Runs::Elsewhere(process) => process.is_killed().then_some(false),
+        }
+    }
+
+    fn child(&self) -> Result<&Child> {
+        match &self.runs {
+            Runs::Here(child) => Ok(child),
+            Runs::Elsewhere(_) => bail!("{} was not started here", self.name),
+        }
     }
 
     fn failure(&self, what: &str) -> anyhow::Error {
@@ -249,20 +284,12 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
+        // The service for faults starts its own servers again.
+        let Runs::Here(child) = &self.runs else { return };
         // Its data is thrown away too, so there is nothing that a clean end would save.
-        let _ = match self.launch.end_signal() {
-            Some(signal) => self.end(signal, END_LIMIT).map(drop),
-            None => self.kill(),
+        let _ = match child.launch.end_signal() {
+            Some(signal) => child.end(signal, END_LIMIT).map(drop),
+            None => child.kill(),
         };
     }
-}
-
-fn spawn(name: &str, launch: &Launch, log: &Path) -> Result<Child> {
-    let file = File::options().create(true).append(true).open(log);
-    let file = file.with_context(|| format!("could not open the log {}", log.display()))?;
-    let command = launch
-        .command(file)
-        .with_context(|| format!("could not prepare {name}"))?;
-    let spawned = spawner::spawn(command).map_err(child_setup::explained);
-    spawned.with_context(|| format!("could not run `{}` as {name}", launch.path().display()))
 }

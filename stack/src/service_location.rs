@@ -1,7 +1,7 @@
 //! Where a server listens: at a socket in a folder, or at a TCP address.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -14,6 +14,8 @@ pub enum ServiceLocation {
     Socket(PathBuf),
     /// A TCP address.
     Port(SocketAddr),
+    /// A name and a port, such as `redis:6379`: the address may change.
+    Name(String),
 }
 
 /// A stream of bytes in both directions.
@@ -26,14 +28,14 @@ impl ServiceLocation {
     pub fn socket(&self) -> Option<&Path> {
         match self {
             Self::Socket(path) => Some(path),
-            Self::Port(_) => None,
+            Self::Port(_) | Self::Name(_) => None,
         }
     }
 
     /// The port, where it is one.
     pub fn port(&self) -> Option<SocketAddr> {
         match self {
-            Self::Socket(_) => None,
+            Self::Socket(_) | Self::Name(_) => None,
             Self::Port(address) => Some(*address),
         }
     }
@@ -42,6 +44,7 @@ impl ServiceLocation {
         Ok(match self {
             Self::Socket(path) => Box::new(UnixStream::connect(path).await?),
             Self::Port(address) => Box::new(without_delay(TcpStream::connect(address).await?)?),
+            Self::Name(name) => Box::new(without_delay(TcpStream::connect(name.as_str()).await?)?),
         })
     }
 }
@@ -69,7 +72,7 @@ impl Listener {
     pub(crate) fn like(target: &ServiceLocation, socket: PathBuf) -> io::Result<(Self, ServiceLocation)> {
         Ok(match target {
             ServiceLocation::Socket(_) => (Self::Socket(UnixListener::bind(&socket)?), socket.into()),
-            ServiceLocation::Port(_) => {
+            ServiceLocation::Port(_) | ServiceLocation::Name(_) => {
                 let (listener, address) = bound((Ipv4Addr::LOCALHOST, 0).into())?;
                 (Self::Port(listener), address.into())
             }
@@ -81,10 +84,14 @@ impl Listener {
         Ok(Self::Port(bound(address)?.0))
     }
 
-    pub(crate) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+    /// Returns the next connection, and the address of its client where it has one.
+    pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
         Ok(match self {
-            Self::Socket(listener) => Box::new(listener.accept().await?.0),
-            Self::Port(listener) => Box::new(without_delay(listener.accept().await?.0)?),
+            Self::Socket(listener) => (Box::new(listener.accept().await?.0), None),
+            Self::Port(listener) => {
+                let (stream, client) = listener.accept().await?;
+                (Box::new(without_delay(stream)?), Some(client.ip()))
+            }
         })
     }
 }

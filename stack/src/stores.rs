@@ -52,13 +52,16 @@ pub fn running() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Redis and MariaDB. Those that were started here begin empty, and stop and lose their data on drop.
+/// Redis and MariaDB, and what further strategies need. Servers that were started here begin empty, and stop and lose their data on
+/// drop.
 pub struct Stores {
     redis: Option<Service>,
     mariadb: Option<Service>,
     redis_url: String,
     sql_url: String,
     further: BTreeMap<ServiceKind, Running>,
+    /// A further Redis that runs elsewhere, until it is needed as a replica.
+    spare_redis: Option<Arc<Service>>,
     // Dropped last: the servers above still write there.
     folder: Arc<Folder>,
 }
@@ -104,7 +107,29 @@ impl Stores {
             redis_url,
             sql_url,
             further: BTreeMap::new(),
+            spare_redis: None,
             folder,
+        })
+    }
+
+    /// Uses servers that run elsewhere, some of which may be struck from here.
+    pub(crate) fn elsewhere(
+        mut running: BTreeMap<ServiceKind, Running>,
+        spare_redis: Option<Service>,
+    ) -> Result<Stores> {
+        let mut store = |kind| {
+            let Running { mut services, urls, .. } = running.remove(&kind).unwrap_or_default();
+            (services.pop(), urls.into_iter().next().unwrap_or_default())
+        };
+        let ((redis, redis_url), (mariadb, sql_url)) = (store(ServiceKind::Redis), store(ServiceKind::Sql));
+        Ok(Stores {
+            redis,
+            mariadb,
+            redis_url,
+            sql_url,
+            further: running,
+            spare_redis: spare_redis.map(Arc::new),
+            folder: Arc::new(Folder::new()?),
         })
     }
 
@@ -210,8 +235,7 @@ impl Stores {
     ///
     /// When it was not started here, does not answer, or does not finish within some seconds.
     pub fn keep_redis_on_disk(&self, keeps: bool) -> Result<bool> {
-        self.own_redis()?;
-        redis::keep_on_disk(self.folder.path(), keeps)
+        redis::keep_on_disk(self.own_redis()?, self.folder.path(), keeps)
     }
 
     /// Lets Redis sync its append-only file once in a second, as it does by default, until it starts again. Without this it syncs
@@ -221,8 +245,7 @@ impl Stores {
     ///
     /// When it was not started here, or does not answer.
     pub fn sync_redis_every_second(&self) -> Result<()> {
-        self.own_redis()?;
-        redis::sync_every_second(self.folder.path())
+        redis::sync_every_second(self.own_redis()?)
     }
 
     /// Starts a replica of Redis and waits until it has caught up. There can be one at a time.
@@ -231,8 +254,11 @@ impl Stores {
     ///
     /// When Redis was not started here, or the replica does not start or catch up within some seconds.
     pub fn replicate_redis(&self) -> Result<RedisReplica> {
-        self.own_redis()?;
-        RedisReplica::start(self.folder.path())
+        let redis = self.own_redis()?;
+        match &self.spare_redis {
+            Some(spare) => RedisReplica::elsewhere(redis, Arc::clone(spare)),
+            None => RedisReplica::start(self.folder.path()),
+        }
     }
 
     /// Kills Redis and lets the promoted replica serve at its address as [`Stores::redis`]. Returns how many bytes of writes
@@ -245,13 +271,20 @@ impl Stores {
         failover.complete(self.own_redis()?)
     }
 
+    /// Returns whether there can be a replica of that store: in a container only of Redis, where a spare one stands beside it.
+    pub fn can_replicate(&self, kind: ServiceKind) -> bool {
+        let is_spare = kind == ServiceKind::Redis && self.spare_redis.is_some();
+        let process = self.processes(kind).first();
+        process.is_some_and(|process| is_spare || !process.is_elsewhere())
+    }
+
     /// Sets a limit on the memory of a Redis, until the result is dropped.
     ///
     /// # Errors
     ///
     /// When it does not answer.
     pub fn limit_memory(&self, redis: &Service, at_limit: AtLimit) -> Result<MemoryLimit> {
-        MemoryLimit::set(self.folder.path(), redis.name(), at_limit)
+        MemoryLimit::set(redis, at_limit)
     }
 
     fn own_redis(&self) -> Result<&Service> {

@@ -17,7 +17,11 @@ fn a_world_that_waits_to_be_killed() {
     let stores = world::stores();
     // Started from a thread that ends: its end must not be taken for that of the process.
     let shop = thread::scope(|scope| scope.spawn(|| stores.shop(&world::options(2)).unwrap()).join().unwrap());
-    let servers = [stores.redis().unwrap(), stores.mariadb().unwrap(), shop.nginx()];
+    let servers = [
+        stores.redis().unwrap(),
+        stores.mariadb().unwrap(),
+        shop.nginx().unwrap(),
+    ];
     let pids: Vec<String> = servers
         .into_iter()
         .chain(shop.instances())

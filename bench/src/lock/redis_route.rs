@@ -77,18 +77,18 @@ async fn place(url: &str) -> Result<ServiceLocation> {
 /// The same URL, with its password, at another location.
 fn moved(url: &str, to: &ServiceLocation) -> Result<String> {
     let mut moved = Url::parse(url)?;
-    match to {
-        ServiceLocation::Socket(socket) => moved.set_path(&socket.to_string_lossy().replace('%', "%25")),
-        ServiceLocation::Port(address) => {
-            moved
-                .set_ip_host(address.ip())
-                .ok()
-                .context("the URL of Redis has no host")?;
-            moved
-                .set_port(Some(address.port()))
-                .ok()
-                .context("the URL of Redis has no port")?;
-        }
+    if let Some(socket) = to.socket() {
+        moved.set_path(&socket.to_string_lossy().replace('%', "%25"));
+    } else {
+        let address = to.port().context("the relay has no address")?;
+        moved
+            .set_ip_host(address.ip())
+            .ok()
+            .context("the URL of Redis has no host")?;
+        moved
+            .set_port(Some(address.port()))
+            .ok()
+            .context("the URL of Redis has no port")?;
     }
     Ok(moved.into())
 }

@@ -103,12 +103,12 @@ impl Shop {
     /// When this process did not start the shop.
     pub fn of(running: &RunningShop) -> Result<Self> {
         let ours = running
-            .local_processes()
+            .parts()
             .context("the processes of a remote shop cannot be measured")?;
         let (shop, stores) = (&ours.shop, &ours.stores);
         let instances = shop.instances().iter().map(|instance| ("app", instance.pid()));
         let servers = [
-            ("nginx", Some(shop.nginx())),
+            ("nginx", shop.nginx()),
             ("redis", stores.redis()),
             ("sql", stores.mariadb()),
         ];

@@ -29,33 +29,16 @@ pub struct Local {
     pub running: HashMap<(usize, Vec<ServiceKind>, bool), RunningShop>,
 }
 
-/// The processes of a shop that were started here.
+/// The parts of a shop that faults can strike: those that were started here, and those behind a service for faults.
 #[derive(Clone)]
-pub struct LocalProcesses {
-    /// The instances, the proxy, and the relays that were asked for.
+pub struct ShopParts {
+    /// The instances, the proxy, and the relays.
     pub shop: Arc<stack::Shop>,
-    /// The stores; some of them may run elsewhere.
+    /// The stores; some of them may be out of reach.
     pub stores: Arc<stack::Stores>,
 }
 
 impl Local {
-    pub(super) fn has(&self, requirement: Requirement) -> bool {
-        match requirement {
-            Requirement::Instances | Requirement::RetryingProxy => true,
-            Requirement::Service(kind) | Requirement::Relay(kind) => !self.stores.processes(kind).is_empty(),
-            Requirement::Journal(kind) => {
-                let first = self.stores.processes(kind).first();
-                first.is_some_and(|process| process.unsynced().is_some())
-            }
-            Requirement::Clocks => {
-                let stores = [self.stores.redis(), self.stores.mariadb()];
-                stores
-                    .iter()
-                    .all(|store| store.is_some_and(|store| store.clock().is_some()))
-            }
-        }
-    }
-
     pub(super) fn running(&mut self, count: usize, requirements: &[Requirement]) -> Result<RunningShop> {
         let mut options = self.options.clone();
         options.instances = count;
@@ -76,22 +59,17 @@ impl Local {
             admin_token: self.admin_token.clone(),
             trust: Trust::System,
         })?;
-        let local_processes = LocalProcesses {
+        let parts = ShopParts {
             shop: Arc::new(shop),
             stores: self.stores.clone(),
         };
-        let running = RunningShop::new(
-            client,
-            count,
-            Instances::at(admins, &Trust::System)?,
-            Some(local_processes),
-        );
+        let running = RunningShop::new(client, count, Instances::at(admins, &Trust::System)?, Some(parts));
         self.running.insert(key, running.clone());
         Ok(running)
     }
 }
 
-impl LocalProcesses {
+impl ShopParts {
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shop, &other.shop)
     }

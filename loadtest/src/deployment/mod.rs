@@ -1,54 +1,42 @@
 //! The shop on trial: one that is started here, with any number of instances, or a remote one.
 
 mod local;
+mod remote;
 pub mod requirement;
 mod running;
 mod trial_lock;
+mod unplayed;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::deployment::requirement::Requirement;
 use crate::facts::{StorePair, Urls};
-use crate::http::BACK_WITHIN;
+use crate::shop::Address;
 use crate::shop::catalogue::Strategy;
-use crate::shop::instances::Instances;
-use crate::shop::{Address, ShopClient};
 use crate::text::counted;
 
-pub use self::local::{Local, LocalProcesses};
+pub use self::local::{Local, ShopParts};
+pub use self::remote::{FaultService, Remote};
 pub use self::running::RunningShop;
 pub use self::trial_lock::TrialLock;
+pub use self::unplayed::Unplayed;
 
 /// A place where rounds can be played.
 pub enum Deployment {
     /// Shops that are started here, one for each number of instances.
     Local(Box<Local>),
     /// One remote shop.
-    Remote(Remote),
-}
-
-/// A shop that was not started here.
-pub struct Remote {
-    /// The shop, with as many instances as answer.
-    pub running: RunningShop,
-    /// Its stores.
-    pub urls: Urls,
+    Remote(Box<Remote>),
 }
 
 impl Deployment {
-    /// Connects to a remote shop. It has as many instances as answer at its admin URLs.
+    /// Connects to a remote shop without a service for faults. It has as many instances as answer at its admin URLs.
     ///
     /// # Errors
     /// When no instance answers, or the HTTP client cannot be built.
     pub async fn remote(at: Address, admins: Vec<String>, urls: Urls) -> Result<Self> {
-        let instances = Instances::at(admins, &at.trust)?;
-        let count = instances.answering_within(BACK_WITHIN).await;
-        if count == 0 {
-            bail!("no instance answers at {}: is a shop running there?", instances.urls());
-        }
-        let client = ShopClient::new(at)?;
-        let running = RunningShop::new(client, count, instances, None);
-        Ok(Self::Remote(Remote { running, urls }))
+        let remote = Remote::connect(at, admins, urls, None).await?;
+        Ok(Self::Remote(Box::new(remote)))
     }
 
     /// Returns the URLs from which the stores are read.
@@ -60,12 +48,15 @@ impl Deployment {
     }
 
     /// Returns the reason why this strategy cannot be tried here, if there is one.
-    pub fn why_not(&self, strategy: &Strategy, requirements: &[Requirement], instances: usize) -> Option<String> {
+    pub fn why_not(&self, strategy: &Strategy, requirements: &[Requirement], instances: usize) -> Option<Unplayed> {
         let missing = strategy.missing.as_ref();
-        missing
+        let skipped = missing
             .map(|why| format!("the shop cannot use it: {why}"))
-            .or_else(|| self.lacks(instances, requirements))
-            .or_else(|| self.unread(strategy.store))
+            .or_else(|| self.has_other_count(instances))
+            .or_else(|| self.unread(strategy.store));
+        skipped
+            .map(Unplayed::Skipped)
+            .or_else(|| self.lacks(requirements).map(Unplayed::NotPlayable))
     }
 
     /// Returns the reason why the ledgers of a strategy cannot be read, if there is one.
@@ -77,26 +68,40 @@ impl Deployment {
         unread.map(|store| format!("its ledger cannot be read: --{store} is not given"))
     }
 
-    /// Returns the reason why no round can be played on that many instances, with these requirements, if there is one.
-    fn lacks(&self, wanted: usize, requirements: &[Requirement]) -> Option<String> {
-        let missing = match self {
-            Self::Remote(Remote { running, .. }) if running.count != wanted => {
-                let runs_on = counted(running.count, ["instance", "instances"]);
-                return Some(format!("the shop runs on {runs_on}, not on {wanted}"));
+    /// Returns the reason why no round can be played on that many instances, if there is one.
+    fn has_other_count(&self, wanted: usize) -> Option<String> {
+        match self {
+            Self::Remote(remote) if remote.running.count != wanted => {
+                let runs_on = counted(remote.running.count, ["instance", "instances"]);
+                Some(format!("the shop runs on {runs_on}, not on {wanted}"))
             }
-            Self::Remote(_) => requirements.first(),
-            Self::Local(local) => requirements.iter().find(|requirement| !local.has(**requirement)),
+            Self::Remote(_) | Self::Local(_) => None,
+        }
+    }
+
+    /// Returns the reason why no round with these requirements can be played, if there is one.
+    fn lacks(&self, requirements: &[Requirement]) -> Option<String> {
+        let has = |requirement: Requirement| match self {
+            Self::Remote(remote) => {
+                let parts = remote.running.parts();
+                parts.is_some_and(|parts| requirement.is_met(&parts.stores, Some(&parts.shop)))
+            }
+            Self::Local(local) => requirement.is_met(&local.stores, None),
         };
-        missing.map(|requirement| format!("it needs {requirement}"))
+        let missing = requirements.iter().find(|requirement| !has(**requirement));
+        missing.map(|requirement| match self {
+            Self::Remote(remote) if remote.running.parts().is_some() => requirement.out_of_reach(),
+            Self::Remote(_) | Self::Local(_) => format!("it needs {requirement}"),
+        })
     }
 
     /// Returns the reason why no round can be played on that many instances any more, if a remote shop has more of them now. Where
     /// some are missing they may come back: [`Self::heal`] waits for them.
     pub async fn outgrown(&self, wanted: usize) -> Option<String> {
-        let Self::Remote(Remote { running, .. }) = self else {
+        let Self::Remote(remote) = self else {
             return None;
         };
-        let now = running.answering().await;
+        let now = remote.running.answering().await;
         (now > wanted).then(|| format!("the shop came to run on {now} instances, not on {wanted}"))
     }
 
@@ -108,17 +113,21 @@ impl Deployment {
     pub fn running(&mut self, wanted: usize, requirements: &[Requirement]) -> Result<RunningShop> {
         match self {
             Self::Local(local) => local.running(wanted, requirements),
-            Self::Remote(remote) => Ok(remote.running.clone()),
+            Self::Remote(remote) => {
+                let retries = requirements.contains(&Requirement::RetryingProxy);
+                let retrying = remote.retrying.as_ref().filter(|_| retries);
+                Ok(retrying.unwrap_or(&remote.running).clone())
+            }
         }
     }
 
     /// Returns the other shops that are started here and have instances. The background workers of such an instance work
     /// for every shop over the same stores: they do what the shop on trial leaves undone.
-    pub fn others(&self, shop: &RunningShop) -> Vec<LocalProcesses> {
-        let (Self::Local(local), Some(own)) = (self, shop.local_processes()) else {
+    pub fn others(&self, shop: &RunningShop) -> Vec<ShopParts> {
+        let (Self::Local(local), Some(own)) = (self, shop.parts()) else {
             return Vec::new();
         };
-        let all = local.running.values().filter_map(RunningShop::local_processes);
+        let all = local.running.values().filter_map(RunningShop::parts);
         let others = all.filter(|other| !other.is(own) && other.has_instances());
         others.cloned().collect()
     }
@@ -129,7 +138,7 @@ impl Deployment {
     /// When the system refuses.
     pub async fn end_others(&self, shop: &RunningShop) -> Result<()> {
         let others = self.others(shop);
-        tokio::task::spawn_blocking(move || others.iter().try_for_each(LocalProcesses::end_instances)).await?
+        tokio::task::spawn_blocking(move || others.iter().try_for_each(ShopParts::end_instances)).await?
     }
 
     /// Heals every shop. Shops that are started here share their stores: a fault in a store broke the connections of

@@ -2,19 +2,26 @@
 
 use std::fmt;
 
-use stack::ServiceKind;
+use stack::{ServiceKind, Shop, Stores};
 
 use crate::shop::catalogue::Strategy;
 
-/// A part that has to be started here, so that it can be paused, killed or slowed down.
+/// A part that has to be in reach, so that it can be paused, killed or slowed down: it was started here, or a service for faults
+/// stands beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requirement {
     /// The processes of the instances.
     Instances,
+    /// The listeners of each instance, past the proxy.
+    EachInstance,
     /// The processes of a service.
     Service(ServiceKind),
+    /// The processes of a service, and several of them.
+    Ensemble(ServiceKind),
     /// The first process of a service, with a journal of what it does not sync.
     Journal(ServiceKind),
+    /// A store that can get a replica.
+    Replica(ServiceKind),
     /// A relay before each process of a service, for each instance.
     Relay(ServiceKind),
     /// A proxy that retries at the next instance after any failure.
@@ -24,6 +31,49 @@ pub enum Requirement {
 }
 
 impl Requirement {
+    /// Returns whether these stores and this shop meet it. Without a shop one is started for it.
+    pub(crate) fn is_met(self, stores: &Stores, shop: Option<&Shop>) -> bool {
+        match self {
+            Self::Instances => shop.is_none_or(|shop| !shop.instances().is_empty()),
+            Self::EachInstance => shop.is_none_or(|shop| !shop.admins().is_empty()),
+            Self::RetryingProxy => shop.is_none_or(|shop| !shop.relays_before().is_empty()),
+            Self::Service(kind) => !stores.processes(kind).is_empty(),
+            Self::Ensemble(kind) => stores.processes(kind).len() > 1,
+            Self::Replica(kind) => stores.can_replicate(kind),
+            Self::Relay(kind) => match shop {
+                Some(shop) => shop.relays(kind).next().is_some(),
+                None => !stores.processes(kind).is_empty(),
+            },
+            Self::Journal(kind) => {
+                let first = stores.processes(kind).first();
+                first.is_some_and(|process| process.unsynced().is_some())
+            }
+            Self::Clocks => {
+                let stores = [stores.redis(), stores.mariadb()];
+                stores
+                    .iter()
+                    .all(|store| store.is_some_and(|store| store.clock().is_some()))
+            }
+        }
+    }
+
+    /// Returns why a service for faults beside the servers of a shop does not meet it.
+    pub fn out_of_reach(self) -> String {
+        match self {
+            Self::Clocks => "all containers share the clock of their machine".to_owned(),
+            Self::Journal(_) => {
+                "what a server in a container did not sync lies in the memory of its machine".to_owned()
+            }
+            Self::Replica(kind) => format!("{kind} in a container has no replica"),
+            Self::Instances => "an instance in a container is ended and started by its engine".to_owned(),
+            Self::Ensemble(kind) => format!("{kind} in a container is a single server"),
+            Self::Service(kind) => format!("{kind} in a container runs without the script that can kill it"),
+            Self::Relay(kind) => format!("there is no relay before {kind}"),
+            Self::RetryingProxy => "there is no proxy that retries before so many instances".to_owned(),
+            Self::EachInstance => "the instances are reached through the proxy alone".to_owned(),
+        }
+    }
+
     /// Returns whether it is a relay.
     pub(crate) fn is_relay(self) -> bool {
         matches!(self, Self::Relay(_))
@@ -33,13 +83,18 @@ impl Requirement {
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::EachInstance => f.write_str("each instance of the shop: leave out --host, or add --public"),
+            Self::Ensemble(kind) => write!(
+                f,
+                "{kind} with several servers, started here: leave out --host and its URL"
+            ),
             Self::Instances => f.write_str("a shop that is started here: leave out --host"),
             Self::RetryingProxy => f.write_str("a proxy that is started here: leave out --host"),
             Self::Clocks => {
                 f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")
             }
             Self::Journal(kind) => write!(f, "{kind}, started here on Linux: leave out --host and its URL"),
-            Self::Service(kind) | Self::Relay(kind) => {
+            Self::Service(kind) | Self::Replica(kind) | Self::Relay(kind) => {
                 let url = match kind {
                     ServiceKind::Redis => "--redis",
                     ServiceKind::Sql => "--sql",

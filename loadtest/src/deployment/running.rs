@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::time::{sleep, timeout};
 
-use super::LocalProcesses;
+use super::ShopParts;
 use crate::http::BACK_WITHIN;
 use crate::shop::ShopClient;
 use crate::shop::instances::{DeathWatch, Instances, StallWatch};
@@ -25,36 +25,31 @@ pub struct RunningShop {
     /// The number of its instances.
     pub count: usize,
     instances: Instances,
-    local_processes: Option<LocalProcesses>,
+    parts: Option<ShopParts>,
     /// The most instances that ever named themselves together behind the public listener.
     named: Arc<AtomicUsize>,
 }
 
 impl RunningShop {
-    pub(super) fn new(
-        client: ShopClient,
-        count: usize,
-        instances: Instances,
-        local_processes: Option<LocalProcesses>,
-    ) -> Self {
+    pub(super) fn new(client: ShopClient, count: usize, instances: Instances, parts: Option<ShopParts>) -> Self {
         Self {
             client,
             count,
             instances,
-            local_processes,
+            parts,
             named: Arc::default(),
         }
     }
 
     /// Returns its local processes; `None` for a remote shop.
-    pub fn local_processes(&self) -> Option<&LocalProcesses> {
-        self.local_processes.as_ref()
+    pub fn parts(&self) -> Option<&ShopParts> {
+        self.parts.as_ref()
     }
 
     /// Returns the public URL of each instance, past the proxy; the proxy alone for a remote shop.
     pub fn publics(&self) -> Vec<String> {
-        match &self.local_processes {
-            Some(local_processes) => local_processes.shop.publics(),
+        match &self.parts {
+            Some(parts) => parts.shop.publics(),
             None => vec![self.client.at.host.clone()],
         }
     }
@@ -101,8 +96,8 @@ impl RunningShop {
     /// # Errors
     /// When a part does not come back in time.
     pub async fn heal(&self) -> Result<()> {
-        if let Some(local_processes) = self.local_processes.clone() {
-            tokio::task::spawn_blocking(move || local_processes.heal()).await??;
+        if let Some(parts) = self.parts.clone() {
+            tokio::task::spawn_blocking(move || parts.heal()).await??;
         }
         let all = async {
             while self.answering().await < self.count {

@@ -47,6 +47,8 @@ impl<'a> Record<'a> {
     pub(super) fn begins(&self, round: &Round) -> bool {
         let mut kept = self.kept();
         let is_shown = match round {
+            // It never comes to be, and says so once for each repeat that was asked for.
+            round if round.until_broken && kept.is_not_playable(round) => true,
             round if round.is_claimed() => false,
             round if round.is_sometimes_broken() => kept.failures(round) > 0,
             round if round.until_broken => kept.is_broken(round),
@@ -136,6 +138,10 @@ impl Kept {
         self.repeats(round).filter(violated).count()
     }
 
+    fn is_not_playable(&self, round: &Round) -> bool {
+        self.trial(round).any(|result| result.not_playable.is_some())
+    }
+
     fn is_broken(&self, round: &Round) -> bool {
         self.trial(round).any(|result| result.verdict == Verdict::Violated)
     }
@@ -147,6 +153,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::deployment::Unplayed;
     use crate::phase::Phase::{self, AtWork, BeforeWrite};
     use crate::plan::{Wanted, rounds};
     use crate::sale::Load;
@@ -224,6 +231,22 @@ mod tests {
         let (broken, kept): (Vec<_>, Vec<_>) = played.into_iter().partition(|(_, phase)| *phase == BeforeWrite);
         assert_eq!(broken, [1, 2].map(|repeat| (repeat, BeforeWrite)));
         assert_eq!(kept, [1, 2, 3, 4].map(|repeat| (repeat, AtWork)));
+    }
+
+    #[test]
+    fn what_is_not_playable_is_not_tried_until_it_breaks() {
+        let run = RunResult::parse(include_bytes!("../../tests/judging/expected/result.json")).unwrap();
+        let rounds = planned(2);
+        let record = Record::new(run, &rounds, 1, &Nobody);
+        let mut begun = Vec::new();
+        for (place, round) in rounds.iter().enumerate() {
+            if record.begins(round) {
+                let why = Unplayed::NotPlayable("it needs Redis".to_owned());
+                record.keep(place, RoundResult::unplayed(round, why)).unwrap();
+                begun.push(round.repeat);
+            }
+        }
+        assert_eq!(begun, [1, 1, 2, 2]);
     }
 
     #[test]

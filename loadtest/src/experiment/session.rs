@@ -53,7 +53,7 @@ impl<'a> Session<'a> {
                 continue;
             }
             if let Some(why) = round.why_not(&self.testbed.deployment) {
-                self.plan.record.keep(place, RoundResult::skipped(round, why))?;
+                self.plan.record.keep(place, RoundResult::unplayed(round, why))?;
                 continue;
             }
             if let Some(why) = self.testbed.deployment.outgrown(round.instances).await {

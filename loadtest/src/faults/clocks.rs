@@ -26,14 +26,11 @@ pub(crate) struct Clocks<'a>(Vec<(String, &'a Clock)>);
 impl<'a> Clocks<'a> {
     /// Those of the second instance, and of every process of every service that the strategy names.
     pub(crate) fn beside_the_first_instance(control: &AttackControl<'a>) -> Result<Self> {
-        let local_processes = control
-            .shop
-            .local_processes()
-            .context("the shop was not started here")?;
-        let second = local_processes.shop.instances().get(1);
+        let parts = control.shop.parts().context("the shop was not started here")?;
+        let second = parts.shop.instances().get(1);
         let second = second.map(|instance| (instance.name().to_owned(), instance));
         let services = servers(&control.attack.sale.strategy).into_iter().flat_map(|kind| {
-            let processes = local_processes.stores.processes(kind);
+            let processes = parts.stores.processes(kind);
             let named = (1..).zip(processes);
             named.map(move |(nth, process)| (kind.process(nth, processes.len()), process))
         });

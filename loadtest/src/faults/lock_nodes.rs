@@ -109,12 +109,9 @@ pub(crate) async fn restart(control: &AttackControl<'_>, share: Share) -> Result
 /// Lets the clocks of this share of the nodes jump ahead while a purchase is at work, in the phase of the round, and others
 /// buy. Returns whether each of these nodes read its time afterwards.
 pub(crate) async fn jump_ahead(control: &AttackControl<'_>, share: Share) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
+    let parts = control.shop.parts().context("the shop was not started here")?;
     let services = of_strategy(&control.attack.sale.strategy).into_iter();
-    let clocks = Clocks::of(services.flat_map(|kind| share.nodes(&local_processes.stores, kind)));
+    let clocks = Clocks::of(services.flat_map(|kind| share.nodes(&parts.stores, kind)));
     let jump = async {
         control.note(IncidentKind::ClockAhead, &clocks.names(), Instant::now(), None);
         clocks.jump_ahead()

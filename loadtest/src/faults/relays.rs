@@ -7,7 +7,7 @@ use stack::{Relay, ServiceKind};
 use tokio::time::{sleep, timeout};
 
 use crate::attack::AttackControl;
-use crate::deployment::LocalProcesses;
+use crate::deployment::ShopParts;
 use crate::deployment::requirement::servers;
 use crate::text::counted;
 
@@ -15,7 +15,7 @@ use crate::text::counted;
 const CHECK_EVERY: Duration = Duration::from_millis(5);
 
 pub(crate) struct Relays<'a> {
-    local_processes: &'a LocalProcesses,
+    parts: &'a ShopParts,
     kinds: Vec<ServiceKind>,
 }
 
@@ -26,10 +26,7 @@ pub(crate) fn of_strategy<'a>(control: &AttackControl<'a>) -> Result<Relays<'a>>
 
 pub(crate) fn of_servers<'a>(control: &AttackControl<'a>, kinds: Vec<ServiceKind>) -> Result<Relays<'a>> {
     Ok(Relays {
-        local_processes: control
-            .shop
-            .local_processes()
-            .context("the shop was not started here")?,
+        parts: control.shop.parts().context("the shop was not started here")?,
         kinds,
     })
 }
@@ -42,19 +39,17 @@ impl<'a> Relays<'a> {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
-        self.kinds
-            .iter()
-            .flat_map(|kind| self.local_processes.shop.relays(*kind))
+        self.kinds.iter().flat_map(|kind| self.parts.shop.relays(*kind))
     }
 
     pub(crate) fn of_first_instance(&self) -> impl Iterator<Item = &Relay> {
-        let shop = &self.local_processes.shop;
+        let shop = &self.parts.shop;
         self.kinds.iter().flat_map(move |kind| shop.relays_of(0, *kind))
     }
 
     pub(crate) fn of_other_instances(&self) -> impl Iterator<Item = &Relay> {
-        let shop = &self.local_processes.shop;
-        let others = 1..shop.instances().len();
+        let shop = &self.parts.shop;
+        let others = 1..shop.relayed_instances();
         others.flat_map(move |instance| self.kinds.iter().flat_map(move |kind| shop.relays_of(instance, *kind)))
     }
 
@@ -87,7 +82,7 @@ impl<'a> Relays<'a> {
         let unproven = self.kinds.iter().filter(|kind| !control.is_proven(**kind));
         unproven
             .map(|kind| Self {
-                local_processes: self.local_processes,
+                parts: self.parts,
                 kinds: vec![*kind],
             })
             .collect()
@@ -95,9 +90,9 @@ impl<'a> Relays<'a> {
 
     /// Returns how many messages were affected at each process of the service, by all instances together.
     fn affected_by_process(&self, kind: ServiceKind) -> Vec<u64> {
-        let shop = &self.local_processes.shop;
+        let shop = &self.parts.shop;
         let mut affected = vec![0; shop.relays_of(0, kind).len()];
-        for instance in 0..shop.instances().len() {
+        for instance in 0..shop.relayed_instances() {
             for (sum, relay) in affected.iter_mut().zip(shop.relays_of(instance, kind)) {
                 *sum += relay.affected();
             }

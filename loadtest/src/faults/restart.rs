@@ -53,7 +53,7 @@ pub(crate) async fn on_stores<T: Send + 'static>(
 ) -> Result<T> {
     let stores = control
         .shop
-        .local_processes()
+        .parts()
         .context("the shop was not started here")?
         .stores
         .clone();

@@ -40,8 +40,8 @@ pub(crate) fn journal(strategy: &Strategy) -> Vec<Requirement> {
 
 /// Returns the URL of a database that was started here.
 pub(crate) fn url<'a>(control: &AttackControl<'a>, kind: ServiceKind) -> Result<&'a str> {
-    let local_processes = control.shop.local_processes();
-    let stores = &local_processes.context("the shop was not started here")?.stores;
+    let parts = control.shop.parts();
+    let stores = &parts.context("the shop was not started here")?.stores;
     stores.url(kind).with_context(|| format!("{kind} has no URL"))
 }
 

@@ -39,10 +39,7 @@ pub(crate) async fn disarm(control: &AttackControl<'_>) -> Result<()> {
 }
 
 fn faults(control: &AttackControl<'_>, method: Method) -> Result<RequestBuilder> {
-    let local = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
+    let local = control.shop.parts().context("the shop was not started here")?;
     let admins = local.shop.admins();
     let admin = admins.get(INSTANCE).context("a shop with one instance")?;
     let client = &control.attack.sale.client;

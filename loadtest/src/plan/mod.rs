@@ -2,7 +2,7 @@
 
 pub mod soak;
 
-use crate::deployment::Deployment;
+use crate::deployment::{Deployment, Unplayed};
 use crate::phase::Phase;
 use crate::result::cell::HARMLESS;
 use crate::sale::Load;
@@ -36,7 +36,7 @@ pub struct Round {
 
 impl Round {
     /// Returns the reason why it cannot be played there, if there is one.
-    pub fn why_not(&self, deployment: &Deployment) -> Option<String> {
+    pub fn why_not(&self, deployment: &Deployment) -> Option<Unplayed> {
         deployment.why_not(&self.strategy, &(self.threat.requires)(&self.strategy), self.instances)
     }
 

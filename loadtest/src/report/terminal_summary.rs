@@ -83,15 +83,23 @@ fn fitted(text: &str, width: usize) -> String {
     one_line(text, longest)
 }
 
-/// Returns the reasons why a run is not whole: its early end, and the trials that were skipped.
+/// Returns the reasons why a run is not whole: its early end, and the trials that were not played.
 fn warnings(run: &RunResult) -> Vec<String> {
     let early = run
         .ended_early
         .iter()
         .map(|why| format!("Ended early: {}", one_line(why, 200)));
     let mut warnings: Vec<String> = early.collect();
-    for why in run.rounds.iter().filter_map(|round| round.skipped.as_deref()) {
-        let line = format!("Skipped: {}", one_line(why, 200));
+    let skipped = run
+        .rounds
+        .iter()
+        .filter_map(|round| Some(("Skipped", round.skipped.as_ref()?)));
+    let not_playable = run
+        .rounds
+        .iter()
+        .filter_map(|round| Some(("Not playable here", round.not_playable.as_ref()?)));
+    for (what, why) in skipped.chain(not_playable) {
+        let line = format!("{what}: {}", one_line(why, 200));
         if !warnings.contains(&line) {
             warnings.push(line);
         }

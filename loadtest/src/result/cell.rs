@@ -28,6 +28,8 @@ pub enum ClaimCheck {
     Inconclusive,
     /// No repeat was played.
     Skipped,
+    /// No repeat can be played in this deployment.
+    NotPlayable,
 }
 
 impl ClaimCheck {
@@ -36,7 +38,7 @@ impl ClaimCheck {
         match self {
             Self::AsDesigned => Some(true),
             Self::NotAsDesigned => Some(false),
-            Self::Inconclusive | Self::Skipped => None,
+            Self::Inconclusive | Self::Skipped | Self::NotPlayable => None,
         }
     }
 }
@@ -59,8 +61,10 @@ pub struct Cell<'a> {
     pub undeclared: bool,
     /// The repeats that were played.
     pub rounds: Vec<&'a RoundResult>,
-    /// The reason why repeats were not played.
+    /// The reason why repeats were not played, although they could be.
     pub skipped: Option<&'a str>,
+    /// The reason why no repeat can be played in this deployment.
+    pub not_playable: Option<&'a str>,
 }
 
 impl<'a> Cell<'a> {
@@ -84,13 +88,15 @@ impl<'a> Cell<'a> {
                         undeclared: round.undeclared,
                         rounds: Vec::new(),
                         skipped: None,
+                        not_playable: None,
                     });
                     cells.last_mut().expect("one was just pushed")
                 }
             };
-            match &round.skipped {
-                None => cell.rounds.push(round),
-                Some(why) => cell.skipped = Some(why),
+            match (&round.skipped, &round.not_playable) {
+                (None, None) => cell.rounds.push(round),
+                (Some(why), _) => cell.skipped = Some(why),
+                (None, Some(why)) => cell.not_playable = Some(why),
             }
         }
         cells
@@ -99,6 +105,14 @@ impl<'a> Cell<'a> {
     /// Returns whether it shows the cost of its strategy.
     pub fn is_cost(&self) -> bool {
         self.threat == COST_UNDER
+    }
+
+    /// Returns what a table says instead of a verdict where no repeat was played.
+    pub fn unplayed(&self) -> &'static str {
+        match self.claim_check() {
+            ClaimCheck::NotPlayable => "not playable here",
+            _ => "skipped",
+        }
     }
 
     /// Returns how many repeats ended with `verdict`.
@@ -160,7 +174,10 @@ impl<'a> Cell<'a> {
     /// Compares the claim with the repeats.
     pub fn claim_check(&self) -> ClaimCheck {
         if self.rounds.is_empty() {
-            return ClaimCheck::Skipped;
+            return match (self.skipped, self.not_playable) {
+                (None, Some(_)) => ClaimCheck::NotPlayable,
+                _ => ClaimCheck::Skipped,
+            };
         }
         if (self.sometimes_broken || self.undeclared) && self.count(Verdict::Inconclusive) < self.rounds.len() {
             return ClaimCheck::AsDesigned;
@@ -203,7 +220,8 @@ pub fn columns<'a>(cells: &[Cell<'a>]) -> Vec<(&'a str, usize)> {
     columns
 }
 
-/// Returns the worst claim check of all cells. A run with a cell that was skipped, or that ended early, is no success.
+/// Returns the worst claim check of all cells. A run with a cell that was skipped, or that ended early, is no success. Cells that
+/// cannot be played in this deployment count only where there are no others.
 pub fn claim_check(run: &RunResult) -> ClaimCheck {
     let cells = Cell::all(run);
     let has = |check| cells.iter().any(|cell| cell.claim_check() == check);
@@ -213,6 +231,8 @@ pub fn claim_check(run: &RunResult) -> ClaimCheck {
         ClaimCheck::Inconclusive
     } else if has(ClaimCheck::Skipped) || cells.is_empty() {
         ClaimCheck::Skipped
+    } else if cells.iter().all(|cell| cell.claim_check() == ClaimCheck::NotPlayable) {
+        ClaimCheck::NotPlayable
     } else {
         ClaimCheck::AsDesigned
     }

@@ -143,7 +143,7 @@ fn verdict(cell: &Cell<'_>) -> (Option<Verdict>, String) {
     let all = cell.rounds.len();
     let count = |verdict| cell.count(verdict);
     match (count(Verdict::Violated), count(Verdict::Inconclusive)) {
-        _ if all == 0 => (None, "skipped".to_owned()),
+        _ if all == 0 => (None, cell.unplayed().to_owned()),
         (0, 0) => (Some(Verdict::Holds), format!("holds {all}/{all}")),
         (0, unclear) => (Some(Verdict::Inconclusive), format!("no test {unclear}/{all}")),
         (violated, _) => {

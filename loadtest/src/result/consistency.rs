@@ -30,8 +30,8 @@ const RULES: &[Rule] = &[
     }),
     (
         "told",
-        "is there in a skipped round, or absent in another one",
-        |round| round.told.is_empty() == round.skipped.is_some(),
+        "is there in a round that was not played, or absent in another one",
+        |round| round.told.is_empty() == round.why_unplayed().is_some(),
     ),
     ("told", "is no number of whole purchases", |round| {
         round.told.values().all(|units| is_whole(round, *units))
@@ -47,7 +47,10 @@ const RULES: &[Rule] = &[
         round.verdict == verdict(round)
     }),
     ("inconclusive", "is the reason of another verdict", |round| {
-        round.verdict == Verdict::Inconclusive || round.inconclusive.is_none() && round.skipped.is_none()
+        round.verdict == Verdict::Inconclusive || round.inconclusive.is_none() && round.why_unplayed().is_none()
+    }),
+    ("not_playable", "is there in a skipped round", |round| {
+        round.not_playable.is_none() || round.skipped.is_none()
     }),
     ("claimed", "contradicts the threat or another claim", |round| {
         let claims = [round.claimed, round.sometimes_broken, round.undeclared];
@@ -162,7 +165,7 @@ pub(super) fn check(run: &RunResult) -> Result<()> {
 fn verdict(round: &RoundResult) -> Verdict {
     if round.findings.found().next().is_some() {
         Verdict::Violated
-    } else if round.inconclusive.is_some() || round.skipped.is_some() {
+    } else if round.inconclusive.is_some() || round.why_unplayed().is_some() {
         Verdict::Inconclusive
     } else {
         Verdict::Holds

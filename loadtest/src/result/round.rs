@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::Proof;
 use crate::audit::{Evidence, Findings, Verdict};
+use crate::deployment::Unplayed;
 use crate::follow_up::SaleSetFollowUp;
 use crate::phase::Phase;
 use crate::plan::Round;
@@ -88,9 +89,12 @@ pub struct RoundResult {
     /// The proofs that the fault struck the services that it names; none in a round without a fault.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub struck: Vec<Proof>,
-    /// The reason why the round was not played.
+    /// The reason why the round was not played, although it could be.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
+    /// The reason why the round can never be played in this deployment.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub not_playable: Option<String>,
     /// The reason why the round proves nothing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub inconclusive: Option<String>,
@@ -185,6 +189,17 @@ impl RoundResult {
         }
     }
 
+    /// Returns the result of a round that is not played, for this reason.
+    pub fn unplayed(round: &Round, why: Unplayed) -> Self {
+        match why {
+            Unplayed::Skipped(why) => Self::skipped(round, why),
+            Unplayed::NotPlayable(why) => Self {
+                not_playable: Some(why),
+                ..Self::blank(round)
+            },
+        }
+    }
+
     /// Returns the result of a round that could not be played.
     pub fn skipped(round: &Round, why: String) -> Self {
         Self {
@@ -225,9 +240,15 @@ impl RoundResult {
             reconciled: None,
             struck: Vec::new(),
             skipped: None,
+            not_playable: None,
             inconclusive: None,
             inconclusive_before: Vec::new(),
         }
+    }
+
+    /// Returns the reason why it was not played; `None` if it was.
+    pub fn why_unplayed(&self) -> Option<&str> {
+        self.skipped.as_deref().or(self.not_playable.as_deref())
     }
 
     /// Returns the units of all items together.

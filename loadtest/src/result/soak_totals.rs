@@ -14,7 +14,11 @@ const NAMED: [Finding; 3] = [Finding::Oversold, Finding::Lost, Finding::Duplicat
 /// with the purchases of the follow-up.
 pub fn sums(run: &RunResult) -> Option<[String; 3]> {
     let soak = run.soak?;
-    let rounds: Vec<&RoundResult> = run.rounds.iter().filter(|round| round.skipped.is_none()).collect();
+    let rounds: Vec<&RoundResult> = run
+        .rounds
+        .iter()
+        .filter(|round| round.why_unplayed().is_none())
+        .collect();
     let told = |kind| rounds.iter().map(|round| i128::from(round.units(kind))).sum::<i128>();
     let all: i128 = ResponseKind::ALL.into_iter().map(told).sum();
     let strategies: BTreeSet<_> = rounds.iter().map(|round| &round.strategy).collect();

@@ -62,7 +62,7 @@ impl Row {
             (Some(wrong), ..) => (Outcome::NotAsClaimed, wrongly(wrong)),
             (None, Some((found, cell)), _) => (Outcome::Fails, failed(found, cell)),
             (None, None, Some(cell)) => (Outcome::NoTest, format!("no test: {}", under(cell))),
-            (None, None, None) if rounds == 0 => (Outcome::Skipped, skipped(&own)),
+            (None, None, None) if rounds == 0 => (Outcome::Skipped, unplayed(&own)),
             (None, None, None) => (Outcome::Holds, format!("holds in all {rounds} rounds")),
         };
         let cost = own.iter().find(|cell| cell.is_cost());
@@ -87,9 +87,15 @@ fn failed((finding, size): (Finding, i64), cell: &Cell) -> String {
     format!("{what}, {}{phase}", under(cell))
 }
 
-fn skipped(cells: &[&Cell]) -> String {
-    let why = cells.iter().find_map(|cell| cell.skipped).unwrap_or_default();
-    format!("skipped: {why}")
+/// Returns why no round of a strategy was played. What could be there comes before what never can.
+fn unplayed(cells: &[&Cell]) -> String {
+    match cells.iter().find_map(|cell| cell.skipped) {
+        Some(why) => format!("skipped: {why}"),
+        None => {
+            let why = cells.iter().find_map(|cell| cell.not_playable).unwrap_or_default();
+            format!("not playable here: {why}")
+        }
+    }
 }
 
 fn wrongly(cell: &Cell) -> String {
@@ -135,6 +141,7 @@ pub fn sentence(run: &RunResult, rows: &[Row]) -> String {
         ClaimCheck::Inconclusive if run.ended_early.is_some() => "The run ended early: it decides nothing.".to_owned(),
         ClaimCheck::Inconclusive => "Some rounds decide nothing: see ??".to_owned(),
         ClaimCheck::Skipped => "Some trials were skipped: nothing is decided about them.".to_owned(),
+        ClaimCheck::NotPlayable => "None of these trials can be played here: nothing is decided.".to_owned(),
     }
 }
 

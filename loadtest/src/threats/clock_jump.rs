@@ -35,11 +35,8 @@ pub(super) const THREAT: Threat = Threat {
 
 /// Returns whether each process read its time after the jump.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let second = local_processes.shop.instances().get(1);
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let second = parts.shop.instances().get(1);
     let second = second.map(|instance| (instance.name().to_owned(), instance));
     let mut kinds = vec![ServiceKind::Redis, ServiceKind::Sql];
     let mut subject = "the second instance, Redis and MariaDB";
@@ -48,7 +45,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         subject = "the second instance, Redis, MariaDB and PostgreSQL";
     }
     let stores = kinds.iter().flat_map(|kind| {
-        let processes = local_processes.stores.processes(*kind).iter();
+        let processes = parts.stores.processes(*kind).iter();
         processes.map(|process| (kind.name().to_owned(), process))
     });
     let clocks = Clocks::of(second.into_iter().chain(stores));

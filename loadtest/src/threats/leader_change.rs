@@ -26,7 +26,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     is_about: |strategy| !ensembles(strategy).is_empty(),
     load: hold::load,
-    requires: |strategy| ensembles(strategy).into_iter().map(Requirement::Service).collect(),
+    requires: |strategy| ensembles(strategy).into_iter().map(Requirement::Ensemble).collect(),
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,
@@ -54,11 +54,8 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 
 /// Returns whether the purchase was at work until another server led.
 async fn change_leader(control: &AttackControl<'_>, kind: ServiceKind) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let stores = &local_processes.stores;
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let stores = &parts.stores;
     let processes = stores.processes(kind);
     let name = |place: usize| kind.process(place + 1, processes.len());
     let before = leader::elected(stores, kind, None).await?;

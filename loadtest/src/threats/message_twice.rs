@@ -48,7 +48,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     is_about: |strategy| strategy.worker_steps.iter().any(|step| step == RECEIVE),
     load: worker::load,
-    requires: |_| vec![Requirement::Instances, Requirement::Service(ServiceKind::Redis)],
+    requires: |_| vec![Requirement::EachInstance, Requirement::Service(ServiceKind::Redis)],
     injection: Some(Injection {
         places,
         ..Injection::new(|control| Box::pin(inject(control)))

@@ -21,7 +21,7 @@ pub(super) const THREAT: Threat = Threat {
     load: hold::load,
     requires: |strategy| {
         let services = lock_nodes::of_strategy(strategy).into_iter();
-        services.map(Requirement::Service).collect()
+        services.map(Requirement::Ensemble).collect()
     },
     injection: Some(Injection {
         places: hold::places,

@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::Threat;
 use crate::attack::{AttackControl, Delivery, Injection, SendOptions};
 use crate::audit::ExplainedUnknowns;
-use crate::deployment::LocalProcesses;
+use crate::deployment::ShopParts;
 use crate::deployment::requirement::Requirement;
 use crate::faults::{restart, worker};
 use crate::shop::pending::SETTLES_WITHIN;
@@ -54,10 +54,7 @@ pub(super) const THREAT: Threat = Threat {
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let has_begun = restart::play_first_wave(control).await;
-    let local = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
+    let local = control.shop.parts().context("the shop was not started here")?;
     let mut killed = 0;
     for nth in 1..=MOST_STEPS {
         // The steps of this purchase are counted, so no other one may be half done, and both instances have to live.
@@ -108,7 +105,7 @@ async fn leave_half_done(control: &AttackControl<'_>, shop: &Shop) -> Result<boo
 }
 
 /// Starts both instances again and waits until no purchase is half done.
-async fn end_everything(control: &AttackControl<'_>, local: &LocalProcesses) -> Result<()> {
+async fn end_everything(control: &AttackControl<'_>, local: &ShopParts) -> Result<()> {
     let shop = local.shop.clone();
     tokio::task::spawn_blocking(move || shop.revive()).await??;
     let sales = &control.attack.sale.sales;

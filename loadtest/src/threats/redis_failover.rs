@@ -29,7 +29,7 @@ pub(super) const THREAT: Threat = Threat {
     is_about: |strategy| servers(strategy).contains(&ServiceKind::Redis),
     phases: |strategy| Phase::of_lock_in(strategy, ServiceKind::Redis),
     load: hold::load,
-    requires: |_| vec![Requirement::Service(ServiceKind::Redis)],
+    requires: |_| vec![Requirement::Replica(ServiceKind::Redis)],
     injection: Some(Injection {
         places: hold::places,
         explains: ExplainedUnknowns::All,

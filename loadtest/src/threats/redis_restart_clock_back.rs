@@ -51,11 +51,8 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     control.keep_proofs(proofs);
     control.note(IncidentKind::RestartedEmpty, "Redis", killed, Some(back));
     control.note(IncidentKind::ClockBack, "Redis", killed, None);
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let redis = local_processes.stores.redis();
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let redis = parts.stores.redis();
     let clock = Clocks::of(redis.map(|redis| (redis.name().to_owned(), redis)));
     Ok(clock.prove(control, "stepped back")? && has_begun)
 }

@@ -35,15 +35,8 @@ pub(super) const THREAT: Threat = Threat {
 };
 
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let first = local_processes
-        .shop
-        .relays_before()
-        .first()
-        .context("the proxy does not retry")?;
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let first = parts.shop.relays_before().first().context("the proxy does not retry")?;
     first.lose_replies();
     control.release_buyers();
     let one_is_lost = async {

@@ -96,11 +96,8 @@ async fn keep_buying(control: &AttackControl<'_>, place: usize, is_over: &SetOnc
 /// Replaces the process of one instance while a purchase is at work there. Returns whether it was at work, the process
 /// ended by itself, and a new one serves.
 async fn replace(control: &AttackControl<'_>, instance: usize) -> Result<bool> {
-    let local_processes = control
-        .shop
-        .local_processes()
-        .context("the shop was not started here")?;
-    let shop = local_processes.shop.clone();
+    let parts = control.shop.parts().context("the shop was not started here")?;
+    let shop = parts.shop.clone();
     let at_work = SendOptions {
         delivery: Delivery::At(instance),
         work: Some(WORK),
@@ -127,7 +124,7 @@ async fn replace(control: &AttackControl<'_>, instance: usize) -> Result<bool> {
     if !was_at_work || !has_ended_well || old == new {
         return Ok(false);
     }
-    let name = local_processes.shop.instances()[instance].name();
+    let name = parts.shop.instances()[instance].name();
     control.note(IncidentKind::Replaced, name, asked, Some(serves));
     control.prove(
         name,

@@ -32,7 +32,7 @@ pub(super) const THREAT: Threat = Threat {
     load: hold::load,
     requires: |strategy| {
         sql_database::first(strategy)
-            .map(Requirement::Service)
+            .map(Requirement::Replica)
             .into_iter()
             .collect()
     },

@@ -23,6 +23,14 @@ fn skipped(strategy: &str) -> Vec<RoundResult> {
     }]
 }
 
+fn not_playable(strategy: &str) -> Vec<RoundResult> {
+    let not_playable = Some("it needs Redis".to_owned());
+    vec![RoundResult {
+        not_playable,
+        ..round(strategy, "redis-restart", 2)
+    }]
+}
+
 #[test]
 fn either_verdict_is_as_designed_where_a_strategy_is_sometimes_broken_or_undeclared() {
     let table: [(&[Verdict], ClaimCheck); 4] = [
@@ -94,6 +102,18 @@ fn the_worst_cell_decides_the_result_of_a_run() {
         ("one skipped", vec![skipped("later@sql"), good()], None),
         ("one skipped, one bad", vec![skipped("later@sql"), bad()], Some(false)),
         ("all skipped", vec![skipped("later@sql")], None),
+        ("one not playable", vec![not_playable("never@sql"), good()], Some(true)),
+        (
+            "one not playable, one bad",
+            vec![not_playable("never@sql"), bad()],
+            Some(false),
+        ),
+        (
+            "one not playable, one skipped",
+            vec![not_playable("never@sql"), skipped("later@sql"), good()],
+            None,
+        ),
+        ("none playable", vec![not_playable("never@sql")], None),
         ("nothing", vec![], None),
     ];
     for (name, rounds, expected) in table {

@@ -101,9 +101,16 @@ fn the_first_round_and_field_that_disagree_are_named() {
         ),
         (
             &[("/rounds/0/skipped", json!("a reason"))],
-            ": told is there in a skipped round",
+            ": told is there in a round that was not played",
         ),
-        (&[("/rounds/0/told", json!({}))], ": told is there in a skipped round"),
+        (
+            &[("/rounds/0/not_playable", json!("a reason"))],
+            ": told is there in a round that was not played",
+        ),
+        (
+            &[("/rounds/0/told", json!({}))],
+            ": told is there in a round that was not played",
+        ),
         (&[("/rounds/0/claimed", json!(false))], ": as_designed does not follow"),
         (&[("/rounds/1/claimed", json!(true))], ": as_designed does not follow"),
         (&[("/rounds/0/undeclared", json!(true))], ": claimed contradicts"),

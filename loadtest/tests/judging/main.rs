@@ -26,6 +26,7 @@ mod names;
 mod page;
 mod phases;
 mod plan;
+mod playable;
 mod properties;
 mod report;
 mod responses;

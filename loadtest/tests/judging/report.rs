@@ -62,6 +62,7 @@ pub fn round(strategy: &str, threat: &str, instances: usize) -> RoundResult {
         reconciled: None,
         struck: Vec::new(),
         skipped: None,
+        not_playable: None,
         inconclusive: None,
         inconclusive_before: Vec::new(),
     }
@@ -269,23 +270,29 @@ fn a_result_of_another_schema_version_is_refused_with_both_versions() {
 }
 
 #[test]
-fn a_strategy_of_which_every_trial_was_skipped_is_listed_with_the_reason() {
+fn a_strategy_of_which_no_trial_was_played_is_listed_with_the_reason() {
     const WHY: &str = "the shop cannot use it: its key was lost";
-    let mut absent = round("gone@redis", "crowd", 1);
-    absent.skipped = Some(WHY.to_owned());
-    let run = run(vec![round("lua@redis", "crowd", 1), absent]);
-    let shown = screen(&run, false, 120);
-    assert!(shown.contains(&format!("\n-  gone@redis skipped: {WHY}\n")), "{shown}");
-    let [long, short] = rendered(&run);
-    let row = long
-        .lines()
-        .find(|line| line.starts_with("| `gone@redis`") && line.contains("crowd"))
-        .unwrap();
-    assert!(
-        row.contains("| skipped ") && row.contains(&format!("| {WHY} |")),
-        "{row}"
-    );
-    assert!(short.contains(WHY), "{short}");
+    for said in ["skipped", "not playable here"] {
+        let mut absent = round("gone@redis", "crowd", 1);
+        let why = Some(WHY.to_owned());
+        match said {
+            "skipped" => absent.skipped = why,
+            _ => absent.not_playable = why,
+        }
+        let run = run(vec![round("lua@redis", "crowd", 1), absent]);
+        let shown = screen(&run, false, 120);
+        assert!(shown.contains(&format!("\n-  gone@redis {said}: {WHY}\n")), "{shown}");
+        let [long, short] = rendered(&run);
+        let row = long
+            .lines()
+            .find(|line| line.starts_with("| `gone@redis`") && line.contains("crowd"))
+            .unwrap();
+        assert!(
+            row.contains(&format!("| {said} ")) && row.contains(&format!("| {WHY} |")),
+            "{row}"
+        );
+        assert!(short.contains(WHY), "{short}");
+    }
 }
 
 /// The two pages that a user reads first.
@@ -301,6 +308,11 @@ fn a_run_that_is_not_whole_says_so_before_everything_else() {
     early.ended_early = Some("after 1 of 200 rounds".to_owned());
     let mut skipped = run(vec![round("lua@redis", "crowd", 1)]);
     skipped.rounds[0].skipped = Some("the shop runs on 2 instances, not on 1".to_owned());
+    let mut beside = run(vec![
+        round("lua@redis", "crowd", 1),
+        round("lua@redis", "redis-restart", 2),
+    ]);
+    beside.rounds[1].not_playable = Some("it needs Redis".to_owned());
     let begins = |run: &RunResult, [long, short]: [&str; 2]| {
         let shown = rendered(run);
         assert!(shown[0].starts_with(long), "{}", shown[0]);
@@ -318,6 +330,13 @@ fn a_run_that_is_not_whole_says_so_before_everything_else() {
         [
             "**Some trials were skipped: nothing is decided about them.**\n\n```text\nSkipped: the shop runs on 2",
             "**Trials were skipped: the shop runs on 2 instances, not on 1.**\n\n",
+        ],
+    );
+    begins(
+        &beside,
+        [
+            "**As claimed: of 1 strategies 1 held in every round, 0 failed.**\n\n```text\nNot playable here: it needs Redis\n",
+            "**Trials are not playable here: it needs Redis.**\n\n",
         ],
     );
 }

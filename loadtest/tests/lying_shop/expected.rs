@@ -73,10 +73,10 @@ pub fn check(tried: &Tried, expected: &Expected) -> Result<(), String> {
 fn doubt(round: &RoundResult) -> &str {
     assert_eq!(
         round.verdict == Verdict::Inconclusive,
-        round.inconclusive.is_some() || round.skipped.is_some()
+        round.inconclusive.is_some() || round.why_unplayed().is_some()
     );
-    let why = round.inconclusive.as_ref().or(round.skipped.as_ref());
-    why.map_or("holds or is violated", String::as_str)
+    let why = round.inconclusive.as_deref().or(round.why_unplayed());
+    why.unwrap_or("holds or is violated")
 }
 
 fn has(round: &RoundResult, finding: &str) -> bool {

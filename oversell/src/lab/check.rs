@@ -93,8 +93,8 @@ fn ran(learner: &Learner, play: &Play, lab: &Lab, strategy: &str) -> Result<u8> 
                 ("✗", learner.language.say(&found.collect::<Vec<_>>().join(", ")))
             }
             Verdict::Inconclusive => {
-                let why = round.inconclusive.as_ref().or(round.skipped.as_ref());
-                ("?", learner.language.say(&why.cloned().unwrap_or_default()))
+                let why = round.inconclusive.as_deref().or(round.why_unplayed());
+                ("?", learner.language.say(why.unwrap_or_default()))
             }
         };
         console::print(&format!("{mark} {}: {words}\n", round.threat))?;

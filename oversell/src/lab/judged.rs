@@ -33,9 +33,10 @@ pub fn judged(play: &Play, run: &RunResult, language: Language) -> Vec<Line> {
 
 fn of(play: &Play, (strategy, threat): (&str, &str), rounds: &[&RoundResult], language: Language) -> Line {
     let violated = rounds.iter().find(|round| round.verdict == Verdict::Violated);
-    let undecided = rounds
-        .iter()
-        .find_map(|round| round.inconclusive.clone().or_else(|| round.skipped.clone()));
+    let undecided = rounds.iter().find_map(|round| {
+        let why = round.inconclusive.as_deref().or(round.why_unplayed());
+        why.map(str::to_owned)
+    });
     let is_survived = play.survived.iter().any(|survived| survived == threat);
     let has = |list: &[String]| !is_survived && list.iter().any(|known| known == strategy);
     let (words, is_as_said) = match violated {

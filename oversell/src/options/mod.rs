@@ -4,6 +4,7 @@
 mod bench;
 mod choose;
 mod explore;
+mod faults;
 mod isolation;
 mod lab;
 #[cfg(not(feature = "bench"))]
@@ -20,6 +21,7 @@ use clap::{Parser, Subcommand};
 pub use bench::{BenchOptions, MeasureOptions, What};
 pub use choose::ChooseOptions;
 pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
+pub use faults::FaultsOptions;
 pub use isolation::IsolationOptions;
 pub use lab::{FOLDER, LabCommand, LabOptions};
 #[cfg(not(feature = "bench"))]
@@ -29,8 +31,8 @@ pub use results::{CompareOptions, CompletionsOptions, ReportOptions, StrategiesO
 pub use run::RunOptions;
 pub use serve::{HealthOptions, ServeOptions};
 pub use target::{
-    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, DoctorOptions, LiveOptions, OperatorOptions,
-    PageOptions, RemoteOptions, StackOptions, StoreOptions, TlsOptions, UpOptions,
+    BuyOptions, CheckOptions, ClientOptions, CrowdOptions, DemoOptions, DoctorOptions, FaultServiceOptions,
+    LiveOptions, OperatorOptions, PageOptions, RemoteOptions, StackOptions, StoreOptions, TlsOptions, UpOptions,
 };
 
 use crate::exit;
@@ -86,6 +88,9 @@ pub enum Command {
     /// Run one instance of the shop
     #[command(after_help = exit::HELP)]
     Serve(ServeOptions),
+    /// Stand beside the servers of a shop in containers, and strike them when a load test asks for it
+    #[command(after_help = exit::HELP)]
+    Faults(FaultsOptions),
     /// Ask an instance whether it can sell: 0 yes, 69 no
     #[command(after_help = exit::HELP)]
     Health(HealthOptions),

@@ -17,7 +17,23 @@ pub struct RemoteOptions {
     #[command(flatten)]
     pub operator: OperatorOptions,
     #[command(flatten)]
+    pub faults: FaultServiceOptions,
+    #[command(flatten)]
     pub tls: TlsOptions,
+}
+
+/// The service that strikes the servers of a shop that is already running.
+#[derive(Args, Clone, Default)]
+pub struct FaultServiceOptions {
+    /// Name and port of the service for faults beside the servers of that shop (`oversell faults`)
+    #[arg(long, value_name = "HOST:PORT", env = "OVERSELL_FAULTS")]
+    pub faults: Option<String>,
+    /// The token of that service
+    #[arg(long, value_name = "TOKEN", env = "OVERSELL_FAULTS_TOKEN", hide_env_values = true)]
+    pub faults_token: Option<String>,
+    /// Base URL of the public listeners of all instances of that shop, past the proxy
+    #[arg(long, value_name = "URL", env = "OVERSELL_PUBLIC")]
+    pub public: Option<String>,
 }
 
 /// The admin listeners of a shop that is already running.

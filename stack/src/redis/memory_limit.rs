@@ -1,11 +1,10 @@
 //! A limit on the memory of Redis, set while Redis serves.
 
-use std::path::Path;
-
 use ::redis::{InfoDict, cmd};
 use anyhow::{Context, Result};
 
-use super::{Operator, socket};
+use super::Operator;
+use crate::service::Service;
 
 /// The memory up to the limit when that is set: room for new connections, and for cache entries among the keys.
 const ROOM: u64 = 2 * 1024 * 1024;
@@ -44,8 +43,8 @@ impl AtLimit {
 
 impl MemoryLimit {
     /// Sets the limit: a little above what this Redis uses, or below it where Redis is to refuse at once.
-    pub(crate) fn set(folder: &Path, name: &str, at_limit: AtLimit) -> Result<MemoryLimit> {
-        let mut redis = Operator::of(&socket(folder, name))?;
+    pub(crate) fn set(redis: &Service, at_limit: AtLimit) -> Result<MemoryLimit> {
+        let mut redis = Operator::at(&redis.redis_url()?)?;
         let before = [redis.setting("maxmemory")?, redis.setting("maxmemory-policy")?];
         let used: u64 = redis.read("memory", "used_memory")?;
         let limit = match at_limit {
@@ -85,7 +84,7 @@ impl MemoryLimit {
     }
 
     fn configure(&mut self, setting: &str, value: &str) -> Result<()> {
-        self.redis.execute("CONFIG", &["SET", setting, value])
+        self.redis.set(setting, value)
     }
 }
 

@@ -17,7 +17,6 @@ pub(crate) use self::disk::{keep_on_disk, sync_every_second};
 pub use self::eviction::Lease;
 pub use self::memory_limit::{AtLimit, MemoryLimit};
 pub use self::replica::{Failover, RedisReplica};
-use crate::address;
 use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::program::Program;
@@ -81,10 +80,16 @@ fn configure(folder: &Path, name: &str, append_only: &str) -> Result<PathBuf> {
 struct Operator(Connection);
 
 impl Operator {
-    fn of(socket: &Path) -> Result<Operator> {
-        let connection = Client::open(address::redis(socket))?.get_connection_with_timeout(LIMIT)?;
+    fn at(url: &str) -> Result<Operator> {
+        let connection = Client::open(url)?.get_connection_with_timeout(LIMIT)?;
         connection.set_read_timeout(Some(LIMIT))?;
         Ok(Operator(connection))
+    }
+
+    /// Changes a setting of CONFIG. An error does not repeat the value: it may be a password.
+    fn set(&mut self, setting: &str, value: &str) -> Result<()> {
+        let set = cmd("CONFIG").arg("SET").arg(setting).arg(value).exec(&mut self.0);
+        set.with_context(|| format!("Redis refused CONFIG SET {setting}"))
     }
 
     fn execute(&mut self, command: &str, arguments: &[&str]) -> Result<()> {

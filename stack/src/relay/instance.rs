@@ -33,6 +33,11 @@ impl InstanceRelays {
         Ok(InstanceRelays(relays.collect::<Result<_>>()?))
     }
 
+    /// Uses the relays before the processes of these services for one instance of a shop in containers.
+    pub(crate) fn elsewhere(relays: Vec<(ServiceKind, Vec<Relay>)>) -> InstanceRelays {
+        InstanceRelays(relays)
+    }
+
     /// Returns the relays before that service, in the order of its processes.
     pub(crate) fn before(&self, kind: ServiceKind) -> &[Relay] {
         let found = self.0.iter().find(|(before, _)| *before == kind);

@@ -3,29 +3,34 @@
 //! It does not interpret the bytes. It copies each of them, so it stands only where a fault needs it.
 
 mod alarm;
+mod change;
 mod connection;
+mod gate;
 mod instance;
 mod late;
 mod treatment;
+mod valve;
 
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
+pub(crate) use self::change::Change;
 use self::connection::Line;
+pub(crate) use self::gate::Gate;
 pub use self::instance::InstanceRelays;
 pub use self::late::LateRequest;
-use self::late::LateRequests;
 pub use self::treatment::Direction;
-use self::treatment::Treatment;
+use self::valve::Valve;
+use crate::faults::RemoteRelay;
 use crate::postgres;
 use crate::service_location::{Listener, ServiceLocation};
 
@@ -38,12 +43,17 @@ static NEXT: AtomicUsize = AtomicUsize::new(1);
 /// A listener before a server, until it is dropped. Every method may be called from any thread.
 pub struct Relay {
     at: ServiceLocation,
-    treatment: watch::Sender<Treatment>,
-    /// Connections so far: the next one gets this number.
-    accepted: Arc<AtomicU64>,
-    affected: Arc<AtomicU64>,
-    late: Arc<LateRequests>,
-    thread: Option<JoinHandle<()>>,
+    runs: Runs,
+}
+
+/// Where a relay runs.
+enum Runs {
+    Here {
+        valve: Arc<Valve>,
+        thread: Option<JoinHandle<()>>,
+    },
+    /// Behind the service for faults of a shop in containers.
+    Elsewhere(RemoteRelay),
 }
 
 impl Relay {
@@ -86,29 +96,28 @@ impl Relay {
                 return Err(error.into());
             }
         };
-        let (treatment, current) = watch::channel(Treatment::default());
-        let (accepted, affected) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
-        let late = Arc::<LateRequests>::default();
-        let line = Line {
-            target,
-            number: 0,
-            treatment: current,
-            affected: affected.clone(),
-            late: late.clone(),
-        };
-        let count = accepted.clone();
+        let valve = Arc::new(Valve::new());
+        let own = Arc::clone(&valve);
         let thread = thread::Builder::new().name("relay".to_owned()).spawn(move || {
-            runtime.block_on(serve(listener, line, &count));
+            runtime.block_on(async {
+                tokio::select! {
+                    () = serve(listener, |_| Some(own.line(target.clone()))) => {}
+                    () = own.is_over() => {}
+                }
+            });
             // Dropped here: connections end with the relay.
         })?;
+        let thread = Some(thread);
         Ok(Relay {
             at,
-            treatment,
-            accepted,
-            affected,
-            late,
-            thread: Some(thread),
+            runs: Runs::Here { valve, thread },
         })
+    }
+
+    /// Uses a relay that runs elsewhere.
+    pub(crate) fn elsewhere(at: ServiceLocation, relay: RemoteRelay) -> Relay {
+        let runs = Runs::Elsewhere(relay);
+        Relay { at, runs }
     }
 
     /// Returns where it listens.
@@ -119,57 +128,62 @@ impl Relay {
     /// Passes everything at once, also bytes that were held back. Closes each connection on which a reply was lost: the next
     /// reply would be taken for it. Closes the client's side of each connection on which a request was kept.
     pub fn pass(&self) {
-        self.treat(|now| *now = now.passing());
+        self.change(Change::Pass);
     }
 
     /// Delays the bytes of this direction. Their order stays.
     pub fn delay(&self, direction: Direction, by: Duration) {
-        self.treat(|now| *now.delay_mut(direction) = by);
+        self.change(Change::Delay(direction, by));
     }
 
     /// Holds back everything in both directions until [`Relay::pass`]. No connection ends, and nothing is lost.
     pub fn silence(&self) {
-        self.treat(|now| now.silent_below = u64::MAX);
+        self.change(Change::Silence);
     }
 
     /// Does the same to the connections that exist now; new ones are served.
     pub fn silence_open(&self) {
-        let accepted = self.accepted.load(Ordering::SeqCst);
-        self.treat(|now| now.silent_below = accepted);
+        self.change(Change::SilenceOpen);
     }
 
     /// Drops all replies of the store; requests still reach it. What a store sends without a request arrives, such as a message
     /// to a subscriber.
     pub fn lose_replies(&self) {
-        self.treat(|now| now.loses_replies = true);
+        self.change(Change::LoseReplies);
     }
 
     /// Keeps each request until it is told to arrive. Its client waits until [`Relay::pass`], and then its connection is closed.
     pub fn keep_requests(&self) {
-        self.treat(|now| now.keeps_requests = true);
+        self.change(Change::KeepRequests);
     }
 
-    /// Returns the requests that were kept since the last call, the oldest first.
+    /// Returns the requests that were kept since the last call, the oldest first; none of a relay that runs elsewhere.
     pub fn late_requests(&self) -> Vec<LateRequest> {
-        self.late.take()
+        match &self.runs {
+            Runs::Here { valve, .. } => valve.late_requests(),
+            Runs::Elsewhere(_) => Vec::new(),
+        }
     }
 
     /// Closes every connection with all bytes in transit; new ones are served.
     pub fn cut(&self) {
-        self.treat(|now| now.cuts += 1);
+        self.change(Change::Cut);
     }
 
     /// Returns how many pieces were delayed, held back, kept or lost, and new connections held back or old ones cut, since the last
-    /// change.
+    /// change. It is 0 for a relay that runs elsewhere and did not confirm that change: then nothing is known to have happened.
     pub fn affected(&self) -> u64 {
-        self.affected.load(Ordering::SeqCst)
+        match &self.runs {
+            Runs::Here { valve, .. } => valve.affected(),
+            Runs::Elsewhere(relay) => relay.affected(),
+        }
     }
 
-    fn treat(&self, change: impl FnOnce(&mut Treatment)) {
-        self.treatment.send_modify(|now| {
-            self.affected.store(0, Ordering::SeqCst);
-            change(now);
-        });
+    fn change(&self, change: Change) {
+        match &self.runs {
+            Runs::Here { valve, .. } => valve.change(change),
+            Runs::Elsewhere(relay) => relay.change(change),
+        }
     }
 }
 
@@ -183,39 +197,38 @@ fn socket(folder: &Path, target: &ServiceLocation, number: usize) -> PathBuf {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.treat(|now| now.is_over = true);
-        if let Some(thread) = self.thread.take() {
-            // A panic in it makes no difference any more.
-            let _ = thread.join();
-        }
-        // A socket that stays is removed with its folder.
-        if let Some(socket) = self.at.socket() {
-            let _ = fs::remove_file(socket);
+        match &mut self.runs {
+            Runs::Here { valve, thread } => {
+                valve.end();
+                if let Some(thread) = thread.take() {
+                    // A panic in it makes no difference any more.
+                    let _ = thread.join();
+                }
+                // A socket that stays is removed with its folder.
+                if let Some(socket) = self.at.socket() {
+                    let _ = fs::remove_file(socket);
+                }
+            }
+            Runs::Elsewhere(relay) => relay.change(Change::Pass),
         }
     }
 }
 
-async fn serve(listener: Listener, line: Line, accepted: &AtomicU64) {
-    let mut treatment = line.treatment.clone();
+/// Serves each connection by the line for its client. A connection without a line is closed.
+async fn serve(listener: Listener, line: impl Fn(Option<IpAddr>) -> Option<Line>) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let accept = async {
-        // The semaphore is never closed.
-        while let Ok(permit) = room.clone().acquire_owned().await {
-            let Ok(client) = listener.accept().await else {
-                // Out of files, most likely: some connections have to end first.
-                tokio::time::sleep(Duration::from_millis(10)).await;
-                continue;
-            };
-            let mut line = line.clone();
-            line.number = accepted.fetch_add(1, Ordering::SeqCst);
+    // The semaphore is never closed.
+    while let Ok(permit) = room.clone().acquire_owned().await {
+        let Ok((client, from)) = listener.accept().await else {
+            // Out of files, most likely: some connections have to end first.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        if let Some(line) = line(from) {
             tokio::spawn(async move {
                 line.forward(client).await;
                 drop(permit);
             });
         }
-    };
-    tokio::select! {
-        () = accept => {}
-        _ = treatment.wait_for(|now| now.is_over) => {}
     }
 }

@@ -17,6 +17,7 @@ pub(crate) struct Kind {
 }
 
 /// A service that was started. It is up once each of its processes is.
+#[derive(Default)]
 pub(crate) struct Running {
     /// Its processes.
     pub(crate) services: Vec<Service>,

@@ -75,7 +75,7 @@ function side(of) {
   const parts = [make("h2", {}, of.strategy), make("p", { class: "phase" }, of.says), bars(of)];
   if (of.overlaps != null) parts.push(make("p", { class: of.overlaps ? "warning" : "" }, `Two purchases held the lock at once: ${of.overlaps} times`));
   if (of.result) {
-    parts.push(make("p", { class: "verdict" }, of.result.verdict), ...of.result.skipped.map((why) => make("p", {}, why)));
+    parts.push(make("p", { class: "verdict" }, of.result.verdict), ...of.result.unplayed.map((why) => make("p", {}, why)));
     parts.push(...of.result.rounds.map(round));
   }
   return make("div", {}, ...parts);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::data::{Round, answers};
 use super::{ROUNDS, document_that};
 use crate::audit::Verdict;
-use crate::result::RunResult;
+use crate::result::{RoundResult, RunResult};
 use crate::threats;
 
 const SCRIPT: &str = include_str!("live.js");
@@ -118,11 +118,11 @@ pub fn live(strategies: &[&str], lessons: &[Lesson], steps: &[(usize, &str)]) ->
 /// Returns the result of a run for the live page: the verdict in a few words, and each round.
 pub fn live_result(run: &RunResult) -> Value {
     let rounds: Vec<Round> = run.rounds.iter().map(Round::of).collect();
-    let skipped = run.rounds.iter().filter_map(|round| round.skipped.as_deref());
+    let unplayed = run.rounds.iter().filter_map(RoundResult::why_unplayed);
     serde_json::json!({
         "verdict": verdict(run),
         "verdicts": run.rounds.iter().map(|round| round.verdict).collect::<Vec<_>>(),
-        "skipped": skipped.collect::<Vec<_>>(),
+        "unplayed": unplayed.collect::<Vec<_>>(),
         "rounds": rounds,
     })
 }

@@ -93,7 +93,7 @@ pub(in crate::report) fn happened(cell: &Cell) -> String {
 fn verdict(cell: &Cell) -> String {
     let (violated, all) = (cell.count(Verdict::Violated), cell.rounds.len());
     let text = match (violated, cell.count(Verdict::Inconclusive)) {
-        (0, 0) if all == 0 => return "skipped".to_owned(),
+        (0, 0) if all == 0 => return cell.unplayed().to_owned(),
         (0, 0) => format!("holds {all}/{all}"),
         (0, unclear) => format!("no test {unclear}/{all}"),
         (violated, _) if violated == all => format!("**{}**{}", found(cell), phase(cell)),
@@ -101,7 +101,7 @@ fn verdict(cell: &Cell) -> String {
     };
     match cell.claim_check() {
         ClaimCheck::AsDesigned if cell.undeclared => format!("{text} (nobody claims anything here)"),
-        ClaimCheck::AsDesigned | ClaimCheck::Skipped => text,
+        ClaimCheck::AsDesigned | ClaimCheck::Skipped | ClaimCheck::NotPlayable => text,
         ClaimCheck::NotAsDesigned => format!("{text} !!"),
         ClaimCheck::Inconclusive => format!("{text} ??"),
     }

@@ -18,7 +18,7 @@ pub use page::page;
 use self::table::escaped;
 use super::Report;
 use crate::report::terminal_summary::{NARROWEST, screen};
-use crate::result::RunResult;
+use crate::result::{RoundResult, RunResult};
 
 pub(super) struct Markdown;
 
@@ -38,21 +38,27 @@ impl Report for Markdown {
     }
 }
 
-/// Puts warnings before the text: an early end of the run, and skipped trials.
+/// Puts warnings before the text: an early end of the run, and trials that were not played.
 pub(super) fn with_warning(run: &RunResult, text: String) -> String {
     let early = run
         .ended_early
         .iter()
         .map(|why| format!("**This run ended early, {}.**", escaped(why)));
-    let reasons: BTreeSet<_> = run.rounds.iter().filter_map(|round| round.skipped.as_deref()).collect();
-    let skipped = reasons
-        .iter()
-        .map(|why| format!("**Trials were skipped: {}.**", escaped(why)));
-    let warnings: Vec<String> = early.chain(skipped).collect();
+    let skipped = reasons(run, |round| round.skipped.as_deref());
+    let skipped = skipped.map(|why| format!("**Trials were skipped: {why}.**"));
+    let not_playable = reasons(run, |round| round.not_playable.as_deref());
+    let not_playable = not_playable.map(|why| format!("**Trials are not playable here: {why}.**"));
+    let warnings: Vec<String> = early.chain(skipped).chain(not_playable).collect();
     if warnings.is_empty() {
         return text;
     }
     format!("{}\n\n{text}", warnings.join("\n\n"))
+}
+
+/// Returns each reason once, as Markdown.
+fn reasons<'a>(run: &'a RunResult, of: fn(&RoundResult) -> Option<&str>) -> impl Iterator<Item = String> + 'a {
+    let reasons: BTreeSet<_> = run.rounds.iter().filter_map(of).collect();
+    reasons.into_iter().map(escaped)
 }
 
 /// The legend of the long table.

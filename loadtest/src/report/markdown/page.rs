@@ -140,7 +140,7 @@ fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusion
     };
     let rounds: usize = cells.iter().map(|cell| cell.rounds.len()).sum();
     let checked = |check| cells.iter().filter(|cell| cell.claim_check() == check).count();
-    let open = checked(ClaimCheck::Inconclusive) + checked(ClaimCheck::Skipped);
+    let open = checked(ClaimCheck::Inconclusive) + checked(ClaimCheck::Skipped) + checked(ClaimCheck::NotPlayable);
     let claims = match (checked(ClaimCheck::NotAsDesigned), open) {
         (0, 0) => "Every trial went as the strategies claim.".to_owned(),
         (0, open) => format!(

@@ -87,7 +87,7 @@ fn verdicts(cell: &Cell) -> String {
     let seen = counted.iter().filter(|(count, _)| *count > 0);
     let seen: Vec<_> = seen.map(|(count, kind)| format!("{kind} {count}")).collect();
     if seen.is_empty() {
-        return "skipped".to_owned();
+        return cell.unplayed().to_owned();
     }
     let phase = cell.broken_in().map_or_else(String::new, |phase| format!(" ({phase})"));
     seen.join(", ") + &phase
@@ -127,8 +127,8 @@ fn reconciled(cell: &Cell) -> String {
     }
 }
 
-/// Returns the findings without their own column, each with its largest size; the reasons of a skipped and of an
-/// inconclusive round; and the number of rounds that were played once more, with their reason.
+/// Returns the findings without their own column, each with its largest size; the reasons of a round that was not played and of an
+/// inconclusive one; and the number of rounds that were played once more, with their reason.
 fn others(cell: &Cell) -> String {
     let others = Finding::ALL
         .into_iter()
@@ -140,7 +140,13 @@ fn others(cell: &Cell) -> String {
     });
     let mut parts: Vec<String> = largest.collect();
     let reason = cell.rounds.iter().find_map(|round| round.inconclusive.as_deref());
-    parts.extend(cell.skipped.into_iter().chain(reason).map(escaped));
+    parts.extend(
+        cell.skipped
+            .into_iter()
+            .chain(cell.not_playable)
+            .chain(reason)
+            .map(escaped),
+    );
     let before = cell.rounds.iter().flat_map(|round| &round.inconclusive_before);
     let before: Vec<&String> = before.collect();
     if let Some(why) = before.first() {

@@ -1,0 +1,36 @@
+//! Faults in servers that run in containers. A service that stands beside them carries them out.
+//!
+//! The service ([`serve_faults`]) is a relay before each server, and has two pipes to the script that runs it (`supervised`). A load
+//! test ([`Faults`]) speaks with it over one TCP connection, in lines: first its token, then one request after the other, each with
+//! one reply: `ok`, a blank and the value, or `error`, a blank and the reason.
+//!
+//! | request | value |
+//! |---|---|
+//! | `servers` | the servers that can be killed, separated by blanks |
+//! | `relays` | the servers behind a relay, separated by blanks |
+//! | `process SERVER kill`, `start` or `pause` | the number of its process in its container |
+//! | `relay SERVER CLIENT CHANGE` | nothing |
+//! | `swap SERVER OTHER` | nothing: each has the name of the other from now on, and its new connections |
+//! | `forward instance-N ADDRESS` | nothing: the relay before that instance leads there |
+//! | `affected SERVER CLIENT` | the pieces that were affected since the last change |
+//!
+//! CLIENT is the address of an instance, or of a proxy before them. When the connection ends, everything passes and every server runs again, also after a load
+//! test that was killed. Only one connection at a time is served.
+
+mod client;
+mod parts;
+mod remote;
+mod requests;
+mod server;
+mod supervised;
+
+pub use self::client::Faults;
+pub use self::parts::{RemoteInstances, ServiceUrls};
+pub(crate) use self::remote::{RemoteProcess, RemoteRelay};
+pub use self::server::{FaultRelay, serve_faults};
+
+/// Begins the name of a relay before an instance: `instance-1` and so on.
+const INSTANCE: &str = "instance-";
+
+/// The most bytes of a line in either direction.
+const MOST_BYTES: u64 = 4_096;

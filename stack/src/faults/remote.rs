@@ -1,0 +1,118 @@
+//! A process and a relay behind the service for faults.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use anyhow::{Context, Result};
+
+use super::Faults;
+use crate::relay::Change;
+
+/// The process of a server that runs in a container.
+pub(crate) struct RemoteProcess {
+    faults: Faults,
+    server: String,
+    number: AtomicU32,
+    /// Whether it was killed and not started since.
+    is_killed: AtomicBool,
+}
+
+impl RemoteProcess {
+    /// Finds the process of that server.
+    ///
+    /// # Errors
+    ///
+    /// When the service does not know it, or it does not run.
+    pub(crate) fn of(faults: &Faults, server: &str) -> Result<RemoteProcess> {
+        let process = RemoteProcess {
+            faults: faults.clone(),
+            server: server.to_owned(),
+            number: AtomicU32::default(),
+            is_killed: AtomicBool::new(false),
+        };
+        process.start().with_context(|| format!("{server} cannot be struck"))?;
+        Ok(process)
+    }
+
+    /// Returns its number in its container, or that of the last run if it was killed.
+    pub(crate) fn number(&self) -> u32 {
+        self.number.load(Ordering::SeqCst)
+    }
+
+    /// Whether it was killed and not started since. A server that ends by itself is started again by its engine.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.is_killed.load(Ordering::SeqCst)
+    }
+
+    /// Kills it with every process that it made. Killing it twice is no error.
+    pub(crate) fn kill(&self) -> Result<()> {
+        self.ask("kill")?;
+        self.is_killed.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Starts it unless it runs, and lets it go on if it was paused.
+    pub(crate) fn start(&self) -> Result<()> {
+        let number = self.ask("start")?;
+        self.number.store(number, Ordering::SeqCst);
+        self.is_killed.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Pauses it with every process that it made.
+    pub(crate) fn pause(&self) -> Result<()> {
+        self.ask("pause").map(drop)
+    }
+
+    /// Lets the process of another server take the place of this one, and this one that of the other.
+    pub(crate) fn swap(&self, other: &RemoteProcess) -> Result<()> {
+        self.faults.ask(&format!("swap {} {}", self.server, other.server))?;
+        let was_killed = self.is_killed();
+        self.is_killed.store(other.is_killed(), Ordering::SeqCst);
+        other.is_killed.store(was_killed, Ordering::SeqCst);
+        let number = self.number.swap(other.number(), Ordering::SeqCst);
+        other.number.store(number, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn ask(&self, command: &str) -> Result<u32> {
+        let answer = self.faults.ask(&format!("process {} {command}", self.server))?;
+        answer.parse().context("the service for faults names no process")
+    }
+}
+
+/// A relay between one instance and one server.
+pub(crate) struct RemoteRelay {
+    faults: Faults,
+    server: String,
+    client: IpAddr,
+    /// Whether the service has confirmed the last change.
+    is_confirmed: AtomicBool,
+}
+
+impl RemoteRelay {
+    /// Uses the relay before that server, for the connections of this client.
+    pub(crate) fn new(faults: &Faults, server: &str, client: IpAddr) -> RemoteRelay {
+        RemoteRelay {
+            faults: faults.clone(),
+            server: server.to_owned(),
+            client,
+            is_confirmed: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn change(&self, change: Change) {
+        let changed = self
+            .faults
+            .ask(&format!("relay {} {} {change}", self.server, self.client));
+        self.is_confirmed.store(changed.is_ok(), Ordering::SeqCst);
+    }
+
+    pub(crate) fn affected(&self) -> u64 {
+        if !self.is_confirmed.load(Ordering::SeqCst) {
+            return 0;
+        }
+        let affected = self.faults.ask(&format!("affected {} {}", self.server, self.client));
+        affected.ok().and_then(|affected| affected.parse().ok()).unwrap_or(0)
+    }
+}

@@ -1,0 +1,97 @@
+//! The script `docker/supervised`, which runs one server as a child and has two pipes: one for commands, and one for answers.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
+
+/// The longest wait for an answer. A server that was killed has to leave its memory first.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
+
+const COMMANDS: &str = "commands";
+const ANSWERS: &str = "answers";
+
+/// What the script is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// Kill the server with all its processes (SIGKILL), and answer when all are gone.
+    Kill,
+    /// Start the server unless it runs, and let it go on if it was paused.
+    Start,
+    /// Pause the server with all its processes (SIGSTOP).
+    Pause,
+}
+
+/// The pipes of one server.
+pub(super) struct Supervised {
+    at: PathBuf,
+}
+
+impl Command {
+    /// Returns the command of that name.
+    pub(super) fn find(name: &str) -> Option<Command> {
+        let all = [Command::Kill, Command::Start, Command::Pause];
+        all.into_iter().find(|command| command.to_string() == name)
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Command::Kill => "kill",
+            Command::Start => "start",
+            Command::Pause => "pause",
+        })
+    }
+}
+
+impl Supervised {
+    /// Returns the names of the servers that have their pipes in this folder.
+    pub(super) fn all(folder: &Path) -> Vec<String> {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let servers = entries.filter(|entry| entry.path().join(COMMANDS).exists());
+        let mut names: Vec<_> = servers
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the pipes of a server, by a name of [`Supervised::all`].
+    pub(super) fn of(folder: &Path, name: &str) -> Option<Supervised> {
+        let is_known = Supervised::all(folder).iter().any(|known| known == name);
+        is_known.then(|| Supervised { at: folder.join(name) })
+    }
+
+    /// Carries out a command. Returns the number of the process that was killed, runs or is paused.
+    ///
+    /// # Errors
+    ///
+    /// When the script does not run, or does not answer in time.
+    pub(super) async fn ask(&self, command: Command) -> Result<u32> {
+        let mut options = pipe::OpenOptions::new();
+        // Open before the command is sent: an answer that nobody can read would be lost.
+        let answers = options.read_write(true).open_receiver(self.at.join(ANSWERS))?;
+        let commands = pipe::OpenOptions::new().open_sender(self.at.join(COMMANDS));
+        let mut commands = commands.context("its container does not run")?;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Answers to earlier questions may still lie in the pipe.
+        let question = format!("{} ", since.as_nanos());
+        commands.write_all(format!("{question}{command}\n").as_bytes()).await?;
+        let answer = async {
+            let mut lines = BufReader::new(answers).lines();
+            while let Some(line) = lines.next_line().await? {
+                if let Some(number) = line.strip_prefix(&question) {
+                    return number.parse().context("an answer without a number");
+                }
+            }
+            anyhow::bail!("its pipe was closed")
+        };
+        let answered = timeout(ANSWERS_WITHIN, answer).await;
+        answered.with_context(|| format!("no answer to {command} within {ANSWERS_WITHIN:?}"))?
+    }
+}
