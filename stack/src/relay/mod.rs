@@ -38,6 +38,7 @@ static NEXT: AtomicUsize = AtomicUsize::new(1);
 /// A listener before a server, until it is dropped. Every method may be called from any thread.
 pub struct Relay {
     at: ServiceLocation,
+    target: ServiceLocation,
     treatment: watch::Sender<Treatment>,
     /// Connections so far: the next one gets this number.
     accepted: Arc<AtomicU64>,
@@ -90,7 +91,7 @@ impl Relay {
         let (accepted, affected) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
         let late = Arc::<LateRequests>::default();
         let line = Line {
-            target,
+            target: target.clone(),
             number: 0,
             treatment: current,
             affected: affected.clone(),
@@ -103,6 +104,7 @@ impl Relay {
         })?;
         Ok(Relay {
             at,
+            target,
             treatment,
             accepted,
             affected,
@@ -114,6 +116,11 @@ impl Relay {
     /// Returns where it listens.
     pub fn at(&self) -> &ServiceLocation {
         &self.at
+    }
+
+    /// Returns where it forwards to.
+    pub(crate) fn target(&self) -> &ServiceLocation {
+        &self.target
     }
 
     /// Passes everything at once, also bytes that were held back. Closes each connection on which a reply was lost: the next
