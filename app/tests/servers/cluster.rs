@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use app::probe::Step;
 use app::strategies::Entry;
+use redis::pipe;
 use stack::Stores;
 
 use crate::harness::{Instance, PurchaseRequest, cluster_of_its_own, fresh, is_tried, until};
+use crate::locks::probe;
 
 /// The mechanisms of Redis that cannot sell from a cluster, each with the reason.
 const CANNOT: [(&str, &str); 8] = [
@@ -94,6 +97,33 @@ async fn a_sale_goes_on_while_its_slot_moves() {
         let (left, sold) = ledger.left_and_sold();
         assert_eq!(left + sold, 4, "{strategy}: {ledger:?}");
     }
+}
+
+/// The new node knows of no WATCH: there the transaction would overwrite whatever others have written.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_is_not_sent_after_a_key_that_it_has_watched() {
+    const STEP: Step = Step::command("step", &[]);
+    let stores = cluster_of_its_own();
+    let instance = Instance::on(stores.clone(), |_| {}).await;
+    let item = instance.quiet_sale(4).await;
+    let redis = instance.shop.world.redis("cluster").unwrap();
+    let probe = probe();
+    let mut own = probe.step(&STEP, &item, redis.connection(), |_| "open").await.unwrap();
+    let (mut watch, mut set) = (pipe(), pipe());
+    watch.cmd("WATCH").arg(key(&item)).ignore().get(key(&item));
+    let (left,): (i64,) = probe
+        .step(&STEP, &item, own.send_all(&watch), |_| "watched")
+        .await
+        .unwrap();
+    let migration = begin(&stores, &item).await;
+    let moved = stores.clone();
+    let end = move || moved.end_slot_migration(migration).unwrap();
+    tokio::task::spawn_blocking(end).await.unwrap();
+    buy(&instance, "lua@cluster", &item).await;
+    set.atomic().set(key(&item), left).ignore();
+    let executed: Result<Option<()>, _> = probe.step(&STEP, &item, own.send_all(&set), |_| "executed").await;
+    assert!(executed.is_err(), "{executed:?}");
+    assert_eq!(instance.ledger("cluster", &item).await.left_and_sold(), (3, 1));
 }
 
 async fn begin(stores: &Arc<Stores>, item: &str) -> stack::SlotMigration {
