@@ -60,7 +60,7 @@ impl Redis {
     pub async fn of_cluster(to: Connect<'_>) -> Result<Self, Error> {
         let others = to.others.iter().map(String::as_str);
         let cluster = Cluster::at(std::iter::once(to.url).chain(others))?;
-        Self::of(Server::Cluster(cluster), ANSWER_WITHIN, to).await
+        Self::of(Server::Cluster(Box::new(cluster)), ANSWER_WITHIN, to).await
     }
 
     async fn of(server: Server, limit: Duration, to: Connect<'_>) -> Result<Self, Error> {

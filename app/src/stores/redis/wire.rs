@@ -19,7 +19,7 @@ pub(super) enum Server {
     /// One server.
     One(redis::Client),
     /// The nodes of a cluster.
-    Cluster(Cluster),
+    Cluster(Box<Cluster>),
 }
 
 /// A connection, or one to each node of a cluster.
