@@ -9,7 +9,7 @@ use crate::domain::{Error, Name};
 use crate::probe::{Observers, Probe};
 use crate::services::Services;
 use crate::stores::sql::Databases;
-use crate::stores::{Connect, SECOND_SQL, Sql, Stock, Store, Stores, lock_service};
+use crate::stores::{Connect, Redis, SECOND_SQL, Sql, Stock, Store, Stores, lock_service};
 use crate::timeouts::Timeouts;
 
 /// The environment of one instance.
@@ -68,7 +68,15 @@ impl World {
     /// # Errors
     /// When it has no URL.
     pub fn sql(&self, store: &str) -> Result<Arc<Sql>, Error> {
-        Ok(self.stores.sql(store)?)
+        Ok(self.stores.named(store)?)
+    }
+
+    /// Returns Redis for a sale in that store, and for its locks: the cluster where the sale lies there.
+    ///
+    /// # Errors
+    /// When it has no URL.
+    pub fn redis(&self, store: &'static str) -> Result<Arc<Redis>, Error> {
+        Ok(self.stores.named(lock_service(Redis::NAME, store))?)
     }
 
     /// Returns the database for the locks of sales in that store.
@@ -99,6 +107,7 @@ impl World {
         let connect = async || {
             let to = Connect {
                 url: self.services.url(SECOND_SQL)?,
+                others: &[],
                 instance: &self.instance,
                 wait: self.timeouts.wait,
             };

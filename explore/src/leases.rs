@@ -35,7 +35,7 @@ const ROWS: &str = "select count(*) from locks where expires_at >= utc_timestamp
 
 const ROWS_OF_POSTGRES: &str = "select count(*) from locks where expires_at >= clock_timestamp()";
 
-/// The leases of locks in Redis, in the nodes of `redlock`, in MariaDB and in PostgreSQL.
+/// The leases of locks in Redis, in the nodes of `redlock`, in a Redis Cluster, in MariaDB and in PostgreSQL.
 pub struct Leases {
     redis: Vec<MultiplexedConnection>,
     sql: MySqlConnection,
@@ -59,8 +59,13 @@ impl Leases {
             clocks.len() >= 2,
             "the stores have no clocks of their own on this system"
         );
-        let nodes = kind.needed(stores).filter(|(kind, _)| *kind == ServiceKind::RedisNodes);
-        let nodes = nodes.flat_map(|(_, urls)| urls).map(String::as_str);
+        // The primaries of a cluster come first, each with a replica behind them.
+        let nodes = kind.needed(stores).flat_map(|(kind, urls)| match kind {
+            ServiceKind::RedisNodes => urls,
+            ServiceKind::Cluster => &urls[..urls.len() / 2],
+            _ => &[],
+        });
+        let nodes = nodes.map(String::as_str);
         let mut redis = Vec::new();
         for url in [stores.redis_url()].into_iter().chain(nodes) {
             let client = Client::open(url).context("the URL of Redis")?;

@@ -104,6 +104,7 @@ fn shown(choice: &Choice, survive: &[String]) -> String {
         Stores::Redis => "Stock and orders in Redis",
         Stores::Sql => "Stock and orders in MariaDB",
         Stores::Pg => "Stock and orders in PostgreSQL",
+        Stores::Cluster => "Stock and orders in a Redis Cluster",
         Stores::Both => "Stock in Redis, orders in MariaDB",
     };
     let mut parts = vec![format!("{stores}; holds under {}:\n", survive.join(", "))];

@@ -100,7 +100,7 @@ pub async fn remote(remote: &RemoteOptions, stores: &StoreOptions) -> Result<Opt
         return Ok(None);
     };
     if stores.urls().is_empty() {
-        let wrong = "--host needs the URL of each store that the shop sells from: --redis, --sql or --pg";
+        let wrong = "--host needs the URL of each store that the shop sells from: --redis, --sql, --pg or --cluster";
         return Err(Usage(wrong.to_owned()).into());
     }
     let faults = fault_service(&remote.faults, stores)?;
@@ -180,6 +180,7 @@ fn stores(stores: &StoreOptions) -> Result<Vec<Endpoint>> {
         "redis" => Endpoint::parse("--redis", Kind::Redis, url),
         "sql" => Endpoint::parse("--sql", Kind::MariaDb, url),
         "pg" => Endpoint::parse("--pg", Kind::Postgres, url),
+        "cluster" => Endpoint::parse("--cluster", Kind::Redis, url),
         _ => Endpoint::parse("--sql-2", Kind::MariaDb, url),
     });
     Ok(endpoints.collect::<Result<_, _>>()?)

@@ -49,6 +49,9 @@ pub fn strategies_called<'a>(asked: &str, known: &[&'a str]) -> Result<Vec<&'a s
     select("strategy", &[format!("{mechanism}@{store}")], known)
 }
 
+/// The stores that only some shops have.
+const OPTIONAL: [&str; 2] = ["@pg", "@cluster"];
+
 /// Returns the one strategy that `asked` means. A mechanism stands for its strategy on Redis or MariaDB, which every shop has, where
 /// it has one there.
 ///
@@ -56,7 +59,8 @@ pub fn strategies_called<'a>(asked: &str, known: &[&'a str]) -> Result<Vec<&'a s
 /// When it means none, or several: the message lists them.
 pub fn strategy_called<'a>(asked: &str, known: &[&'a str]) -> Result<&'a str, Usage> {
     let called = strategies_called(asked, known)?;
-    let usual: Vec<_> = called.iter().copied().filter(|name| !name.ends_with("@pg")).collect();
+    let is_usual = |name: &&str| !OPTIONAL.iter().any(|store| name.ends_with(store));
+    let usual: Vec<_> = called.iter().copied().filter(is_usual).collect();
     match (called.as_slice(), usual.as_slice()) {
         ([one], _) | (_, [one]) => Ok(one),
         (several, _) => Err(Usage(format!(
@@ -110,6 +114,8 @@ mod tests {
             "lost@sql",
             "lost@pg",
             "own@pg",
+            "lua@redis",
+            "lua@cluster",
         ];
         for (asked, one) in [
             ("none@sql", "none@sql"),
@@ -118,6 +124,7 @@ mod tests {
             ("plain", "plain"),
             ("lost", "lost@sql"),
             ("own", "own@pg"),
+            ("lua", "lua@redis"),
         ] {
             assert_eq!(strategy_called(asked, &known).unwrap(), one);
         }

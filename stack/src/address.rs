@@ -1,10 +1,15 @@
 //! URLs of servers that were started here.
 
+use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use anyhow::Result;
+
 use crate::mariadb;
 use crate::postgres;
+use crate::redis::cluster;
+use crate::relay::Relay;
 use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 
@@ -16,15 +21,31 @@ pub(crate) fn of(kind: ServiceKind, at: &ServiceLocation) -> Option<String> {
             Some(mysql(socket, mariadb::DATABASE))
         }
         (ServiceKind::Pg, ServiceLocation::Socket(socket)) => postgres(socket),
+        (ServiceKind::Cluster, ServiceLocation::Port(port)) => redis_at(*port).ok(),
         (ServiceKind::ZooKeeper, ServiceLocation::Port(port)) => Some(format!("zookeeper://{port}")),
         (ServiceKind::Etcd, ServiceLocation::Port(port)) => Some(format!("http://{port}")),
         _ => None,
     }
 }
 
+/// Returns the URL of a process of that service through a relay. A node of a cluster tells its clients its own address and those of
+/// the others: the URL names the one that the relay stands for.
+pub(crate) fn through(kind: ServiceKind, relay: &Relay) -> Option<String> {
+    let url = of(kind, relay.at())?;
+    Some(match (kind, relay.target()) {
+        (ServiceKind::Cluster, Some(ServiceLocation::Port(node))) => format!("{url}?node={node}"),
+        _ => url,
+    })
+}
+
 /// `redis+unix:///path`, as the redis crate understands it; a database can be chosen with `?db=1`.
 pub(crate) fn redis(socket: &Path) -> String {
     format!("redis+unix://{}", percent_encoded(socket))
+}
+
+/// `redis://:password@127.0.0.1:port`, for a node of a cluster.
+pub(crate) fn redis_at(address: SocketAddr) -> Result<String> {
+    Ok(format!("redis://:{}@{address}", cluster::password()?))
 }
 
 /// `mysql://root@localhost/database?socket=/path`, as sqlx understands it.

@@ -74,7 +74,9 @@ pub use mariadb::{MariaDbFailover, MariaDbReplica};
 pub use postgres::{PgFailover, PgReplica};
 pub use program::{Origin, Program};
 pub use ready::Ready;
-pub use redis::{AtLimit, Failover, Lease, MemoryLimit, RedisReplica};
+pub use redis::{
+    AtLimit, ClusterFailover, ClusterPartition, Failover, Lease, MemoryLimit, RedisReplica, SlotMigration,
+};
 pub use relay::{Direction, InstanceRelays, LateRequest, Relay};
 pub use server_elsewhere::ServerElsewhere;
 pub use server_kind::ServerKind;

@@ -17,11 +17,17 @@ use crate::service_location::ServiceLocation;
 /// A paused program accepts connections but does not answer; a program that is busy with a crowd answers late.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
+/// The answers of a Redis that serves: to everybody, and to those that know its password.
+const PONG: &[u8; 7] = b"+PONG\r\n";
+const NO_PASSWORD: &[u8; 7] = b"-NOAUTH";
+
 /// The question whose answer means "ready".
 #[derive(Clone, Debug)]
 pub enum Ready {
     /// `PING` on the Unix socket is answered with `PONG`.
     Redis(PathBuf),
+    /// `PING` at the port is answered with `PONG`, or with the demand for a password.
+    RedisPort(SocketAddr),
     /// The server greets on the Unix socket, and the folder of the database is there.
     MariaDb {
         /// The Unix socket.
@@ -50,7 +56,7 @@ impl Ready {
             Ready::Redis(socket) | Ready::MariaDb { socket, .. } | Ready::Postgres(socket) => {
                 Some(ServiceLocation::Socket(socket.clone()))
             }
-            Ready::Http(address) | Ready::ZooKeeper(address) | Ready::Etcd(address) => {
+            Ready::RedisPort(address) | Ready::Http(address) | Ready::ZooKeeper(address) | Ready::Etcd(address) => {
                 Some(ServiceLocation::Port(*address))
             }
             Ready::Elsewhere(_) | Ready::Ended => None,
@@ -73,7 +79,8 @@ impl Ready {
     /// When the program is not ready; the message says why.
     pub fn check(&self) -> Result<()> {
         match self {
-            Ready::Redis(socket) => ping(socket),
+            Ready::Redis(socket) => ping(connect(socket)?, &[PONG]),
+            Ready::RedisPort(address) => ping(connect_to(*address)?, &[PONG, NO_PASSWORD]),
             Ready::MariaDb { socket, database } => {
                 greeting(connect(socket)?)?;
                 ensure!(database.is_dir(), "{} is missing", database.display());
@@ -109,14 +116,13 @@ pub(crate) fn srvr(mut stream: impl Read + Write) -> Result<()> {
     Ok(())
 }
 
-fn ping(socket: &Path) -> Result<()> {
-    let mut stream = connect(socket)?;
+fn ping(mut stream: impl Read + Write, good: &[&[u8; 7]]) -> Result<()> {
     stream.write_all(b"PING\r\n").context("could not send PING")?;
     let mut answer = [0; 7];
     stream.read_exact(&mut answer).context("PING was not answered")?;
     // While it loads data it answers too, with an error.
     ensure!(
-        &answer == b"+PONG\r\n",
+        good.contains(&&answer),
         "PING was answered with {:?}",
         String::from_utf8_lossy(&answer)
     );

@@ -15,6 +15,8 @@ pub enum ServiceKind {
     SecondSql,
     /// A PostgreSQL, for a sale that lies there.
     Pg,
+    /// A Redis Cluster, for a sale that lies there.
+    Cluster,
     /// Independent Redis servers, for locks that need a majority.
     RedisNodes,
     /// An ensemble of ZooKeeper servers.
@@ -25,11 +27,12 @@ pub enum ServiceKind {
 
 impl ServiceKind {
     /// Every service, the stores first.
-    pub const ALL: [ServiceKind; 7] = [
+    pub const ALL: [ServiceKind; 8] = [
         ServiceKind::Redis,
         ServiceKind::Sql,
         ServiceKind::SecondSql,
         ServiceKind::Pg,
+        ServiceKind::Cluster,
         ServiceKind::RedisNodes,
         ServiceKind::ZooKeeper,
         ServiceKind::Etcd,
@@ -42,6 +45,7 @@ impl ServiceKind {
             ServiceKind::Sql => "sql",
             ServiceKind::SecondSql => "sql-2",
             ServiceKind::Pg => "pg",
+            ServiceKind::Cluster => "cluster",
             ServiceKind::RedisNodes => "redis-nodes",
             ServiceKind::ZooKeeper => "zookeeper",
             ServiceKind::Etcd => "etcd",
@@ -64,7 +68,7 @@ impl ServiceKind {
     /// Returns the program that serves it.
     pub fn program(self) -> ServerKind {
         match self {
-            ServiceKind::Redis | ServiceKind::RedisNodes => ServerKind::Redis,
+            ServiceKind::Redis | ServiceKind::Cluster | ServiceKind::RedisNodes => ServerKind::Redis,
             ServiceKind::Sql | ServiceKind::SecondSql => ServerKind::MariaDb,
             ServiceKind::Pg => ServerKind::Postgres,
             ServiceKind::ZooKeeper => ServerKind::ZooKeeper,
@@ -85,6 +89,7 @@ impl fmt::Display for ServiceKind {
             ServiceKind::Sql => "MariaDB",
             ServiceKind::SecondSql => "the second MariaDB",
             ServiceKind::Pg => "PostgreSQL",
+            ServiceKind::Cluster => "the Redis Cluster",
             ServiceKind::RedisNodes => "the Redis nodes",
             ServiceKind::ZooKeeper => "ZooKeeper",
             ServiceKind::Etcd => "etcd",

@@ -69,7 +69,7 @@ fn an_unknown_service_is_refused_with_the_names_of_those_there_are() {
         .to_string();
     assert_eq!(
         said,
-        "kafka cannot be started here, only redis-nodes, sql-2, pg, zookeeper, etcd"
+        "kafka cannot be started here, only redis-nodes, sql-2, pg, cluster, zookeeper, etcd"
     );
 }
 

@@ -55,7 +55,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &STEPS,
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(ExpiryValue::open(world, world.timeouts.lease.as_millis() as u64)?) }),
+    not_in: &[],
+    open: |world, store| {
+        let lease_ms = world.timeouts.lease.as_millis() as u64;
+        Box::pin(async move { opened(ExpiryValue::open(world, store, lease_ms)?) })
+    },
 };
 
 pub(super) const STEPS: [Step; 6] = [TIME, SETNX, GET, GET_OWNER, PAUSE, DEL];
@@ -109,9 +113,9 @@ enum Attempt {
 }
 
 impl ExpiryValue {
-    pub(super) fn open(world: &World, lease_ms: u64) -> Result<Self, Error> {
+    pub(super) fn open(world: &World, store: &'static str, lease_ms: u64) -> Result<Self, Error> {
         Ok(Self {
-            locks: Arc::new(Locks(world.store()?)),
+            locks: Arc::new(Locks(world.redis(store)?)),
             lease_ms,
             timeouts: world.timeouts,
         })

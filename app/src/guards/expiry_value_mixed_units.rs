@@ -34,5 +34,9 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &STEPS,
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(ExpiryValue::open(world, world.timeouts.lease.as_secs())?) }),
+    not_in: &[],
+    open: |world, store| {
+        let lease_s = world.timeouts.lease.as_secs();
+        Box::pin(async move { opened(ExpiryValue::open(world, store, lease_s)?) })
+    },
 };

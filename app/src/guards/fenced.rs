@@ -68,6 +68,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "sql-gone",
                 "store-silent",
                 "instance-cut-off",
+                "node-cut-off",
             ],
             broken_by: &["redis-restart-clock-back"],
             ..AS_FAMILY
@@ -78,10 +79,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX_INCR, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(Fenced {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 acquire: Script::new(ACQUIRE),
                 release: Arc::new(Script::new(owner_token::RELEASE)),
                 timeouts: world.timeouts,

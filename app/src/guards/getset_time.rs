@@ -50,10 +50,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, GET, GETSET, PAUSE, DEL],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(GetsetTime {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 timeouts: world.timeouts,
             })
         })

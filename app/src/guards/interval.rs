@@ -62,11 +62,12 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         DEL,
     ],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(Interval {
-                lock: ExpiryValue::open(world, world.timeouts.lease.as_millis() as u64)?,
-                redis: world.store()?,
+                lock: ExpiryValue::open(world, store, world.timeouts.lease.as_millis() as u64)?,
+                redis: world.redis(store)?,
                 timeouts: world.timeouts,
             })
         })

@@ -36,7 +36,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    open: |world, _| Box::pin(async { opened(LeaseNoWatchdog(ReentrantLock::open(world)?)) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(LeaseNoWatchdog(ReentrantLock::open(world, store)?)) }),
 };
 
 struct LeaseNoWatchdog(ReentrantLock);

@@ -53,6 +53,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, INSERT, TAKE_OVER, PAUSE, DELETE],
     reentrant: false,
+    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(LockTable {

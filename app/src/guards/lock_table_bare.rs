@@ -46,6 +46,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, INSERT, PAUSE, DELETE],
     reentrant: false,
+    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(LockTableBare {

@@ -41,6 +41,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, GET_LOCK, RELEASE_LOCK],
     reentrant: false,
+    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(NamedLock {

@@ -71,10 +71,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[READ_LOCK, PAUSE, READ_UNLOCK],
     reentrant: true,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(ReadLock {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 enter: Script::new(ENTER),
                 leave: Arc::new(Script::new(LEAVE)),
                 timeouts: world.timeouts,

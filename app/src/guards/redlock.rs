@@ -62,6 +62,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
+    not_in: &[],
     open: |world, _| Box::pin(async { opened(Redlock::open(world).await?) }),
 };
 
@@ -80,9 +81,13 @@ impl Redlock {
         let limit = ANSWER_WITHIN.max(world.timeouts.lease / 100);
         let mut nodes = Vec::new();
         for url in world.services.urls(NODES)? {
-            let (instance, wait) = (&world.instance, world.timeouts.wait);
-            let node = Redis::connect_to_answer_within(limit, Connect { url, instance, wait });
-            nodes.push(node.await?);
+            let to = Connect {
+                url,
+                others: &[],
+                instance: &world.instance,
+                wait: world.timeouts.wait,
+            };
+            nodes.push(Redis::connect_to_answer_within(limit, to).await?);
         }
         let nodes = Nodes {
             nodes,

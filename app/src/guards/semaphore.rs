@@ -62,10 +62,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_PERMITS, TAKE_PERMIT, PAUSE, GIVE_BACK],
     reentrant: true,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(Semaphore {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 acquire: Script::new(ACQUIRE),
                 timeouts: world.timeouts,
             })

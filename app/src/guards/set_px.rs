@@ -48,10 +48,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, DEL],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(SetPx {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 timeouts: world.timeouts,
             })
         })

@@ -47,7 +47,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(Setnx::open(world)?) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(Setnx::open(world, store)?) }),
 };
 
 pub(super) struct Setnx {
@@ -56,9 +57,9 @@ pub(super) struct Setnx {
 }
 
 impl Setnx {
-    pub(super) fn open(world: &World) -> Result<Self, Error> {
+    pub(super) fn open(world: &World, store: &'static str) -> Result<Self, Error> {
         Ok(Self {
-            redis: world.store()?,
+            redis: world.redis(store)?,
             timeouts: world.timeouts,
         })
     }

@@ -45,10 +45,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, EXPIRE, PAUSE, DEL],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(SetnxExpire {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 timeouts: world.timeouts,
             })
         })

@@ -36,7 +36,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(SetnxNoFinally(Setnx::open(world)?)) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(SetnxNoFinally(Setnx::open(world, store)?)) }),
 };
 
 struct SetnxNoFinally(Setnx);

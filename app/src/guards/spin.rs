@@ -43,10 +43,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, YIELD, COMPARE_DEL],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(Spin {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 release: Arc::new(Script::new(RELEASE)),
                 timeouts: world.timeouts,
             })

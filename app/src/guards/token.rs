@@ -42,7 +42,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(Token::open(world)?) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(Token::open(world, store)?) }),
 };
 
 pub(super) struct Token {
@@ -52,9 +53,9 @@ pub(super) struct Token {
 }
 
 impl Token {
-    pub(super) fn open(world: &World) -> Result<Self, Error> {
+    pub(super) fn open(world: &World, store: &'static str) -> Result<Self, Error> {
         Ok(Self {
-            redis: world.store()?,
+            redis: world.redis(store)?,
             release: Arc::new(Script::new(RELEASE)),
             timeouts: world.timeouts,
         })

@@ -55,7 +55,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GET, SET_NX, GET_OWNER, PAUSE, DEL],
     reentrant: true,
-    open: |world, _| Box::pin(async { opened(TokenCount::open(world)?) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(TokenCount::open(world, store)?) }),
 };
 
 struct TokenCount {
@@ -72,11 +73,11 @@ struct Locks {
 }
 
 impl TokenCount {
-    fn open(world: &World) -> Result<Self, Error> {
+    fn open(world: &World, store: &'static str) -> Result<Self, Error> {
         Ok(Self {
             client: Uuid::new_v4(),
             locks: Arc::new(Locks {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 count: AtomicI64::new(0),
             }),
             timeouts: world.timeouts,

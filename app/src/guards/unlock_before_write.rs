@@ -37,7 +37,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(UnlockBeforeWrite(Token::open(world)?)) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(UnlockBeforeWrite(Token::open(world, store)?)) }),
 };
 
 struct UnlockBeforeWrite(Token);

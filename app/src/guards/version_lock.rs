@@ -48,10 +48,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[PUT, PAUSE, DEL],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(VersionLock {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 put: Script::new(include_str!("version_lock.lua")),
                 timeouts: world.timeouts,
             })

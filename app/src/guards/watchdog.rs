@@ -41,14 +41,15 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    open: |world, _| Box::pin(async { opened(Watchdog::open(world)?) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(Watchdog::open(world, store)?) }),
 };
 
 pub(super) struct Watchdog(ReentrantLock);
 
 impl Watchdog {
-    pub(super) fn open(world: &World) -> Result<Self, Error> {
-        Ok(Self(ReentrantLock::open(world)?))
+    pub(super) fn open(world: &World, store: &'static str) -> Result<Self, Error> {
+        Ok(Self(ReentrantLock::open(world, store)?))
     }
 
     /// Takes the lock and starts its renewal. `None` when it was not free in time.

@@ -39,7 +39,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RENEW, IS_HELD, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    open: |world, _| Box::pin(async { opened(WatchdogChecked(Watchdog::open(world)?)) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(WatchdogChecked(Watchdog::open(world, store)?)) }),
 };
 
 struct WatchdogChecked(Watchdog);

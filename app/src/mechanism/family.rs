@@ -46,6 +46,8 @@ const TRAFFIC: Threats = &[
 ];
 /// A store that restarts with all of its data.
 const RECONNECT: Threats = &["redis-restart-aof", "redis-power-loss-synced"];
+/// A slot of a cluster that moves to another node with all of its keys, locks included.
+const SLOT: Threats = &["slot-migration"];
 /// Background work that stops halfway, or that is done twice.
 const WORKERS: Threats = &["reconciler-killed", "message-twice"];
 /// A session that ends while its holder is at work.
@@ -63,12 +65,13 @@ const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
 const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
 const SILENCE: Threats = &["store-silent"];
 /// A holder that cannot reach the service of its lock for longer than a lease, and can still write.
-const CUT_OFF: Threats = &["instance-cut-off"];
+const CUT_OFF: Threats = &["instance-cut-off", "node-cut-off"];
 
 const EVERYTHING: &[Threats] = &[
     CROWD,
     TRAFFIC,
     RECONNECT,
+    SLOT,
     WORKERS,
     SESSION_END,
     TOLERATED,
@@ -91,6 +94,7 @@ impl Family {
                 &[
                     TRAFFIC,
                     RECONNECT,
+                    SLOT,
                     SESSION_END,
                     TOLERATED,
                     CRASH,
@@ -106,6 +110,7 @@ impl Family {
                     CROWD,
                     TRAFFIC,
                     RECONNECT,
+                    SLOT,
                     SESSION_END,
                     TOLERATED,
                     LONG_HOLD,
@@ -117,12 +122,12 @@ impl Family {
             // A store that restarts with its data can be away for longer than the rest of a lease. The holder's write waits
             // for it, and comes after the lease.
             Self::LeaseLock => (
-                &[CROWD, TRAFFIC, SESSION_END, TOLERATED, CRASH],
+                &[CROWD, TRAFFIC, SLOT, SESSION_END, TOLERATED, CRASH],
                 &[LONG_HOLD, FREEZE, REDIS_LOSS, SILENCE, CUT_OFF],
             ),
             Self::SessionLock => (
                 &[
-                    CROWD, TRAFFIC, RECONNECT, TOLERATED, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE,
+                    CROWD, TRAFFIC, RECONNECT, SLOT, TOLERATED, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE,
                 ],
                 &[SESSION_END, FREEZE, SILENCE],
             ),

@@ -1,5 +1,6 @@
 //! The stores of stock and orders: a counter for each item, and the ledger of its orders.
 
+mod cluster;
 mod pg;
 pub mod redis;
 pub mod sql;
@@ -19,16 +20,26 @@ use crate::probe::{Probe, Step, StepResult, StepValue};
 use crate::services::{Missing, Services};
 
 /// Every kind of store.
-pub const ALL: &[StoreEntry] = &[StoreEntry::of::<Redis>(), StoreEntry::of::<Sql>(), pg::ENTRY];
+pub const ALL: &[StoreEntry] = &[
+    StoreEntry::of::<Redis>(),
+    StoreEntry::of::<Sql>(),
+    pg::ENTRY,
+    cluster::ENTRY,
+];
 
 /// The service name of the second MariaDB server. A strategy that sells from two servers has its orders there.
 pub const SECOND_SQL: &str = "sql-2";
 
 /// Returns the service in which a lock lies that needs `need`, beside a sale in `store`: a lock in a database lies in that of
-/// the sale where it is one.
+/// the sale where it is one, and a lock in Redis in the cluster of the sale.
 pub fn lock_service(need: &'static str, store: &'static str) -> &'static str {
     let (sql, pg) = (Engine::MariaDb.store(), Engine::Postgres.store());
-    if need == sql && store == pg { pg } else { need }
+    let is_in = |name| store.split('+').any(|own| own == name);
+    match need {
+        Redis::NAME if is_in(cluster::NAME) => cluster::NAME,
+        need if need == sql && store == pg => pg,
+        _ => need,
+    }
 }
 
 /// The longest time for a store to answer one command. Later the outcome counts as unknown.
@@ -159,6 +170,8 @@ pub trait Stock: Any + Send + Sync {
 pub struct Connect<'a> {
     /// The URL of the store. It may hold a password.
     pub url: &'a str,
+    /// The URLs of the other nodes of a cluster; none for one server.
+    pub others: &'a [String],
     /// The instance's name, written into each order.
     pub instance: &'a Name,
     /// The longest wait of a purchase for a row or a connection.
@@ -222,8 +235,14 @@ impl Stores {
     pub async fn connect(services: &Services, instance: &Name, wait: Duration) -> Result<Self, Error> {
         let mut stores = Vec::new();
         for entry in ALL {
-            if let Ok(url) = services.url(entry.name) {
-                stores.push((entry, (entry.connect)(Connect { url, instance, wait }).await?));
+            if let Ok([url, others @ ..]) = services.urls(entry.name) {
+                let to = Connect {
+                    url,
+                    others,
+                    instance,
+                    wait,
+                };
+                stores.push((entry, (entry.connect)(to).await?));
             }
         }
         Ok(Self(stores))
@@ -257,11 +276,11 @@ impl Stores {
         })
     }
 
-    /// Returns a database that speaks SQL by the name of its store.
+    /// Returns a store of that kind by its name: a database that speaks SQL, or one Redis or several.
     ///
     /// # Errors
-    /// When it is not connected, or the store of that name speaks no SQL.
-    pub fn sql(&self, name: &str) -> Result<Arc<Sql>, Missing> {
+    /// When it is not connected, or the store of that name is of another kind.
+    pub fn named<S: Store>(&self, name: &str) -> Result<Arc<S>, Missing> {
         let stock: Arc<dyn Any + Send + Sync> = self.find(name)?;
         stock.downcast().map_err(|_| Missing {
             service: name.to_owned(),
@@ -273,11 +292,7 @@ impl Stores {
     /// # Errors
     /// When the store is not connected.
     pub fn get<S: Store>(&self) -> Result<Arc<S>, Missing> {
-        let stock: Arc<dyn Any + Send + Sync> = self.find(S::NAME)?;
-        // Cannot fail: in the list each name belongs to one type.
-        stock.downcast().map_err(|_| Missing {
-            service: S::NAME.to_owned(),
-        })
+        self.named(S::NAME)
     }
 }
 

@@ -49,12 +49,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("decr_undo.rs"),
     },
-    stores: &["redis"],
+    stores: &["redis", "cluster"],
     steps: &[READ, CLAIM, DECR, UNDO, ENTER, PAUSE],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(DecrUndo {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 timeouts: world.timeouts,
             })
         })

@@ -46,12 +46,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("dual_write.rs"),
     },
-    stores: &["redis+sql"],
+    stores: &["redis+sql", "cluster+sql"],
     steps: &[CONNECT, FIND, TAKE, RECORD, PAUSE],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(DualWrite {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 sql: world.store()?,
                 take: Script::new(include_str!("take.lua")),
                 timeouts: world.timeouts,

@@ -33,12 +33,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("lua.rs"),
     },
-    stores: &["redis"],
+    stores: &["redis", "cluster"],
     steps: &[SELL],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(Lua {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 sell: Script::new(include_str!("lua.lua")),
             })
         })

@@ -41,12 +41,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("version_cas.rs"),
     },
-    stores: &["redis"],
+    stores: &["redis", "cluster"],
     steps: &[GET, PUT, PAUSE],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(VersionCas {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 put: Script::new(include_str!("version_cas.lua")),
                 timeouts: world.timeouts,
             })

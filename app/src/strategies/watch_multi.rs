@@ -44,12 +44,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("watch_multi.rs"),
     },
-    stores: &["redis"],
+    stores: &["redis", "cluster"],
     steps: &[CONNECT, WATCH, EXEC, PAUSE],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(WatchMulti {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 timeouts: world.timeouts,
             })
         })

@@ -18,6 +18,8 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
 use redis::aio::MultiplexedConnection;
+use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
 use serde_json::{Value, json};
 use sqlx::{MySqlPool, PgPool};
 use stack::{Parts, Stores};
@@ -59,7 +61,12 @@ pub fn stores_of_its_own() -> Arc<Stores> {
     started(&[SECOND_SQL, "pg"])
 }
 
-/// The same with every service that a strategy needs.
+/// Redis, MariaDB and a Redis Cluster, for a test that changes the cluster.
+pub fn cluster_of_its_own() -> Arc<Stores> {
+    started(&["cluster"])
+}
+
+/// Redis, both MariaDB servers and PostgreSQL, with every further service that a strategy needs.
 pub fn services_of_its_own() -> Arc<Stores> {
     let entries = Entry::all();
     let needs = entries.iter().flat_map(|entry| entry.needs.iter().copied());
@@ -159,6 +166,8 @@ pub struct Instance {
     pub sql: MySqlPool,
     /// None where PostgreSQL cannot be had.
     pub pg: Option<PgPool>,
+    /// None where the Redis Cluster cannot be had.
+    pub cluster: Option<ClusterConnection>,
     // Dropped last: the shop above is connected to them.
     stores: Arc<Stores>,
 }
@@ -198,6 +207,13 @@ impl Instance {
             .url(Engine::Postgres.store())
             .ok()
             .map(str::to_owned);
+        let cluster = match shop.world.services.urls("cluster") {
+            Ok(urls) => {
+                let client = ClusterClient::new(urls.iter().map(String::as_str)).unwrap();
+                Some(client.get_async_connection().await.unwrap())
+            }
+            Err(_) => None,
+        };
         let (public, admin) = app::http::routers(shop.clone());
         Self {
             shop,
@@ -206,6 +222,7 @@ impl Instance {
             redis: redis.get_multiplexed_async_connection().await.unwrap(),
             sql: MySqlPool::connect_lazy(stores.sql_url()).unwrap(),
             pg: pg.map(|url| PgPool::connect_lazy(&url).unwrap()),
+            cluster,
             stores,
         }
     }

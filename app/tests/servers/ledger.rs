@@ -1,5 +1,6 @@
 //! Counter and ledger of a sale, read behind the shop's back by statements of the tests' own.
 
+use redis::aio::ConnectionLike;
 use serde_json::Value;
 use sqlx::mysql::MySqlRow;
 use sqlx::{MySqlPool, PgPool, Row};
@@ -10,35 +11,40 @@ impl Instance {
     /// Counter and orders of a sale in a store; of two stores the first one has the counter, the second one the orders.
     pub async fn ledger(&self, store: &str, item: &str) -> Ledger {
         match store {
-            "redis" => self.redis_ledger(item).await,
+            "redis" => redis_ledger(self.redis.clone(), item).await,
+            "cluster" => redis_ledger(self.cluster.clone().unwrap(), item).await,
             "sql" => sql_ledger(&self.sql, item).await,
             "pg" => pg_ledger(self.pg.as_ref().unwrap(), item).await,
             "sql+sql" => Ledger {
                 left: sql_ledger(&self.sql, item).await.left,
                 ..sql_ledger(&self.second_sql(), item).await
             },
+            "cluster+sql" => Ledger {
+                left: redis_ledger(self.cluster.clone().unwrap(), item).await.left,
+                ..sql_ledger(&self.sql, item).await
+            },
             _ => Ledger {
-                left: self.redis_ledger(item).await.left,
+                left: redis_ledger(self.redis.clone(), item).await.left,
                 ..sql_ledger(&self.sql, item).await
             },
         }
     }
+}
 
-    async fn redis_ledger(&self, item: &str) -> Ledger {
-        let (counter, segments, entries): (i64, Vec<i64>, Vec<(String, String)>) = redis::pipe()
-            .get(format!("stock:{{{item}}}"))
-            .hvals(format!("segments:{{{item}}}"))
-            .hgetall(format!("orders:{{{item}}}"))
-            .query_async(&mut self.redis.clone())
-            .await
-            .unwrap();
-        let order = |(id, entry): (String, String)| {
-            let entry: Value = serde_json::from_str(&entry).unwrap();
-            let quantity = entry["quantity"].as_i64().unwrap();
-            (id, quantity)
-        };
-        Ledger::new(counter + segments.iter().sum::<i64>(), entries.into_iter().map(order))
-    }
+async fn redis_ledger(mut redis: impl ConnectionLike, item: &str) -> Ledger {
+    let (counter, segments, entries): (i64, Vec<i64>, Vec<(String, String)>) = redis::pipe()
+        .get(format!("stock:{{{item}}}"))
+        .hvals(format!("segments:{{{item}}}"))
+        .hgetall(format!("orders:{{{item}}}"))
+        .query_async(&mut redis)
+        .await
+        .unwrap();
+    let order = |(id, entry): (String, String)| {
+        let entry: Value = serde_json::from_str(&entry).unwrap();
+        let quantity = entry["quantity"].as_i64().unwrap();
+        (id, quantity)
+    };
+    Ledger::new(counter + segments.iter().sum::<i64>(), entries.into_iter().map(order))
 }
 
 async fn sql_ledger(sql: &MySqlPool, item: &str) -> Ledger {

@@ -8,6 +8,7 @@ mod at;
 mod bad_purchases;
 mod checked;
 mod claims;
+mod cluster;
 mod combining;
 mod conflict;
 mod counters;

@@ -11,7 +11,13 @@ use crate::harness::{Instance, LONG, name, stores_of_its_own};
 async fn opens<S: Store>(url: &str) -> Result<S, Error> {
     let instance = &name("app-1");
     let wait = LONG;
-    S::connect(Connect { url, instance, wait }).await
+    S::connect(Connect {
+        url,
+        others: &[],
+        instance,
+        wait,
+    })
+    .await
 }
 
 #[tokio::test]

@@ -63,8 +63,9 @@ impl Received {
     /// `pg_log` is the log of PostgreSQL, where it is there.
     pub async fn start(services: &Services, pg_log: Option<PathBuf>) -> Self {
         let mut redis = Vec::new();
-        for service in ["redis", "redis-nodes"] {
-            for url in services.urls(service).unwrap() {
+        // The primaries of the cluster come first. Its replicas get the same commands again.
+        for (service, nodes) in [("redis", 1), ("redis-nodes", 5), ("cluster", 3)] {
+            for url in services.urls(service).unwrap().iter().take(nodes) {
                 redis.push(Monitored::start(url).await);
             }
         }

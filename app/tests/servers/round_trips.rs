@@ -40,8 +40,9 @@ const WORDS: [&str; 21] = [
 fn promised(listed: &Listed) -> usize {
     let header = listed.entry.mechanism.header().replace('\n', " ");
     let (_, cost) = header.split_once("Cost: ").unwrap_or_default();
-    // PostgreSQL is asked by the same statements as MariaDB.
-    let of_store = format!("({})", listed.entry.store.replace("pg", "sql"));
+    // PostgreSQL is asked by the same statements as MariaDB, and a cluster by the same commands as Redis.
+    let of_store = listed.entry.store.replace("pg", "sql").replace("cluster", "redis");
+    let of_store = format!("({of_store})");
     let cost = cost.split(", ").find(|cost| cost.contains(&of_store)).unwrap_or(cost);
     let (number, _) = cost.split_once(" round trip").unwrap_or_default();
     let found = WORDS.iter().position(|word| *word == number);

@@ -168,7 +168,7 @@ async fn a_second_mariadb_whose_connections_are_all_lent_still_takes_part_in_a_s
         lent.push(connection);
     }
     let names: Vec<_> = world.all_stores().await.into_iter().map(|(name, _)| name).collect();
-    let others = ["redis", "sql", "pg"]
+    let others = ["redis", "sql", "pg", "cluster"]
         .into_iter()
         .filter(|name| world.services.url(name).is_ok());
     assert_eq!(names, others.chain([SECOND_SQL]).collect::<Vec<_>>());

@@ -11,6 +11,7 @@ use crate::locks::probe;
 async fn connected(stores: &Stores) -> Sql {
     let instance = name("app-1");
     let to = Connect {
+        others: &[],
         url: stores.sql_url(),
         instance: &instance,
         wait: LONG,

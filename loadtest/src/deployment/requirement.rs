@@ -100,6 +100,7 @@ impl fmt::Display for Requirement {
                     ServiceKind::Sql => "--sql",
                     ServiceKind::SecondSql => "--sql-2",
                     ServiceKind::Pg => "--pg",
+                    ServiceKind::Cluster => "--cluster",
                     ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => "its URL",
                 };
                 write!(f, "{kind}, started here: leave out --host and {url}")
@@ -131,7 +132,12 @@ pub fn is_lock_service(need: &str) -> bool {
 pub(crate) fn has_several_nodes(kind: ServiceKind) -> bool {
     match kind {
         ServiceKind::RedisNodes | ServiceKind::ZooKeeper | ServiceKind::Etcd => true,
-        ServiceKind::Redis | ServiceKind::Sql | ServiceKind::SecondSql | ServiceKind::Pg => false,
+        ServiceKind::Redis
+        | ServiceKind::Sql
+        | ServiceKind::SecondSql
+        | ServiceKind::Pg
+        // Its nodes share the sales: none of them can be lost.
+        | ServiceKind::Cluster => false,
     }
 }
 

@@ -3,6 +3,7 @@
 //! The content of a store was written by the shop on trial, so reading is bounded in bytes and in time. Unreadable
 //! content is a fact, not an error.
 
+mod cluster;
 mod damaged;
 mod idle;
 mod metered;
@@ -44,6 +45,7 @@ list! {
     "sql" => sql::Sql,
     "sql-2" => sql::Sql,
     "pg" => pg::Pg,
+    "cluster" => cluster::Cluster,
 }
 
 /// The reader of one kind of store.

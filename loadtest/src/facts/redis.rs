@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use anyhow::{Result, bail};
 use async_trait::async_trait;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionAddr, RedisError, RedisResult, cmd, pipe};
+use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionAddr, FromRedisValue, RedisError, RedisResult, cmd, pipe};
 use serde::Deserialize;
 use tokio::net::{TcpStream, UnixStream};
 
@@ -49,10 +49,22 @@ struct Entry {
 
 impl Redis {
     pub(super) fn new(url: &str) -> Result<Self> {
-        Ok(Self {
-            client: Client::open(url)?,
+        Ok(Self::of(Client::open(url)?))
+    }
+
+    pub(super) fn of(client: Client) -> Self {
+        Self {
+            client,
             idle: Idle::default(),
-        })
+        }
+    }
+
+    /// Returns the answer to a command that asks for little.
+    pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
+        let mut connection = self.connect(OVERHEAD).await?;
+        let answer = command.query_async(&mut connection.commands).await?;
+        self.idle.push(connection);
+        Ok(answer)
     }
 
     async fn read_on(&self, mut connection: Connection, item: &str, limit: usize, bytes: usize) -> Result<Facts> {
@@ -144,9 +156,7 @@ impl Ledger for Redis {
     }
 
     async fn version(&self) -> Result<String> {
-        let mut connection = self.connect(OVERHEAD).await?;
-        let info: String = cmd("INFO").arg("server").query_async(&mut connection.commands).await?;
-        self.idle.push(connection);
+        let info: String = self.ask(cmd("INFO").arg("server")).await?;
         let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
         Ok(version.unwrap_or("unknown").trim().to_owned())
     }

@@ -79,7 +79,16 @@ mod tests {
 
     #[test]
     fn a_pair_is_one_store_or_two_and_nothing_else() {
-        for good in ["redis", "sql", "pg", "redis+sql", "sql+redis", "sql+sql", "redis+pg"] {
+        for good in [
+            "redis",
+            "sql",
+            "pg",
+            "cluster",
+            "redis+sql",
+            "sql+redis",
+            "sql+sql",
+            "redis+pg",
+        ] {
             assert_eq!(StorePair::try_from(good.to_owned()).unwrap().to_string(), good);
         }
         let two = StorePair::try_from("sql+sql".to_owned()).unwrap();
@@ -98,7 +107,10 @@ mod tests {
             "Redis",
         ] {
             let why = StorePair::try_from(bad.to_owned()).unwrap_err();
-            assert!(why.contains("is not a store: use one of redis, sql, pg,"), "{why}");
+            assert!(
+                why.contains("is not a store: use one of redis, sql, pg, cluster,"),
+                "{why}"
+            );
         }
     }
 }

@@ -14,10 +14,16 @@ pub(crate) const STEP: Duration = Duration::from_secs(3);
 
 /// Returns what a change of the clocks needs.
 pub(crate) fn requirements(strategy: &Strategy) -> Vec<Requirement> {
-    // Every shop that is started here has the other stores.
-    let further = servers(strategy).into_iter().filter(|kind| *kind == ServiceKind::Pg);
     let clocks = std::iter::once(Requirement::Clocks);
+    let further = further_stores(strategy).into_iter();
     clocks.chain(further.map(Requirement::Service)).collect()
+}
+
+/// Returns the stores of a strategy that not every shop that is started here has.
+pub(crate) fn further_stores(strategy: &Strategy) -> Vec<ServiceKind> {
+    let mut further = servers(strategy);
+    further.retain(|kind| matches!(kind, ServiceKind::Pg | ServiceKind::Cluster));
+    further
 }
 
 /// Clocks, each with the name of its process.

@@ -36,10 +36,12 @@ struct Found {
     taken_after: Instant,
 }
 
-/// Returns the services of a strategy that Redis serves.
+/// Returns the services of a strategy that are each one Redis, or several that know nothing of each other. The memory of a node of a
+/// cluster is not limited.
 pub(crate) fn redis_services(strategy: &Strategy) -> Vec<ServiceKind> {
     let all = servers(strategy).into_iter();
-    all.filter(|kind| kind.program() == ServerKind::Redis).collect()
+    all.filter(|kind| matches!(kind, ServiceKind::Redis | ServiceKind::RedisNodes))
+        .collect()
 }
 
 /// Returns what has to be started here to limit the memory of these services.

@@ -50,9 +50,12 @@ async fn leads(kind: ServiceKind, url: &str) -> Option<bool> {
     match kind {
         ServiceKind::ZooKeeper => zookeeper_leads(url).await,
         ServiceKind::Etcd => etcd_leads(url).await,
-        ServiceKind::Redis | ServiceKind::Sql | ServiceKind::SecondSql | ServiceKind::Pg | ServiceKind::RedisNodes => {
-            None
-        }
+        ServiceKind::Redis
+        | ServiceKind::Sql
+        | ServiceKind::SecondSql
+        | ServiceKind::Pg
+        | ServiceKind::Cluster
+        | ServiceKind::RedisNodes => None,
     }
 }
 

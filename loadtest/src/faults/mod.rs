@@ -2,6 +2,7 @@
 
 pub(crate) mod clocks;
 pub(crate) mod closed_connections;
+pub(crate) mod cluster;
 pub(crate) mod companions;
 pub(crate) mod crash;
 pub(crate) mod every_step;

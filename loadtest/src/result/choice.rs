@@ -58,13 +58,15 @@ pub enum Stores {
     Sql,
     /// Both in PostgreSQL.
     Pg,
-    /// One in Redis, the other in MariaDB.
+    /// Both in a Redis Cluster.
+    Cluster,
+    /// One in Redis or a Redis Cluster, the other in MariaDB.
     Both,
 }
 
 impl Stores {
     /// Every choice.
-    pub const ALL: [Self; 4] = [Self::Redis, Self::Sql, Self::Pg, Self::Both];
+    pub const ALL: [Self; 5] = [Self::Redis, Self::Sql, Self::Pg, Self::Cluster, Self::Both];
 
     /// Returns the choices that some strategy of the run belongs to.
     pub fn of_run(run: &RunResult) -> Vec<Self> {
@@ -82,9 +84,10 @@ impl Stores {
         let has = |store| stores(strategy).split('+').any(|own| own == store);
         match self {
             Self::Redis => has("redis") && !has("sql"),
-            Self::Sql => has("sql") && !has("redis"),
+            Self::Sql => has("sql") && !has("redis") && !has("cluster"),
             Self::Pg => has("pg"),
-            Self::Both => has("redis") && has("sql"),
+            Self::Cluster => has("cluster") && !has("sql"),
+            Self::Both => (has("redis") || has("cluster")) && has("sql"),
         }
     }
 }

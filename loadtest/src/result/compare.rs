@@ -70,6 +70,7 @@ fn differences(before: &RunResult, after: &RunResult) -> Vec<String> {
             ("redis", on.redis.clone()),
             ("mariadb", on.mariadb.clone()),
             ("postgresql", on.postgresql.clone().unwrap_or_default()),
+            ("redis cluster", on.redis_cluster.clone().unwrap_or_default()),
             ("nginx", on.nginx.clone().unwrap_or_default()),
             ("oversell", on.oversell.clone()),
             (

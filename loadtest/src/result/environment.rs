@@ -27,6 +27,9 @@ pub struct Environment {
     /// Version of PostgreSQL, and the level of a transaction that does not choose one, where it was used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub postgresql: Option<String>,
+    /// Version of the nodes of a Redis Cluster, where it was used.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub redis_cluster: Option<String>,
     /// Version of nginx, where it was started here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nginx: Option<String>,
@@ -57,6 +60,7 @@ impl Environment {
             redis,
             mariadb,
             postgresql: stores.remove("pg"),
+            redis_cluster: stores.remove("cluster"),
             nginx,
             insecure: false,
             load_model: "closed: all buyers released at once, each buys again as soon as it is answered".to_owned(),

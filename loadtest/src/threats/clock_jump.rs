@@ -1,8 +1,9 @@
 //! While a purchase is at work at the first instance, the clocks of the second instance, of Redis and MariaDB, and of
-//! PostgreSQL where the strategy uses it, jump ahead by more than any lease. Then other buyers come. A store that ends leases by its clock ends them now. A lease is ended
-//! in several phases: before a renewal, after a renewal and right before the write. The round counts only if each of these
-//! processes has read a time that is ahead, and the trace shows that the purchase held its lock at the jump. A lock at
-//! several Redis nodes has threats of its own: `minority-clock-jump` and `majority-clock-jump`.
+//! PostgreSQL or every node of the Redis Cluster where the strategy uses it, jump ahead by more than any lease. Then other buyers
+//! come. A store that ends leases by its clock ends them now. A lease is ended in several phases: before a renewal, after a renewal
+//! and right before the write. The round counts only if each of these processes has read a time that is ahead, and the trace shows
+//! that the purchase held its lock at the jump. A lock at several Redis nodes has threats of its own: `minority-clock-jump` and
+//! `majority-clock-jump`.
 
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use stack::ServiceKind;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
-use crate::deployment::requirement::{lock_servers, servers};
+use crate::deployment::requirement::lock_servers;
 use crate::faults::clocks::{self, Clocks};
 use crate::faults::{hold, moment};
 use crate::phase::Phase;
@@ -39,18 +40,17 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     let second = parts.shop.instances().get(1);
     let second = second.map(|instance| (instance.name().to_owned(), instance));
     let mut kinds = vec![ServiceKind::Redis, ServiceKind::Sql];
-    let mut subject = "the second instance, Redis and MariaDB";
-    if servers(&control.attack.sale.strategy).contains(&ServiceKind::Pg) {
-        kinds.push(ServiceKind::Pg);
-        subject = "the second instance, Redis, MariaDB and PostgreSQL";
-    }
+    kinds.extend(clocks::further_stores(&control.attack.sale.strategy));
+    let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+    let subject = format!("the second instance, {}", names.join(", "));
     let stores = kinds.iter().flat_map(|kind| {
-        let processes = parts.stores.processes(*kind).iter();
-        processes.map(|process| (kind.name().to_owned(), process))
+        let processes = parts.stores.processes(*kind);
+        let named = (1..).zip(processes);
+        named.map(|(nth, process)| (kind.process(nth, processes.len()), process))
     });
     let clocks = Clocks::of(second.into_iter().chain(stores));
     let jump = async {
-        control.note(IncidentKind::ClockAhead, subject, Instant::now(), None);
+        control.note(IncidentKind::ClockAhead, &subject, Instant::now(), None);
         clocks.jump_ahead()
     };
     moment::lose_lock(control, moment::UNTIL_WRITE, jump).await?;

@@ -25,6 +25,8 @@ pub enum IncidentKind {
     CutOff,
     /// A store was killed, and the replica that had been cut off took its place.
     FailedOver,
+    /// A slot of a Redis Cluster moved to another node.
+    SlotMoved,
     /// A store evicted keys to make room for others.
     Evicted,
     /// A store refused writes, for lack of memory.

@@ -152,7 +152,7 @@ fn an_incident_is_placed_between_the_steps_that_leave_room_for_it_and_by_no_othe
     );
 }
 
-const KINDS: [IncidentKind; 15] = [
+const KINDS: [IncidentKind; 16] = [
     IncidentKind::Paused,
     IncidentKind::Blocked,
     IncidentKind::Killed,
@@ -161,6 +161,7 @@ const KINDS: [IncidentKind; 15] = [
     IncidentKind::PowerLost,
     IncidentKind::CutOff,
     IncidentKind::FailedOver,
+    IncidentKind::SlotMoved,
     IncidentKind::Evicted,
     IncidentKind::OutOfMemory,
     IncidentKind::HungUp,

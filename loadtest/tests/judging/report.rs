@@ -85,6 +85,7 @@ pub fn run(rounds: Vec<RoundResult>) -> RunResult {
             redis: "8.0.0".to_owned(),
             mariadb: "11.8.0".to_owned(),
             postgresql: None,
+            redis_cluster: None,
             nginx: Some("1.26.0".to_owned()),
             insecure: false,
             load_model: "closed".to_owned(),

@@ -4,6 +4,7 @@
 
 mod apart;
 mod classes;
+mod cluster;
 mod damaged;
 mod expected;
 mod honest;

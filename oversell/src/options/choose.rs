@@ -31,6 +31,8 @@ pub enum StoresChoice {
     Sql,
     /// Both in PostgreSQL
     Pg,
+    /// Both in a Redis Cluster
+    Cluster,
     /// One in Redis, the other in MariaDB
     Both,
 }
@@ -41,6 +43,7 @@ impl From<StoresChoice> for Stores {
             StoresChoice::Redis => Self::Redis,
             StoresChoice::Sql => Self::Sql,
             StoresChoice::Pg => Self::Pg,
+            StoresChoice::Cluster => Self::Cluster,
             StoresChoice::Both => Self::Both,
         }
     }

@@ -98,6 +98,9 @@ pub struct StoreOptions {
     /// A PostgreSQL that is already running, for strategies that sell from it
     #[arg(long, value_name = "URL", env = "OVERSELL_PG_URL", hide_env_values = true)]
     pub pg: Option<String>,
+    /// A node of a Redis Cluster that is already running, for strategies that sell from it
+    #[arg(long, value_name = "URL", env = "OVERSELL_CLUSTER_URL", hide_env_values = true)]
+    pub cluster: Option<String>,
 }
 
 impl StoreOptions {
@@ -108,6 +111,7 @@ impl StoreOptions {
             ("sql", &self.sql),
             ("sql-2", &self.sql_2),
             ("pg", &self.pg),
+            ("cluster", &self.cluster),
         ];
         let given = all.into_iter().filter_map(|(store, url)| Some((store, url.clone()?)));
         given.collect()

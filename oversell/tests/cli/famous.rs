@@ -11,7 +11,7 @@ use crate::harness::{output, stderr};
 const TRIES: usize = 5;
 
 /// Threats, the strategies that are tried under them, and those that fail; all others hold.
-const FAMOUS: [(&str, &str, &str); 35] = [
+const FAMOUS: [(&str, &str, &str); 38] = [
     (
         "slow-holder",
         "token@redis,watchdog@redis,redlock@redis,fenced@sql,setnx@sql",
@@ -135,6 +135,17 @@ const FAMOUS: [(&str, &str, &str); 35] = [
         "conditional@sql,fenced@sql",
     ),
     ("minority-clock-jump", "redlock@sql", ""),
+    (
+        "cluster-failover",
+        "lua@cluster,fenced@cluster",
+        "lua@cluster,fenced@cluster",
+    ),
+    ("slot-migration", "lua@cluster,token@cluster,watch-multi@cluster", ""),
+    (
+        "node-cut-off",
+        "lua@cluster,token@cluster,fenced@cluster",
+        "token@cluster",
+    ),
 ];
 
 /// The faults of messages, which reach every service of a strategy.
@@ -202,7 +213,7 @@ fn assert_it_struck(round: &Value) {
 fn services(strategy: &str) -> BTreeSet<&str> {
     let (name, stores) = strategy.split_once('@').unwrap();
     let lock = match name {
-        "token" | "watchdog" | "fenced" => Some("redis"),
+        "token" | "watchdog" | "fenced" if stores != "cluster" => Some("redis"),
         "redlock" => Some("redis-nodes"),
         "zookeeper" => Some("zookeeper"),
         _ => None,

@@ -132,7 +132,7 @@ fn a_running_shop_without_the_url_of_a_store_is_refused() {
     let refused = output(&host);
     assert_eq!(refused.status.code(), Some(64), "{}", stderr(&refused));
     assert!(
-        stderr(&refused).contains("--redis, --sql or --pg"),
+        stderr(&refused).contains("--redis, --sql, --pg or --cluster"),
         "{}",
         stderr(&refused)
     );

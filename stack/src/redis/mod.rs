@@ -1,5 +1,6 @@
-//! Redis on a private socket, without persistence unless it is switched on.
+//! Redis on a private socket, without persistence unless it is switched on (`cluster`: several at ports).
 
+pub(crate) mod cluster;
 mod disk;
 mod eviction;
 mod memory_limit;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use ::redis::{Client, Connection, FromRedisValue, InfoDict, cmd};
 use anyhow::{Context, Result, bail};
 
+pub use self::cluster::{ClusterFailover, ClusterPartition, SlotMigration};
 pub(crate) use self::disk::{keep_on_disk, sync_every_second};
 pub use self::eviction::Lease;
 pub use self::memory_limit::{AtLimit, MemoryLimit};
@@ -57,21 +59,32 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
 
 /// Writes its configuration: with `yes` a start loads the append-only file, with `no` it does not.
 fn configure(folder: &Path, name: &str, append_only: &str) -> Result<PathBuf> {
-    let configuration = folder.join(format!("{name}.conf"));
-    let lines = [
+    let mut lines = vec![
         "port 0".to_owned(),
         format!("unixsocket \"{}\"", socket(folder, name).display()),
         "unixsocketperm 700".to_owned(),
-        "save \"\"".to_owned(),
         format!("appendonly {append_only}"),
         "appendfsync always".to_owned(),
-        // A replica gets its first copy at once, and leaves no file behind that a restart would read.
-        "repl-diskless-sync yes".to_owned(),
-        "repl-diskless-sync-delay 0".to_owned(),
-        "rdb-del-sync-files yes".to_owned(),
-        format!("dir \"{}\"", data(folder, name).display()),
     ];
-    fs::write(&configuration, lines.join("\n") + "\n")
+    lines.extend(replication());
+    write_configuration(folder, name, &lines)
+}
+
+/// The settings by which a replica gets its first copy at once, and no server leaves a file behind that a restart would read.
+fn replication() -> [String; 4] {
+    [
+        "save \"\"",
+        "repl-diskless-sync yes",
+        "repl-diskless-sync-delay 0",
+        "rdb-del-sync-files yes",
+    ]
+    .map(str::to_owned)
+}
+
+fn write_configuration(folder: &Path, name: &str, lines: &[String]) -> Result<PathBuf> {
+    let configuration = folder.join(format!("{name}.conf"));
+    let data = format!("dir \"{}\"\n", data(folder, name).display());
+    fs::write(&configuration, lines.join("\n") + "\n" + &data)
         .with_context(|| format!("could not write {}", configuration.display()))?;
     Ok(configuration)
 }
@@ -97,19 +110,34 @@ impl Operator {
         done.with_context(|| format!("Redis refused {command} {}", arguments.join(" ")))
     }
 
+    fn ask<T: FromRedisValue>(&mut self, command: &str, arguments: &[&str]) -> Result<T> {
+        let answer = cmd(command).arg(arguments).query(&mut self.0);
+        answer.with_context(|| format!("Redis refused {command} {}", arguments.join(" ")))
+    }
+
     /// Returns a field of INFO.
     fn read<T: FromRedisValue>(&mut self, section: &str, field: &str) -> Result<T> {
-        let info: InfoDict = cmd("INFO").arg(section).query(&mut self.0)?;
-        info.get(field).with_context(|| format!("INFO of Redis has no {field}"))
+        self.read_from("INFO", section, field)
+    }
+
+    /// Returns a field of the answer to a command that answers as INFO does.
+    fn read_from<T: FromRedisValue>(&mut self, command: &str, section: &str, field: &str) -> Result<T> {
+        let info: InfoDict = self.ask(command, &[section])?;
+        info.get(field)
+            .with_context(|| format!("{command} {section} of Redis has no {field}"))
     }
 }
 
 /// Repeats the check until it is true.
-fn until(what: &str, mut is_done: impl FnMut() -> Result<bool>) -> Result<()> {
+fn until(what: &str, is_done: impl FnMut() -> Result<bool>) -> Result<()> {
+    until_within(LIMIT, what, is_done)
+}
+
+fn until_within(limit: Duration, what: &str, mut is_done: impl FnMut() -> Result<bool>) -> Result<()> {
     let begun = Instant::now();
     while !is_done()? {
-        if begun.elapsed() >= LIMIT {
-            bail!("{what} after {LIMIT:?}");
+        if begun.elapsed() >= limit {
+            bail!("{what} after {limit:?}");
         }
         thread::sleep(POLL);
     }

@@ -65,7 +65,7 @@ impl InstanceRelays {
         services.map(|(kind, relays)| {
             let urls: Vec<_> = relays
                 .iter()
-                .filter_map(|relay| address::of(*kind, relay.at()))
+                .filter_map(|relay| address::through(*kind, relay))
                 .collect();
             (*kind, urls.join(" "))
         })

@@ -49,6 +49,7 @@ pub struct Relay {
 /// Where a relay runs.
 enum Runs {
     Here {
+        target: ServiceLocation,
         valve: Arc<Valve>,
         thread: Option<JoinHandle<()>>,
     },
@@ -98,10 +99,11 @@ impl Relay {
         };
         let valve = Arc::new(Valve::new());
         let own = Arc::clone(&valve);
+        let before = target.clone();
         let thread = thread::Builder::new().name("relay".to_owned()).spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = serve(listener, |_| Some(own.line(target.clone()))) => {}
+                    () = serve(listener, |_| Some(own.line(before.clone()))) => {}
                     () = own.is_over() => {}
                 }
             });
@@ -110,7 +112,7 @@ impl Relay {
         let thread = Some(thread);
         Ok(Relay {
             at,
-            runs: Runs::Here { valve, thread },
+            runs: Runs::Here { target, valve, thread },
         })
     }
 
@@ -123,6 +125,14 @@ impl Relay {
     /// Returns where it listens.
     pub fn at(&self) -> &ServiceLocation {
         &self.at
+    }
+
+    /// Returns where it forwards to; none where it runs elsewhere.
+    pub(crate) fn target(&self) -> Option<&ServiceLocation> {
+        match &self.runs {
+            Runs::Here { target, .. } => Some(target),
+            Runs::Elsewhere(_) => None,
+        }
     }
 
     /// Passes everything at once, also bytes that were held back. Closes each connection on which a reply was lost: the next
@@ -198,7 +208,7 @@ fn socket(folder: &Path, target: &ServiceLocation, number: usize) -> PathBuf {
 impl Drop for Relay {
     fn drop(&mut self) {
         match &mut self.runs {
-            Runs::Here { valve, thread } => {
+            Runs::Here { valve, thread, .. } => {
                 valve.end();
                 if let Some(thread) = thread.take() {
                     // A panic in it makes no difference any more.

@@ -1,5 +1,6 @@
 //! Services that only some strategies need, started when one of them is to be played. One file each, and one list.
 
+mod cluster;
 mod etcd;
 mod kind;
 mod pg;
@@ -12,7 +13,14 @@ use anyhow::{Context, Result};
 pub(crate) use self::kind::{Kind, Running};
 
 /// Every service that can be started here.
-const ALL: &[Kind] = &[redis_nodes::KIND, sql_2::KIND, pg::KIND, zookeeper::KIND, etcd::KIND];
+const ALL: &[Kind] = &[
+    redis_nodes::KIND,
+    sql_2::KIND,
+    pg::KIND,
+    cluster::KIND,
+    zookeeper::KIND,
+    etcd::KIND,
+];
 
 /// Returns the kind of that name.
 pub(crate) fn find(name: &str) -> Result<&'static Kind> {

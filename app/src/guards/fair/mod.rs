@@ -56,7 +56,8 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, LEAVE, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: false,
-    open: |world, _| Box::pin(async { opened(Fair::open(world)?) }),
+    not_in: &[],
+    open: |world, store| Box::pin(async move { opened(Fair::open(world, store)?) }),
 };
 
 struct Fair {
@@ -75,8 +76,8 @@ struct Scripts {
 }
 
 impl Fair {
-    fn open(world: &World) -> Result<Self, Error> {
-        let redis = world.store::<Redis>()?;
+    fn open(world: &World, store: &'static str) -> Result<Self, Error> {
+        let redis = world.redis(store)?;
         let (wakeups, listener) = wakeups::start(redis.clone(), world);
         Ok(Self {
             scripts: Arc::new(Scripts {

@@ -53,10 +53,11 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[ENTER, PAUSE, LEAVE],
     reentrant: false,
-    open: |world, _| {
-        Box::pin(async {
+    not_in: &[],
+    open: |world, store| {
+        Box::pin(async move {
             opened(OncePerBuyer {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 enter: Script::new(include_str!("enter.lua")),
                 leave: Arc::new(Script::new(include_str!("leave.lua"))),
                 timeouts: world.timeouts,

@@ -9,46 +9,28 @@ use arc_swap::ArcSwap;
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, Pool, PoolError, RecycleError, RecycleResult};
 use futures_util::StreamExt;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection, PubSub};
-use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
-use redis::{
-    AsyncConnectionConfig, Cmd, FromRedisValue, IntoConnectionInfo, Msg, Pipeline, RedisError, RedisResult,
-    ScriptInvocation,
-};
-
+use redis::aio::PubSub;
+use redis::{Cmd, FromRedisValue, Msg, Pipeline, RedisError, RedisResult, ScriptInvocation};
 use tokio::time::timeout;
 
-use super::super::{ANSWER_WITHIN, CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
+use super::super::{CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Redis;
+use super::wire::{Server, Wire};
 use crate::domain::Error;
 use crate::probe::Command;
 
-/// The attempts to restore a lost connection before a command fails: the first after 0.1 to 0.2 s, the second after 0.2
-/// to 0.4 s more. With the client's default of six, each purchase would wait ten seconds for a Redis that is gone.
-const RECONNECTS: usize = 2;
-
 /// The open connections of one instance.
 pub(super) struct Connections {
-    client: redis::Client,
-    shared: ArcSwap<ConnectionManager>,
+    server: Server,
+    shared: ArcSwap<Wire>,
     answer_within: Duration,
     pool: Pool<Manager>,
 }
 
 impl Connections {
-    pub(super) async fn open(url: &str, wait: Duration, answer_within: Duration) -> Result<Self, Error> {
-        // By keepalive the kernel detects a peer that has vanished, also while the connection is idle.
-        let tcp = TcpSettings::default()
-            .set_nodelay(true)
-            .set_keepalive(
-                TcpKeepalive::new()
-                    .with_time(ANSWER_WITHIN)
-                    .with_interval(CONNECT_WITHIN),
-            )
-            .set_user_timeout(ANSWER_WITHIN);
-        let client = redis::Client::open(url.into_connection_info()?.set_tcp_settings(tcp))?;
+    pub(super) async fn open(server: Server, wait: Duration, answer_within: Duration) -> Result<Self, Error> {
         let pool = Pool::builder(Manager {
-            client: client.clone(),
+            server: server.clone(),
             lost: AtomicU64::new(0),
         })
         .max_size(POOL_SIZE)
@@ -56,9 +38,9 @@ impl Connections {
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(|_| RedisError::from((redis::ErrorKind::Client, "the pool could not be built")))?;
-        let shared = ConnectionManager::new_with_config(client.clone(), limits(answer_within)).await?;
+        let shared = server.share(answer_within).await?;
         Ok(Self {
-            client,
+            server,
             shared: ArcSwap::from_pointee(shared),
             answer_within,
             pool,
@@ -66,27 +48,19 @@ impl Connections {
     }
 
     /// Returns the current connection that all purchases share.
-    pub(super) fn shared(&self) -> Arc<ConnectionManager> {
+    pub(super) fn shared(&self) -> Arc<Wire> {
         self.shared.load_full()
     }
 
     /// Returns the answer that arrived on `used`, and replaces that connection after a timeout. The client reconnects
     /// when a connection is closed, but not when it goes silent: every later command on it would wait and fail too.
-    pub(super) fn settle<T>(&self, used: &Arc<ConnectionManager>, answer: RedisResult<T>) -> Result<T, Error> {
+    pub(super) fn settle<T>(&self, used: &Arc<Wire>, answer: RedisResult<T>) -> Result<T, Error> {
         if answer.as_ref().is_err_and(RedisError::is_timeout) {
-            let anew = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
+            let anew = self.server.share_anew(self.answer_within)?;
             self.shared.compare_and_swap(used, Arc::new(anew));
         }
         Ok(answer?)
     }
-}
-
-fn limits(answer_within: Duration) -> ConnectionManagerConfig {
-    ConnectionManagerConfig::new()
-        .set_response_timeout(Some(answer_within))
-        .set_connection_timeout(Some(CONNECT_WITHIN))
-        .set_number_of_retries(RECONNECTS)
-        .set_max_delay(CONNECT_WITHIN)
 }
 
 impl Redis {
@@ -152,7 +126,7 @@ impl Redis {
     pub fn subscribe(&self, pattern: &'static str) -> Command<impl Future<Output = Result<Subscription, Error>>> {
         Command::new(async move {
             let listening = async {
-                let mut subscriber = self.connections.client.get_async_pubsub().await?;
+                let mut subscriber = self.connections.server.listen().await?;
                 subscriber.psubscribe(pattern).await?;
                 Ok(Subscription(subscriber))
             };
@@ -214,7 +188,7 @@ impl Connection {
 }
 
 struct Link {
-    connection: MultiplexedConnection,
+    connection: Wire,
     usable: bool,
     origin: Origin,
     /// The count of lost connections of the pool when this one was made or last tested.
@@ -222,7 +196,7 @@ struct Link {
 }
 
 struct Manager {
-    client: redis::Client,
+    server: Server,
     /// The count of lost connections of the pool. The cause of one loss has most likely ended others too.
     lost: AtomicU64,
 }
@@ -232,15 +206,9 @@ impl managed::Manager for Manager {
     type Error = RedisError;
 
     async fn create(&self) -> Result<Link, RedisError> {
-        let limits = AsyncConnectionConfig::new()
-            .set_response_timeout(Some(ANSWER_WITHIN))
-            .set_connection_timeout(Some(CONNECT_WITHIN));
         let lost_before = self.lost.load(Ordering::Relaxed);
         Ok(Link {
-            connection: self
-                .client
-                .get_multiplexed_async_connection_with_config(&limits)
-                .await?,
+            connection: self.server.connect().await?,
             usable: true,
             origin: Origin::New,
             lost_before,

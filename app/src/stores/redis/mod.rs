@@ -1,21 +1,27 @@
 //! Stock and orders in Redis: `stock:{item}` is the counter, `orders:{item}` a hash of order id to order.
 //!
 //! The braces are literal. They make a cluster keep all keys of one item on one node, so that scripts and transactions
-//! can use them together.
+//! can use them together, on one server (`redis`) as in a cluster (`cluster`).
 
 mod answer;
+mod cluster;
 mod connections;
 mod entry;
+mod error;
+mod redirect;
+mod wire;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use redis::{ErrorKind, RedisError, Script, ScriptInvocation, ServerError, pipe};
+use redis::{Script, ScriptInvocation, pipe};
 
 pub use self::answer::Answer;
+use self::cluster::Cluster;
 pub use self::connections::Connection;
 use self::connections::Connections;
+use self::error::unfit;
+use self::wire::Server;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Outcome, Purchase};
 use crate::probe::{Data, Probe, Role, Step, StepResult, StepValue};
@@ -31,9 +37,6 @@ const FENCED_WRITE: Step = Step::command("fenced-write", &["EVALSHA"])
     .writes(Data::STOCK.and(Data::ORDERS))
     .plays(Role::Write);
 
-/// The error code of Redis for a key that holds another type of value than the command needs.
-const WRONG_TYPE: &str = "WRONGTYPE";
-
 /// The connections of one instance to Redis, and the layout of stock and orders there.
 pub struct Redis {
     connections: Connections,
@@ -47,8 +50,22 @@ impl Redis {
     /// # Errors
     /// When the URL cannot be read or Redis cannot be reached.
     pub async fn connect_to_answer_within(limit: Duration, to: Connect<'_>) -> Result<Self, Error> {
+        Self::of(Server::one(to.url)?, limit, to).await
+    }
+
+    /// Prepares the connections to a cluster, which are opened at their first command.
+    ///
+    /// # Errors
+    /// When a URL cannot be read.
+    pub async fn of_cluster(to: Connect<'_>) -> Result<Self, Error> {
+        let others = to.others.iter().map(String::as_str);
+        let cluster = Cluster::at(std::iter::once(to.url).chain(others))?;
+        Self::of(Server::Cluster(Box::new(cluster)), ANSWER_WITHIN, to).await
+    }
+
+    async fn of(server: Server, limit: Duration, to: Connect<'_>) -> Result<Self, Error> {
         Ok(Self {
-            connections: Connections::open(to.url, to.wait, limit).await?,
+            connections: Connections::open(server, to.wait, limit).await?,
             instance: to.instance.clone(),
             fenced_write: Script::new(include_str!("fenced_write.lua")),
         })
@@ -273,33 +290,5 @@ impl Stock for Redis {
 
     async fn ping(&self) -> Result<(), Error> {
         self.operate(pipe().ping()).await
-    }
-}
-
-/// Turns the error about a key with the wrong type into [`Error::Corrupt`].
-fn unfit(error: Error) -> Error {
-    let Error::Failed { source, .. } = &error else {
-        return error;
-    };
-    let is_unfit = |refused: &&RedisError| {
-        let of_pipeline = (*refused).clone().into_server_errors();
-        let is_wrong = |errors: Arc<[(usize, ServerError)]>| errors.iter().any(|(_, error)| error.code() == WRONG_TYPE);
-        refused.kind() == ErrorKind::Parse || of_pipeline.is_some_and(is_wrong)
-    };
-    match source.downcast_ref::<RedisError>().filter(is_unfit) {
-        Some(refused) => Error::Corrupt {
-            store: Redis::NAME,
-            what: refused.to_string(),
-        },
-        None => error,
-    }
-}
-
-impl From<RedisError> for Error {
-    fn from(error: RedisError) -> Self {
-        match error.kind() {
-            ErrorKind::AuthenticationFailed => Self::refused(Redis::NAME, &error),
-            _ => Self::failed(Redis::NAME, error),
-        }
     }
 }

@@ -21,12 +21,12 @@ const SELL: Step = Step::command("sell", &["EVALSHA"])
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
     mechanism: MECHANISM,
-    stores: &["redis"],
+    stores: &["redis", "cluster"],
     steps: &[WAIT, SELL],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             let script = BatchScript {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 sell: Script::new(include_str!("sell.lua")),
             };
             opened(Combining::new(script, world.timeouts.wait))

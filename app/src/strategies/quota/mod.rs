@@ -46,12 +46,12 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("mod.rs"),
     },
-    stores: &["redis"],
+    stores: &["redis", "cluster"],
     steps: &[SELL, TAKE_SLICE],
-    open: |world, _| {
-        Box::pin(async {
+    open: |world, store| {
+        Box::pin(async move {
             opened(Quota {
-                redis: world.store()?,
+                redis: world.redis(store)?,
                 slice: world.instance.clone(),
                 sell: Script::new(include_str!("sell.lua")),
                 take_slice: Script::new(include_str!("take_slice.lua")),

@@ -64,6 +64,9 @@ impl Report for Html {
                         @if cells.iter().any(|cell| cell.strategy.ends_with("@pg")) {
                             option value="pg" { "PostgreSQL" }
                         }
+                        @if cells.iter().any(|cell| cell.strategy.ends_with("@cluster")) {
+                            option value="cluster" { "Redis Cluster" }
+                        }
                         option value="both" { "Redis and MariaDB" }
                     } }
                     fieldset { legend { "It has to survive" } div #fears {} }

@@ -208,6 +208,7 @@ pub(super) fn environment(run: &RunResult) -> String {
         ("Redis", Some(&on.redis)),
         ("MariaDB", Some(&on.mariadb)),
         ("PostgreSQL", on.postgresql.as_ref()),
+        ("Redis Cluster", on.redis_cluster.as_ref()),
         ("nginx", on.nginx.as_ref()),
     ];
     let servers = servers.into_iter().filter_map(|(name, version)| {

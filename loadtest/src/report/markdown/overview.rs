@@ -121,6 +121,7 @@ fn stores(stores: Stores, language: Language) -> &'static str {
         Stores::Redis => "Redis",
         Stores::Sql => "MariaDB",
         Stores::Pg => "PostgreSQL",
+        Stores::Cluster => "Redis Cluster",
         Stores::Both => language.of("Redis and MariaDB", "Redis 和 MariaDB"),
     }
 }

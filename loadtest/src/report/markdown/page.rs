@@ -11,7 +11,7 @@ use crate::result::summary::explanations;
 use crate::threats;
 
 /// The groups of threats, one table each. All other threats form one more group.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Crowds on several instances",
         &["one-buyer", "crowd", "second-instance"],
@@ -40,6 +40,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "redis-evicts-all",
             "redis-full",
         ],
+    ),
+    (
+        "A Redis Cluster changes",
+        &["cluster-failover", "slot-migration", "node-cut-off"],
     ),
     (
         "The SQL database fails",

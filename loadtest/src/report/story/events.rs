@@ -43,6 +43,10 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
             format!("{subject} is killed (SIGKILL)"),
             format!("the replica serves as {subject}, without the writes since the cut"),
         ),
+        IncidentKind::SlotMoved => (
+            format!("the item's slot of {subject} begins to move to another node"),
+            format!("another node of {subject} serves the slot"),
+        ),
         IncidentKind::Evicted => (
             format!("{subject} is at the limit of its memory, and evicts keys"),
             format!("{subject} has room again"),
@@ -104,6 +108,7 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::PowerLost => format!("{subject} lost power and was down {when}, and lost what it had not synced"),
         IncidentKind::CutOff => format!("a replica was cut off from {subject} {when}"),
         IncidentKind::FailedOver => format!("{subject} was down {when}, until the replica took its place"),
+        IncidentKind::SlotMoved => format!("the item's slot of {subject} moved {when}"),
         IncidentKind::Evicted => format!("{subject} evicted keys {when}"),
         IncidentKind::OutOfMemory => format!("{subject} refused writes {when}"),
         IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),

@@ -17,7 +17,6 @@ use super::super::lock_key::lock_key;
 use super::wakeups::{self, Wakeups};
 use crate::domain::{Error, Name};
 use crate::probe::{Probe, Step};
-use crate::stores::Redis;
 use crate::timeouts::Timeouts;
 use crate::world::World;
 
@@ -40,8 +39,8 @@ pub(in crate::guards) struct ReentrantLock {
 }
 
 impl ReentrantLock {
-    pub(in crate::guards) fn open(world: &World) -> Result<Self, Error> {
-        let redis = world.store::<Redis>()?;
+    pub(in crate::guards) fn open(world: &World, store: &'static str) -> Result<Self, Error> {
+        let redis = world.redis(store)?;
         let (wakeups, listener) = wakeups::start(redis.clone(), world);
         Ok(Self {
             client: Uuid::new_v4(),

@@ -1,0 +1,91 @@
+//! A sale that lies in a Redis Cluster.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use loadtest::facts::{LedgerReader, StorePair, Urls};
+use redis::Commands;
+use redis::cluster::{ClusterClient, ClusterConnection};
+use stack::{Parts, ServiceKind, Stores};
+
+const KEY: &str = "stock:{sku-1}";
+
+fn entry(quantity: i64, buyer: &str) -> String {
+    format!(r#"{{"quantity":{quantity},"buyer":"{buyer}","idempotency_key":null,"instance":"i"}}"#)
+}
+
+fn started() -> (Arc<Stores>, Vec<String>) {
+    let nowhere = Some("nowhere".to_owned());
+    let mut stores = Stores::start(&Parts {
+        redis_url: nowhere.clone(),
+        sql_url: nowhere,
+        fetch: true,
+    })
+    .unwrap();
+    let urls = stores.start_service("cluster", true).unwrap().to_vec();
+    (Arc::new(stores), urls)
+}
+
+/// Opens a sale, as a shop does.
+fn sell(shop: &mut ClusterConnection, item: &str, left: i64, orders: &[(&str, String)]) {
+    let [stock, ledger] = ["stock", "orders"].map(|what| format!("{what}:{{{item}}}"));
+    let () = shop.set(stock, left).unwrap();
+    for (id, entry) in orders {
+        let () = shop.hset(&ledger, id, entry).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_witness_reads_each_item_from_the_node_that_serves_it_now() {
+    let (stores, urls) = tokio::task::spawn_blocking(started).await.unwrap();
+    let nodes = urls.clone();
+    let shop = move || {
+        let mut shop = ClusterClient::new(nodes).unwrap().get_connection().unwrap();
+        sell(&mut shop, "sku-1", 7, &[("a", entry(2, "ann")), ("b", entry(1, "bob"))]);
+        for number in 2..9 {
+            sell(&mut shop, &format!("sku-{number}"), number, &[("c", entry(1, "cy"))]);
+        }
+        let () = shop.set("stock:{odd}", "many").unwrap();
+        let () = shop.set("orders:{odd}", "none").unwrap();
+    };
+    tokio::task::spawn_blocking(shop).await.unwrap();
+
+    let reader = LedgerReader::connect(&Urls::from([("cluster", urls[0].clone())]))
+        .await
+        .unwrap();
+    let pair = StorePair::try_from("cluster".to_owned()).unwrap();
+    let read = async |item: &str| reader.read(pair, item, 9).await.unwrap();
+    let whole = async || {
+        let facts = read("sku-1").await;
+        let orders = facts.orders.iter().map(|order| (order.id.clone(), order.quantity));
+        (facts.stock_left, orders.collect::<Vec<_>>())
+    };
+    let sold = vec![("a".to_owned(), 2), ("b".to_owned(), 1)];
+    assert_eq!(whole().await, (Some(7), sold.clone()));
+    for number in 2..9 {
+        assert_eq!(read(&format!("sku-{number}")).await.stock_left, Some(number));
+    }
+    assert_eq!(read("sku-10").await.stock_left, None);
+    assert_eq!(read("odd").await.unreadable, 1);
+    let known = HashSet::from(["sku-1", "sku-2"]);
+    assert_eq!(
+        reader.elsewhere("cluster", &known).await.unwrap().len(),
+        6,
+        "on all nodes"
+    );
+    let version = &reader.versions().await.unwrap()["cluster"];
+    assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{version}");
+
+    let moved = stores.clone();
+    let moves = move || {
+        let migration = moved.begin_slot_migration(KEY).unwrap();
+        moved.end_slot_migration(migration).unwrap();
+    };
+    tokio::task::spawn_blocking(moves).await.unwrap();
+    assert_eq!(whole().await, (Some(7), sold.clone()));
+
+    // The node of the URL dies, too: the reader knows the others by now.
+    let of_url = stores.processes(ServiceKind::Cluster).first().unwrap();
+    of_url.kill().unwrap();
+    assert_eq!(whole().await, (Some(7), sold));
+}
