@@ -17,7 +17,7 @@ const RECONNECTS: usize = 2;
 #[derive(Clone)]
 pub(super) enum Server {
     /// One server.
-    One(redis::Client),
+    One(Box<redis::Client>),
     /// The nodes of a cluster.
     Cluster(Box<Cluster>),
 }
@@ -37,14 +37,14 @@ impl Server {
     /// A server at that URL.
     pub(super) fn one(url: &str) -> Result<Self, RedisError> {
         let info = url.into_connection_info()?.set_tcp_settings(tcp());
-        Ok(Self::One(redis::Client::open(info)?))
+        Ok(Self::One(Box::new(redis::Client::open(info)?)))
     }
 
     /// Opens the connection that all purchases share, and waits until it is open.
     pub(super) async fn share(&self, answer_within: Duration) -> RedisResult<Wire> {
         Ok(match self {
             Self::One(client) => {
-                Wire::Restored(ConnectionManager::new_with_config(client.clone(), limits(answer_within)).await?)
+                Wire::Restored(ConnectionManager::new_with_config((**client).clone(), limits(answer_within)).await?)
             }
             Self::Cluster(cluster) => Wire::Cluster(cluster.share()),
         })
@@ -54,7 +54,7 @@ impl Server {
     pub(super) fn share_anew(&self, answer_within: Duration) -> RedisResult<Wire> {
         Ok(match self {
             Self::One(client) => Wire::Restored(ConnectionManager::new_lazy_with_config(
-                client.clone(),
+                (**client).clone(),
                 limits(answer_within),
             )?),
             Self::Cluster(cluster) => Wire::Cluster(cluster.share()),
