@@ -61,7 +61,9 @@ impl Requirement {
     pub fn out_of_reach(self) -> String {
         match self {
             Self::Clocks => "all containers share the clock of their machine".to_owned(),
-            Self::Journal(_) => "what a server in a container did not sync lies in the memory of its machine".to_owned(),
+            Self::Journal(_) => {
+                "what a server in a container did not sync lies in the memory of its machine".to_owned()
+            }
             Self::Replica(kind) => format!("{kind} in a container has no replica"),
             Self::Instances => "an instance in a container is ended and started by its engine".to_owned(),
             Self::Ensemble(kind) => format!("{kind} in a container is a single server"),

@@ -51,7 +51,9 @@ fn the_document_names_every_threat_that_is_not_playable_in_containers_with_the_r
             None => rows.push((why, names.collect())),
         }
     }
-    let rows = rows.iter().map(|(why, names)| format!("| `{}` | {why} |\n", names.join("`, `")));
+    let rows = rows
+        .iter()
+        .map(|(why, names)| format!("| `{}` | {why} |\n", names.join("`, `")));
     let lines: String = rows.collect();
     let table = format!("| not playable in containers | why |\n|---|---|\n{lines}\n");
     assert!(document.contains(&table), "docs/runs.md lacks this table:\n{table}");
