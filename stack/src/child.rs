@@ -45,15 +45,15 @@ impl Child {
     }
 
     pub(crate) fn pause(&self) -> Result<()> {
-        Ok(pause(&*self.living()?)?)
+        pause(&*self.living()?).with_context(|| format!("could not pause {}", self.name))
     }
 
     pub(crate) fn resume(&self) -> Result<()> {
-        Ok(resume(&*self.living()?)?)
+        resume(&*self.living()?).with_context(|| format!("could not resume {}", self.name))
     }
 
     pub(crate) fn kill(&self) -> Result<()> {
-        Ok(kill(&mut self.process())?)
+        kill(&mut self.process()).with_context(|| format!("could not kill {}", self.name))
     }
 
     /// Kills it and runs the same command again.
@@ -67,7 +67,7 @@ impl Child {
     /// Kills it and adopts the process of another child.
     pub(crate) fn adopt(&self, other: &Child) -> Result<()> {
         let mut process = self.process();
-        kill(&mut process)?;
+        kill(&mut process).with_context(|| format!("could not kill {}", self.name))?;
         // The other child is left with a process that has ended.
         std::mem::swap(&mut *process, &mut *other.process());
         Ok(())

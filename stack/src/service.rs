@@ -157,11 +157,10 @@ impl Service {
     ///
     /// When it has ended, or hangs in the kernel and does not stop within two seconds.
     pub fn pause(&self) -> Result<()> {
-        let paused = match &self.runs {
+        match &self.runs {
             Runs::Here(child) => child.pause(),
             Runs::Elsewhere(process) => process.pause(),
-        };
-        paused.with_context(|| format!("could not pause {}", self.name))
+        }
     }
 
     /// Continues it after a pause (SIGCONT).
@@ -170,11 +169,10 @@ impl Service {
     ///
     /// When it has ended.
     pub fn resume(&self) -> Result<()> {
-        let resumed = match &self.runs {
+        match &self.runs {
             Runs::Here(child) => child.resume(),
             Runs::Elsewhere(process) => process.start(),
-        };
-        resumed.with_context(|| format!("could not resume {}", self.name))
+        }
     }
 
     /// Kills it with every process that it made, paused or not, as a crash would (SIGKILL); returns once all are gone. Killing it
@@ -184,11 +182,10 @@ impl Service {
     ///
     /// When the system refuses.
     pub fn kill(&self) -> Result<()> {
-        let killed = match &self.runs {
+        match &self.runs {
             Runs::Here(child) => child.kill(),
             Runs::Elsewhere(process) => process.kill(),
-        };
-        killed.with_context(|| format!("could not kill {}", self.name))
+        }
     }
 
     /// Runs the same command at the same address, after killing what still runs. Follow it with [`Service::wait_ready`].
@@ -199,10 +196,7 @@ impl Service {
     pub fn restart(&self) -> Result<()> {
         match &self.runs {
             Runs::Here(child) => child.restart(),
-            Runs::Elsewhere(process) => process
-                .kill()
-                .and_then(|()| process.start())
-                .with_context(|| format!("could not restart {}", self.name)),
+            Runs::Elsewhere(process) => process.kill().and_then(|()| process.start()),
         }
     }
 
@@ -213,8 +207,7 @@ impl Service {
     ///
     /// When it cannot be killed.
     pub(crate) fn adopt(&self, other: Service) -> Result<()> {
-        let adopted = self.child()?.adopt(other.child()?);
-        adopted.with_context(|| format!("could not kill {}", self.name))
+        self.child()?.adopt(other.child()?)
     }
 
     /// Kills it and changes places with another server in a container: from now on that one has its address.

@@ -30,7 +30,7 @@ impl RemoteProcess {
             number: AtomicU32::default(),
             is_killed: AtomicBool::new(false),
         };
-        process.start().with_context(|| format!("{server} cannot be struck"))?;
+        process.start()?;
         Ok(process)
     }
 
@@ -76,7 +76,8 @@ impl RemoteProcess {
     }
 
     fn ask(&self, command: &str) -> Result<u32> {
-        let answer = self.faults.ask(&format!("process {} {command}", self.server))?;
+        let answer = self.faults.ask(&format!("process {} {command}", self.server));
+        let answer = answer.with_context(|| format!("could not {command} {}", self.server))?;
         answer.parse().context("the service for faults names no process")
     }
 }
