@@ -126,6 +126,36 @@ async fn a_transaction_is_not_sent_after_a_key_that_it_has_watched() {
     assert_eq!(instance.ledger("cluster", &item).await.left_and_sold(), (3, 1));
 }
 
+/// UNWATCH names no key: sent to another node, it would leave the watch in force, and the next transaction would fail.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unwatch_goes_to_the_node_of_the_watched_key() {
+    const STEP: Step = Step::command("step", &[]);
+    let instance = Instance::on(cluster_of_its_own(), |_| {}).await;
+    let redis = instance.shop.world.redis("cluster").unwrap();
+    let probe = probe();
+    let mut own = probe.step(&STEP, &"", redis.connection(), |_| "open").await.unwrap();
+    let mut unwatch = pipe();
+    unwatch.cmd("UNWATCH").ignore();
+    for _ in 0..16 {
+        let item = instance.quiet_sale(4).await;
+        let (mut watch, mut set) = (pipe(), pipe());
+        watch.cmd("WATCH").arg(key(&item)).ignore();
+        set.atomic().set(key(&item), 3).ignore();
+        for commands in [&watch, &unwatch] {
+            let () = probe
+                .step(&STEP, &item, own.send_all(commands), |()| "sent")
+                .await
+                .unwrap();
+        }
+        buy(&instance, "lua@cluster", &item).await;
+        let executed: Option<()> = probe
+            .step(&STEP, &item, own.send_all(&set), |_| "executed")
+            .await
+            .unwrap();
+        assert!(executed.is_some(), "{item} is still watched");
+    }
+}
+
 async fn begin(stores: &Arc<Stores>, item: &str) -> stack::SlotMigration {
     let (stores, key) = (stores.clone(), key(item));
     let begin = move || stores.begin_slot_migration(&key).unwrap();

@@ -68,7 +68,9 @@ fn declared(seen: &[Seeing], by_purchase: bool) -> Commands {
 
 /// By these a new connection introduces itself, and a statement is made known to it for the first time: they fall within
 /// the step that needed them.
-const INTRODUCTIONS: [&str; 5] = ["CLIENT", "HELLO", "connect", "prepare", "set"];
+const INTRODUCTIONS: [&str; 9] = [
+    "AUTH", "CLIENT", "CLUSTER", "HELLO", "PING", "READONLY", "connect", "prepare", "set",
+];
 
 /// The commands but for introductions. A script that is loaded was asked for in vain before.
 fn without_introductions(commands: Vec<String>) -> Vec<String> {

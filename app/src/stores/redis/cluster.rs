@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use redis::aio::{ConnectionLike, PubSub};
 use redis::cluster::{ClusterClient, ClusterConfig, NodeAddress};
 use redis::cluster_async::ClusterConnection;
-use redis::cluster_routing::{MultipleNodeRoutingInfo, ResponsePolicy, RoutingInfo, SingleNodeRoutingInfo};
+use redis::cluster_routing::{
+    MultipleNodeRoutingInfo, ResponsePolicy, Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr,
+};
 use redis::{Arg, Client, Cmd, ErrorKind, Pipeline, RedisFuture, RedisResult, Value, cmd, pipe};
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN};
@@ -28,6 +30,8 @@ pub(super) struct Following {
     nodes: ClusterConnection,
     /// Whether one purchase uses it alone, for WATCH.
     watches: bool,
+    /// Leads to the key that it watched last.
+    watched: Option<Route>,
 }
 
 impl Cluster {
@@ -61,13 +65,13 @@ impl Cluster {
         let nodes = self
             .client
             .get_pending_async_connection_with_config(ClusterConfig::new());
-        Following { nodes, watches: false }
+        Following::new(nodes, false)
     }
 
     /// Opens connections for one purchase at a time.
     pub(super) async fn connect(&self) -> RedisResult<Following> {
         let nodes = self.client.get_async_connection().await?;
-        Ok(Following { nodes, watches: true })
+        Ok(Following::new(nodes, true))
     }
 
     /// Opens a connection for messages to the first node that answers.
@@ -100,6 +104,17 @@ fn without_key(command: &Cmd) -> Option<RoutingInfo> {
     }
 }
 
+/// Returns the way to the key that the commands watch, if they watch one.
+fn watched(commands: &Pipeline) -> Option<Route> {
+    commands.cmd_iter().find_map(|command| {
+        let mut words = command.args_iter();
+        match (words.next(), words.next()) {
+            (Some(Arg::Simple(b"WATCH")), Some(Arg::Simple(key))) => Some(Route::with_key(key, SlotAddr::Master)),
+            _ => None,
+        }
+    })
+}
+
 fn at(node: &str) -> RedisResult<SingleNodeRoutingInfo> {
     let node = NodeAddress::try_from(node)?;
     Ok(SingleNodeRoutingInfo::ByAddress {
@@ -109,6 +124,14 @@ fn at(node: &str) -> RedisResult<SingleNodeRoutingInfo> {
 }
 
 impl Following {
+    fn new(nodes: ClusterConnection, watches: bool) -> Self {
+        Self {
+            nodes,
+            watches,
+            watched: None,
+        }
+    }
+
     async fn send(&mut self, command: &Cmd) -> RedisResult<Value> {
         let mut tries = Tries::begin();
         let mut to = To::Owner;
@@ -180,12 +203,18 @@ impl Following {
         }
     }
 
-    /// Sends commands of which one watches. They are not split, and a transaction is not sent anywhere else: without its WATCH it
-    /// would overwrite what it has not seen.
+    /// Sends commands to the node of the key that is watched. UNWATCH names no key, and would go to any node. The commands are
+    /// not split, and a transaction is not sent anywhere else: without its WATCH it would overwrite what it has not seen.
     async fn send_watching(&mut self, pipeline: &Pipeline, offset: usize, count: usize) -> RedisResult<Vec<Value>> {
+        self.watched = watched(pipeline).or(self.watched);
+        let to = SingleNodeRoutingInfo::from(self.watched);
         let mut tries = Tries::begin();
         loop {
-            match self.nodes.req_packed_commands(pipeline, offset, count).await {
+            match self
+                .nodes
+                .route_pipeline(pipeline.clone(), offset, count, to.clone())
+                .await
+            {
                 Err(error) if !pipeline.is_transaction() => drop(tries.next(error).await?),
                 answer => return answer,
             }
