@@ -1,5 +1,7 @@
 //! Many buyers at once, over one instance and over two: each strategy is exact where it claims to be.
 
+use std::collections::BTreeMap;
+
 use app::strategies::Entry;
 use futures_util::future::join_all;
 
@@ -7,12 +9,21 @@ use crate::harness::{
     Answer, Instance, LONG, PurchaseRequest, SHORT, is_tried, locks_all_items, stores, stores_of_its_own,
 };
 
-/// Every strategy that claims to survive `threat` and can be used here.
-fn claiming(instance: &Instance, threat: &str) -> Vec<Entry> {
+/// Every strategy that claims to survive `threat` and can be used here, together with those that are tried at the same instances.
+async fn claiming(threat: &str) -> Vec<([Instance; 2], Vec<Entry>)> {
+    let here = Instance::lab().await;
     let all = Entry::all().into_iter();
     let claiming = all.filter(|entry| is_tried(entry.mechanism.name) && entry.claims().contains(&threat));
-    let usable = claiming.filter(|entry| entry.missing(&instance.shop.world.services).is_none());
-    usable.collect()
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for entry in claiming.filter(|entry| entry.missing(&here.shop.world.services).is_none()) {
+        let wants = (entry.mechanism.claims.gives_up, locks_all_items(&entry));
+        groups.entry(wants).or_default().push(entry);
+    }
+    let mut claiming = Vec::new();
+    for ((gives_up, locks_all_items), entries) in groups {
+        claiming.push((instances(gives_up, locks_all_items).await, entries));
+    }
+    claiming
 }
 
 /// All at once, each at the next of the instances.
@@ -21,13 +32,10 @@ async fn all_at_once(instances: &[&Instance], requests: &[PurchaseRequest]) -> V
     join_all(requests.iter().zip(at).map(|(request, instance)| instance.buy(request))).await
 }
 
-/// Two instances for a strategy. Where purchases give up they need not wait long before that.
-async fn instances_for(entry: &Entry) -> [Instance; 2] {
-    let wait = match entry.mechanism.claims.gives_up {
-        true => SHORT,
-        false => LONG,
-    };
-    let stores = match locks_all_items(entry) {
+/// Two instances. Where purchases give up they need not wait long before that.
+async fn instances(gives_up: bool, locks_all_items: bool) -> [Instance; 2] {
+    let wait = if gives_up { SHORT } else { LONG };
+    let stores = match locks_all_items {
         true => stores_of_its_own(),
         false => stores(),
     };
@@ -72,38 +80,45 @@ async fn assert_exact(instances: &[&Instance], entry: &Entry) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_strategy_that_claims_to_survive_a_crowd_is_exact_at_one_instance() {
-    for entry in claiming(&Instance::lab().await, "crowd") {
-        let [instance, _] = instances_for(&entry).await;
-        assert_exact(&[&instance], &entry).await;
+    for ([instance, _], entries) in claiming("crowd").await {
+        for entry in entries {
+            assert_exact(&[&instance], &entry).await;
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_strategy_that_claims_to_survive_a_second_instance_is_exact_at_two() {
-    for entry in claiming(&Instance::lab().await, "second-instance") {
-        let [one, two] = instances_for(&entry).await;
-        assert_exact(&[&one, &two], &entry).await;
+    for ([one, two], entries) in claiming("second-instance").await {
+        for entry in entries {
+            assert_exact(&[&one, &two], &entry).await;
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_key_sent_ten_times_at_once_to_two_instances_is_one_order() {
-    for entry in claiming(&Instance::lab().await, "second-instance") {
-        let (strategy, store) = (&entry.name, entry.store);
-        let [one, two] = instances_for(&entry).await;
-        let item = one.quiet_sale(8).await;
-        let request = PurchaseRequest::of(&item).by(strategy).work_ms(1).key("once");
-        let answers = all_at_once_until_served(&[&one, &two], &vec![request; 10], &entry).await;
-        let order = answers[0].order();
-        for answer in &answers {
-            let told = (answer.status, answer.order());
-            assert_eq!(told, (201, order.clone()), "{strategy}: {}", answer.text);
+    for ([one, two], entries) in claiming("second-instance").await {
+        for entry in entries {
+            assert_one_order(&[&one, &two], &entry).await;
         }
-        let replayed = |answer: &&Answer| answer.header("idempotent-replayed") == "true";
-        assert_eq!(answers.iter().filter(replayed).count(), 9, "{strategy}");
-        let ledger = one.ledger(store, &item).await;
-        assert_eq!((ledger.left, ledger.orders), (7, vec![(order, 1)]), "{strategy}");
     }
+}
+
+async fn assert_one_order(instances: &[&Instance], entry: &Entry) {
+    let (strategy, store) = (&entry.name, entry.store);
+    let item = instances[0].quiet_sale(8).await;
+    let request = PurchaseRequest::of(&item).by(strategy).work_ms(1).key("once");
+    let answers = all_at_once_until_served(instances, &vec![request; 10], entry).await;
+    let order = answers[0].order();
+    for answer in &answers {
+        let told = (answer.status, answer.order());
+        assert_eq!(told, (201, order.clone()), "{strategy}: {}", answer.text);
+    }
+    let replayed = |answer: &&Answer| answer.header("idempotent-replayed") == "true";
+    assert_eq!(answers.iter().filter(replayed).count(), 9, "{strategy}");
+    let ledger = instances[0].ledger(store, &item).await;
+    assert_eq!((ledger.left, ledger.orders), (7, vec![(order, 1)]), "{strategy}");
 }
 
 /// Both read while the other one still works: this also shows that two `Shop`s here are two instances.
