@@ -7,15 +7,15 @@ use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_items, sto
 /// Name and store of every strategy that can be used here, and an instance to try it at.
 async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
     let shared = Arc::new(Instance::lab().await);
-    let mut all = Vec::new();
+    let (mut alone, mut all) = (None, Vec::new());
     for listed in shared.shop.catalogue.iter() {
         let entry = &listed.entry;
         if entry.missing(&shared.shop.world.services).is_none() {
-            let instance = match locks_all_items(entry) {
-                true => Arc::new(Instance::on(stores_of_its_own(), |_| {}).await),
-                false => shared.clone(),
-            };
-            all.push((entry.name.clone(), entry.store, instance));
+            if locks_all_items(entry) && alone.is_none() {
+                alone = Some(Arc::new(Instance::on(stores_of_its_own(), |_| {}).await));
+            }
+            let instance = alone.as_ref().filter(|_| locks_all_items(entry)).unwrap_or(&shared);
+            all.push((entry.name.clone(), entry.store, instance.clone()));
         }
     }
     all
