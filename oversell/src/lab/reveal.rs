@@ -66,5 +66,6 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
 
 /// Prints the shortest schedule that breaks a promise.
 pub(super) fn shortest(learner: &Learner, schedule: &Schedule) -> Result<()> {
-    learner.print_explored(&again::read(learner.explore(schedule, &[]))?.stdout)
+    let ran = again::read(learner.explore(schedule.search(), &[]), learner.language)?;
+    learner.print_explored(&ran.stdout)
 }
