@@ -107,7 +107,7 @@ fn done(mut options: LabOptions) -> Result<u8> {
         LabCommand::Hint { lab } => show::hint(&mut learner, of(lab)?)?,
         LabCommand::Predict { lab, answer } => predict(&mut learner, of(lab)?, answer)?,
         LabCommand::Run { lab } => return run::run(&mut learner, of(lab)?),
-        LabCommand::Reveal { lab } => reveal::reveal(&mut learner, of(lab)?)?,
+        LabCommand::Reveal { lab } => return reveal::reveal(&mut learner, of(lab)?),
         LabCommand::Step { lab } => return step::step(&learner, of(lab)?),
         LabCommand::Check { lab, strategy } => return check::check(&mut learner, of(lab)?, &strategy),
         LabCommand::Reset { lab } => {
