@@ -1,4 +1,4 @@
-//! The fixed words of timelines, findings and verdicts in Chinese: a table of sentences.
+//! What a lab prints, in Chinese: a table of sentences.
 
 /// English and Chinese, one sentence in a line.
 const TABLE: &str = include_str!("sentences.txt");

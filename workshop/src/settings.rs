@@ -69,7 +69,7 @@ pub struct Schedule {
     pub strategy: String,
     /// The kind of event that may happen once; `None` for none.
     pub event: Option<String>,
-    /// The number of purchases.
+    /// The number of purchases among which a learner chooses.
     #[serde(default = "two")]
     pub purchases: u8,
     /// The number of instances.
@@ -117,6 +117,9 @@ impl Play {
 }
 
 impl Schedule {
+    /// The most preemptions of a search: the shortest schedule of no lab has more.
+    pub const PREEMPTIONS: usize = 1;
+
     /// Returns the arguments of `oversell explore`.
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments = vec![self.strategy.clone()];
@@ -129,6 +132,23 @@ impl Schedule {
                 arguments.extend([name.to_owned(), number.to_string()]);
             }
         }
+        arguments
+    }
+
+    /// Returns the same with two purchases, for a search: they are enough to break a promise, and three have so many schedules that
+    /// it would take minutes.
+    #[must_use]
+    pub fn of_two(&self) -> Self {
+        Self {
+            purchases: two(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the arguments of `oversell explore` that search for the shortest schedule that breaks a promise.
+    pub fn search(&self) -> Vec<String> {
+        let mut arguments = self.of_two().arguments();
+        arguments.extend(["--preemptions".to_owned(), Self::PREEMPTIONS.to_string()]);
         arguments
     }
 }

@@ -152,10 +152,10 @@ impl Talk for Terminal {
     }
 
     fn ask(&mut self, choices: &[String]) -> Result<Option<usize>> {
-        let listed = (1..).zip(choices).map(|(number, words)| format!("{number} {words}"));
-        let listed = listed.collect::<Vec<_>>().join(", ");
+        let listed = (1..).zip(choices).map(|(number, words)| format!("{number}) {words}"));
+        let listed = listed.collect::<Vec<_>>().join("  ");
         loop {
-            console::print(&format!("  next? {listed}\n"))?;
+            console::print(&format!("  next?  {listed}\n"))?;
             let mut line = String::new();
             if stdin()
                 .lock()

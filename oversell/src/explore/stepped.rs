@@ -20,12 +20,12 @@ pub async fn stepped(wanted: &Wanted, fetch: bool, talk: &mut dyn Talk) -> Resul
             vec![known.with_context(|| format!("there is no event {name}"))?]
         }
     };
-    let arrivals = Arrivals {
+    let arrivals = |wanted: &Wanted| Arrivals {
         purchases: wanted.purchases.into(),
         instances: wanted.instances.into(),
     };
     let bounds = Bounds {
-        preemptions: Some(2),
+        preemptions: Some(Wanted::PREEMPTIONS),
         events: kinds.len(),
         kinds,
         is_reduced: false,
@@ -33,12 +33,16 @@ pub async fn stepped(wanted: &Wanted, fetch: bool, talk: &mut dyn Talk) -> Resul
         schedules: 100_000,
     };
     let stores = stores(strategy, fetch).await?;
-    let mut player = Player::open(strategy, arrivals, bounds.possible_kinds(), &stores).await?;
+    let mut player = Player::open(strategy, arrivals(wanted), bounds.possible_kinds(), &stores).await?;
     let mut asker = Asker::new(player.turns(), bounds.events, bounds.kinds.clone(), talk);
     let Some(play) = player.play(&mut asker).await? else {
         return Ok("ended before all purchases were over".to_owned());
     };
     let own = told(&Schedule::of(strategy, &play));
+    // Its instances end before others use the stores.
+    drop(asker);
+    drop(player);
+    let mut player = Player::open(strategy, arrivals(&wanted.of_two()), bounds.possible_kinds(), &stores).await?;
     let shortest = search(&mut player, &bounds).await?.shortest;
     let shortest = shortest.map(|found| told(&Schedule::of(strategy, &found.play)));
     Ok(format!(

@@ -1,12 +1,17 @@
-//! Commands of this program, called again as processes of their own.
+//! Commands of this program, called again as processes of their own. They speak English; what a learner reads of it is said anew, line
+//! by line, in another language.
 
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::{env, io};
+use std::thread::JoinHandle;
+use std::{env, io, thread};
 
 use anyhow::{Context, Result};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use workshop::Language;
 
+use super::columns::in_columns;
 use crate::console;
 use crate::exit::INTERRUPTED;
 use crate::interrupt::{self, Stop};
@@ -19,15 +24,19 @@ pub struct Ran {
     pub stdout: String,
 }
 
-/// Runs a command, and reads what it prints. Shows the command first.
+/// Runs a command, and reads what it prints on stdout. Shows the command first, and then its progress.
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn read(command: Vec<String>) -> Result<Ran> {
+pub fn read(command: Vec<String>, language: Language) -> Result<Ran> {
     let run = move |stop: Stop| async move {
         console::note(format_args!("$ {} {}", console::program(), command.join(" ")));
-        let child = called(&command)?.stdout(Stdio::piped()).spawn();
-        ended(child.context("this program cannot be called")?, &stop).await
+        let child = called(&command, language)?.stdout(Stdio::piped()).spawn();
+        let mut child = child.context("this program cannot be called")?;
+        let notes = child.stderr.take().map(|lines| noted(lines, language));
+        let ran = ended(child, &stop).await;
+        all_noted(notes);
+        ran
     };
     interrupt::unless_interrupted(run).unwrap_or_else(|| {
         Ok(Ran {
@@ -41,15 +50,46 @@ pub fn read(command: Vec<String>) -> Result<Ran> {
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn talk(command: &[String]) -> Result<u8> {
-    let status = called(command)?.status().context("this program cannot be called")?;
+pub fn talk(command: &[String], language: Language) -> Result<u8> {
+    let mut called = called(command, language)?;
+    if language != Language::English {
+        called.stdout(Stdio::piped());
+    }
+    let mut child = called.spawn().context("this program cannot be called")?;
+    let notes = child.stderr.take().map(|lines| noted(lines, language));
+    for line in child.stdout.take().into_iter().flat_map(lines) {
+        console::print(&in_columns(&line, &|words| language.say(words)))?;
+    }
+    let status = child.wait().context("the command that was called is lost")?;
+    all_noted(notes);
     Ok(exit_status(status))
 }
 
-fn called(command: &[String]) -> Result<Command> {
+/// Returns a command whose progress and errors come from a pipe where they have to be said anew.
+fn called(command: &[String], language: Language) -> Result<Command> {
     let mut called = Command::new(env::current_exe().context("this program cannot find its own file")?);
     called.args(command);
+    if language != Language::English {
+        called.stderr(Stdio::piped());
+    }
     Ok(called)
+}
+
+/// Notes each line in this language, until the pipe ends.
+fn noted(pipe: impl Read + Send + 'static, language: Language) -> JoinHandle<()> {
+    thread::spawn(move || lines(pipe).for_each(|line| console::note(language.say(&line))))
+}
+
+/// Waits until the last line is noted.
+fn all_noted(notes: Option<JoinHandle<()>>) {
+    if let Some(notes) = notes {
+        // It ends in an error only by a panic, which was told.
+        let _ = notes.join();
+    }
+}
+
+fn lines(pipe: impl Read) -> impl Iterator<Item = String> {
+    BufReader::new(pipe).lines().map_while(io::Result::ok)
 }
 
 /// Waits for the end of a child. A request to stop is passed on.

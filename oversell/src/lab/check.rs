@@ -54,8 +54,8 @@ fn explored(learner: &Learner, lab: &Lab, strategy: &str) -> Result<u8> {
     let file = learner.options.folder.join(lab.name).join("schedule.json");
     fs::create_dir_all(file.parent().context("a file has a folder")?)?;
     let kept = file.display().to_string();
-    let command = learner.explore(&asked, &["--preemptions", "1", "--save", &kept]);
-    let ran = again::read(command)?;
+    let command = learner.explore(asked.search(), &["--save", &kept]);
+    let ran = again::read(command, learner.language)?;
     match ran.status {
         NOT_AS_DESIGNED => {
             let shortest = Schedule::parse(&fs::read(&file)?)?;

@@ -14,8 +14,8 @@ mod step;
 use std::io::{BufRead, IsTerminal, stdin};
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use workshop::{Lab, Language, Progress, Schedule, slides};
+use anyhow::{Context, Error, Result};
+use workshop::{Lab, Language, Progress, slides};
 
 use self::columns::in_columns;
 use crate::console;
@@ -54,10 +54,10 @@ impl Learner {
         console::print(&format!("\n{next} {}\n", self.command(command, lab)))
     }
 
-    /// Returns the command that searches for a schedule, with further arguments.
-    fn explore(&self, schedule: &Schedule, more: &[&str]) -> Vec<String> {
+    /// Returns the command `explore` with these arguments and further ones.
+    fn explore(&self, arguments: Vec<String>, more: &[&str]) -> Vec<String> {
         let mut command = vec!["explore".to_owned()];
-        command.extend(schedule.arguments());
+        command.extend(arguments);
         command.extend(more.iter().map(|word| (*word).to_owned()));
         command.extend(self.more.iter().cloned());
         command
@@ -76,8 +76,19 @@ impl Learner {
     }
 }
 
-/// Does what a learner asks for.
-pub fn lab(mut options: LabOptions) -> Result<u8> {
+/// Does what a learner asks for. An error is told in the learner's language.
+pub fn lab(options: LabOptions) -> Result<u8> {
+    let language = options.lang;
+    done(options).map_err(|error| {
+        let words = language.say(&format!("{error:#}"));
+        match error.is::<Usage>() {
+            true => Usage(words).into(),
+            false => Error::msg(words),
+        }
+    })
+}
+
+fn done(mut options: LabOptions) -> Result<u8> {
     let labs = workshop::all()?;
     let command = options.command.take().unwrap_or(LabCommand::List);
     let mut learner = Learner {
@@ -96,7 +107,7 @@ pub fn lab(mut options: LabOptions) -> Result<u8> {
         LabCommand::Hint { lab } => show::hint(&mut learner, of(lab)?)?,
         LabCommand::Predict { lab, answer } => predict(&mut learner, of(lab)?, answer)?,
         LabCommand::Run { lab } => return run::run(&mut learner, of(lab)?),
-        LabCommand::Reveal { lab } => reveal::reveal(&mut learner, of(lab)?)?,
+        LabCommand::Reveal { lab } => return reveal::reveal(&mut learner, of(lab)?),
         LabCommand::Step { lab } => return step::step(&learner, of(lab)?),
         LabCommand::Check { lab, strategy } => return check::check(&mut learner, of(lab)?, &strategy),
         LabCommand::Reset { lab } => {

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use nix::sys::statvfs::statvfs;
 use stack::ServerKind;
+use workshop::Language;
 
 use super::again;
 use crate::console;
@@ -50,7 +51,7 @@ pub fn ready(fetch: bool) -> Result<u8> {
     for (what, command, shown) in TRIED {
         let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
         words.extend((!fetch).then(|| "--no-fetch".to_owned()));
-        let ran = again::read(words)?;
+        let ran = again::read(words, Language::English)?;
         let works = ran.stdout.contains(shown);
         tell(
             what,

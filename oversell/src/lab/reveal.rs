@@ -12,10 +12,11 @@ use super::again;
 use super::judged::judged;
 use super::show::plain;
 use crate::console;
-use crate::exit::Usage;
+use crate::exit::{AS_DESIGNED, NOT_AS_DESIGNED, Usage};
 
-/// Shows the answers, the run, the steps of what went wrong, and the explanation.
-pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
+/// Shows the answers, the run, the steps of what went wrong, and the explanation. A search that was interrupted, or could not begin,
+/// reveals nothing: its status is returned.
+pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<u8> {
     let language = learner.language;
     let mut state = learner.progress.of(lab.name);
     let (Some(predicted), Some(ran)) = (state.predicted, state.ran.clone()) else {
@@ -56,15 +57,21 @@ pub(super) fn reveal(learner: &mut Learner, lab: &Lab) -> Result<()> {
         ))?;
     }
     if let Some(schedule) = &lab.settings.schedule {
-        shortest(learner, schedule)?;
+        let status = shortest(learner, schedule)?;
+        if status != NOT_AS_DESIGNED {
+            return Ok(status);
+        }
     }
     console::print(&format!("\n{}\n", plain(&lab.page(language).reveal)))?;
     state.is_revealed = true;
     learner.progress.keep(lab.name, state)?;
-    console::print(&format!("\n{}\n", plain(&lab.page(language).check)))
+    console::print(&format!("\n{}\n", plain(&lab.page(language).check)))?;
+    Ok(AS_DESIGNED)
 }
 
-/// Prints the shortest schedule that breaks a promise.
-pub(super) fn shortest(learner: &Learner, schedule: &Schedule) -> Result<()> {
-    learner.print_explored(&again::read(learner.explore(schedule, &[]))?.stdout)
+/// Prints the shortest schedule that breaks a promise. Returns the status of the search.
+pub(super) fn shortest(learner: &Learner, schedule: &Schedule) -> Result<u8> {
+    let ran = again::read(learner.explore(schedule.search(), &[]), learner.language)?;
+    learner.print_explored(&ran.stdout)?;
+    Ok(ran.status)
 }

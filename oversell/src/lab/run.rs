@@ -78,7 +78,7 @@ pub(super) fn played(
     command.extend(["--repeat", REPEAT, "--json", "--results"].map(str::to_owned));
     command.push(results.display().to_string());
     command.extend(learner.more.iter().cloned());
-    let ran = again::read(command)?;
+    let ran = again::read(command, learner.language)?;
     match ran.status {
         AS_DESIGNED | NOT_AS_DESIGNED | INCONCLUSIVE => Ok(Ok(RunResult::parse(ran.stdout.as_bytes())?)),
         status => Ok(Err(status)),

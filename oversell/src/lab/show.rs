@@ -20,10 +20,11 @@ pub(super) fn list(learner: &Learner, labs: &[Lab]) -> Result<()> {
         let state = learner.progress.of(name);
         let _ = writeln!(
             text,
-            "{}{} {:>2} min  {}{}",
+            "{}{} {:>2} {}  {}{}",
             lab.nn(),
             if settings.is_short { "*" } else { " " },
             settings.minutes,
+            language.of("min", "分钟"),
             lab.page(language).title,
             so_far(learner, lab, &state),
         );

@@ -23,8 +23,8 @@ pub(super) fn step(learner: &Learner, lab: &Lab) -> Result<u8> {
     // That of the last time says nothing of this one.
     let _ = fs::remove_file(&file);
     let kept = file.display().to_string();
-    let command = learner.explore(schedule, &["--step", "--save", &kept]);
-    match again::talk(&command)? {
+    let command = learner.explore(schedule.arguments(), &["--step", "--save", &kept]);
+    match again::talk(&command, learner.language)? {
         NOT_AS_DESIGNED => {
             learner.say("\nYou did it. The shortest way:\n", "\n成功了。最短的走法：\n")?;
             shortest(learner, schedule)?;

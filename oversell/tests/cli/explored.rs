@@ -10,7 +10,7 @@ fn a_reader_that_chooses_each_step_can_make_a_shop_oversell() {
     let ran = typed(&asked, choices);
     let said = stdout(&ran);
     assert_eq!(ran.status.code(), Some(1), "{said}{}", stderr(&ran));
-    assert!(said.contains("next? 1 A: write, 2 B: read\n"), "{said}");
+    assert!(said.contains("next?  1) A: write  2) B: read\n"), "{said}");
     assert!(said.contains("a number from 1 to 2 is expected\n"), "{said}");
     assert!(said.contains("in the stores: stock 0, orders 1\n"), "{said}");
     assert!(said.ends_with("\noversold 1, drift -1\n"), "{said}");

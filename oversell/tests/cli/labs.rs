@@ -6,6 +6,7 @@ use std::process::Output;
 
 use workshop::{Lab, Language, all};
 
+use crate::chinese::english;
 use crate::harness::{oversell, stderr, stdout, typed};
 use crate::readme::commands;
 
@@ -40,7 +41,7 @@ fn walk(wanted: impl Fn(&Lab) -> bool) {
             &lab(folder.path(), &["predict", &number, &one.settings.right.to_string()]),
             0,
         );
-        let ran = status(&lab(folder.path(), &["run", &number]), 0);
+        let ran = status(&chinese(folder.path(), &["run", &number]), 0);
         assert!(!ran.contains('✗'), "{ran}");
         let revealed = status(&lab(folder.path(), &["reveal", &number]), 0);
         let right = one.answer(one.settings.right, Language::English).unwrap();
@@ -61,7 +62,32 @@ fn walk(wanted: impl Fn(&Lab) -> bool) {
             listed.contains(&format!("{}  [predicted rightly, run]", page.title)),
             "{listed}"
         );
+        for words in [
+            &["reveal", &number][..],
+            &["start", &number],
+            &["hint", &number],
+            &["list"],
+        ] {
+            status(&chinese(folder.path(), words), 0);
+        }
     }
+}
+
+/// Calls a command of a lab in Chinese, and looks for English sentences in whatever it prints.
+#[track_caller]
+fn chinese(folder: &Path, arguments: &[&str]) -> Output {
+    let ran = lab(folder, &[arguments, &["--lang", "zh-CN"]].concat());
+    no_english(&ran);
+    ran
+}
+
+#[track_caller]
+fn no_english(ran: &Output) {
+    // A command is shown as it is called.
+    let said = format!("{}{}", stdout(ran), stderr(ran));
+    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("$ ")).collect();
+    let found = english(&lines.join("\n"));
+    assert!(found.is_empty(), "{found:?} in\n{said}");
 }
 
 /// Whether a lab ends with a sale that is stuck, which takes longest to see.
@@ -158,10 +184,29 @@ fn a_check_names_the_mistake_of_a_bad_solution_and_passes_a_good_one() {
 
 /// Lets a learner be the scheduler of a lab, with these choices.
 fn step(number: &str, choices: &str) -> Output {
+    step_in(Language::English, number, choices)
+}
+
+fn step_in(language: Language, number: &str, choices: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().to_str().unwrap();
     let choices: String = choices.chars().map(|choice| format!("{choice}\n")).collect();
-    typed(&["lab", "step", number, "--folder", folder], &choices)
+    let arguments = ["lab", "step", number, "--folder", folder, "--lang", language.tag()];
+    typed(&arguments, &choices)
+}
+
+/// Plays each lab that has steps, and returns how many these are.
+fn stepped_in_chinese(choices: &str) -> usize {
+    let with_steps = all().unwrap().iter().filter(|lab| lab.settings.schedule.is_some());
+    let played = with_steps.map(|lab| no_english(&step_in(Language::Chinese, &lab.nn(), choices)));
+    played.count()
+}
+
+#[test]
+fn the_steps_of_every_lab_are_in_chinese() {
+    // No number, then the last of many choices, and then whatever A does: of each lab every choice is seen, and a verdict.
+    let choices = format!("x9876543{}", "1".repeat(40));
+    assert!(stepped_in_chinese(&choices) > 10);
 }
 
 #[test]
@@ -183,6 +228,34 @@ fn a_learner_who_is_the_scheduler_finds_the_oversell_and_then_sees_the_shortest_
         said.contains("-- the process of A is killed --") && said.contains("stuck 1"),
         "{said}"
     );
+}
+
+#[test]
+fn what_a_lab_refuses_is_told_in_chinese() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [
+        &["run", "1"][..],
+        &["reveal", "1"],
+        &["predict", "1", "x"],
+        &["predict", "99"],
+        &["step", "22"],
+        &["check", "22", "lua@redis"],
+        &["check", "1", "luaa@redis"],
+        &["check", "1", "nothing-at-all"],
+        &["check", "1", "token-@pg"],
+        &["check", "18", "lua@redis"],
+    ] {
+        let ran = chinese(folder.path(), words);
+        assert_ne!(ran.status.code(), Some(0), "{words:?}");
+    }
+}
+
+#[test]
+fn a_check_is_told_in_chinese() {
+    let folder = tempfile::tempdir().unwrap();
+    for (strategy, expected) in [("lost-update@sql", 1), ("conditional@sql", 0)] {
+        status(&chinese(folder.path(), &["check", "10", strategy]), expected);
+    }
 }
 
 #[test]
