@@ -11,7 +11,10 @@ const MAX_URLS: usize = 16;
 
 /// The error for a service without a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("needs {service}: give the instances its URL in {}{}", variable(.service), in_containers(.service))]
+#[error(
+    "needs {service}: give the instances its URL in {} (in containers: COMPOSE_PROFILES={service} docker compose up)",
+    variable(.service)
+)]
 pub struct Missing {
     /// The name of the service.
     pub service: String,
@@ -63,14 +66,6 @@ impl Services {
 /// Returns the environment variable of a service: `OVERSELL_REDIS_NODES_URL` for `redis-nodes`.
 pub fn variable(service: &str) -> String {
     format!("OVERSELL_{}_URL", service.to_uppercase().replace('-', "_"))
-}
-
-/// Returns the hint for a shop in containers. Compose has a profile for each service but a Redis Cluster.
-fn in_containers(service: &str) -> String {
-    match service {
-        "cluster" => String::new(),
-        _ => format!(" (in containers: COMPOSE_PROFILES={service} docker compose up)"),
-    }
 }
 
 #[cfg(test)]

@@ -141,6 +141,7 @@ fn service_urls(stores: &StoreOptions) -> ServiceUrls {
     let given = stores.urls();
     let all = ServiceKind::ALL.into_iter().filter_map(|kind| {
         let urls = match given.get(kind.name()) {
+            Some(_) if kind == ServiceKind::Cluster => stores.cluster_nodes(),
             Some(url) => vec![url.clone()],
             None => {
                 let urls = std::env::var(variable(kind.name())).ok()?;

@@ -67,6 +67,7 @@ impl Ready {
     pub(crate) fn redis_url(&self) -> Option<String> {
         match self {
             Ready::Redis(socket) => Some(address::redis(socket)),
+            Ready::RedisPort(address) => address::redis_at(*address).ok(),
             Ready::Elsewhere(server) => server.redis_url(),
             _ => None,
         }

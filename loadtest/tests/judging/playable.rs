@@ -7,11 +7,12 @@ use serde_json::json;
 use stack::ServiceKind;
 
 /// What deploy/compose/faults.yml does not offer.
-const MISSING: [Requirement; 8] = [
+const MISSING: [Requirement; 9] = [
     Requirement::Clocks,
     Requirement::Journal(ServiceKind::Redis),
     Requirement::Journal(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Sql),
+    Requirement::Replica(ServiceKind::Pg),
     Requirement::Instances,
     Requirement::Ensemble(ServiceKind::ZooKeeper),
     Requirement::Ensemble(ServiceKind::Etcd),
@@ -25,6 +26,8 @@ fn strategies() -> Vec<Strategy> {
         ("zookeeper@redis", "redis", "session-lock", &["redis", "zookeeper"]),
         ("etcd@redis", "redis", "lease-lock", &["redis", "etcd"]),
         ("redlock@redis", "redis", "lease-lock", &["redis", "redis-nodes"]),
+        ("conditional@pg", "pg", "atomic", &["pg"]),
+        ("lua@cluster", "cluster", "atomic", &["cluster"]),
     ];
     let strategies = all.map(|(name, store, family, needs)| {
         let strategy = json!({ "name": name, "store": store, "family": family, "needs": needs, "claims": [],

@@ -104,17 +104,28 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Returns the URLs that were given, by the names of the stores.
+    /// Returns the URLs that were given, by the names of the stores. Whoever asks one node of a cluster learns of the others.
     pub fn urls(&self) -> Urls {
+        let nodes = self.cluster_nodes();
         let all = [
-            ("redis", &self.redis),
-            ("sql", &self.sql),
-            ("sql-2", &self.sql_2),
-            ("pg", &self.pg),
-            ("cluster", &self.cluster),
+            ("redis", self.redis.as_deref()),
+            ("sql", self.sql.as_deref()),
+            ("sql-2", self.sql_2.as_deref()),
+            ("pg", self.pg.as_deref()),
+            ("cluster", nodes.first().map(String::as_str)),
         ];
-        let given = all.into_iter().filter_map(|(store, url)| Some((store, url.clone()?)));
+        let given = all
+            .into_iter()
+            .filter_map(|(store, url)| Some((store, url?.to_owned())));
         given.collect()
+    }
+
+    /// Returns the URLs of the nodes of a cluster that were given. The variable that an instance reads too may name several, each
+    /// with the address that the cluster has for it.
+    pub fn cluster_nodes(&self) -> Vec<String> {
+        let nodes = self.cluster.iter().flat_map(|nodes| nodes.split_whitespace());
+        let urls = nodes.map(|node| node.split_once("?node=").map_or(node, |(url, _)| url));
+        urls.map(str::to_owned).collect()
     }
 }
 
@@ -212,4 +223,26 @@ pub struct ClientOptions {
     /// The command or statement
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub words: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_of_an_instance_names_each_node_of_a_cluster() {
+        let nodes = "redis://:p@relays:6391?node=cluster-1:6379 redis://:p@cluster-2:6379";
+        let given = StoreOptions {
+            redis: None,
+            sql: None,
+            sql_2: None,
+            pg: None,
+            cluster: Some(nodes.to_owned()),
+        };
+        assert_eq!(
+            given.cluster_nodes(),
+            ["redis://:p@relays:6391", "redis://:p@cluster-2:6379"]
+        );
+        assert_eq!(given.urls()["cluster"], "redis://:p@relays:6391");
+    }
 }

@@ -38,8 +38,7 @@ fn start(fetch: bool, folder: &Path) -> Result<Running> {
         let ready = service.wait_ready(START_LIMIT);
         ready.with_context(|| format!("could not start {}", service.name()))?;
     }
-    let buses: Vec<u16> = ports.iter().map(|[_, bus]| *bus).collect();
-    cluster::form(&services, &buses)?;
+    cluster::form(&services, &ports)?;
     let urls = ports.iter().map(|[client, _]| address::redis_at(address(*client)));
     Ok(Running {
         services,

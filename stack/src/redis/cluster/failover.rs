@@ -16,6 +16,8 @@ pub struct ClusterPartition {
     slot: u16,
     primary: usize,
     replica: usize,
+    /// The id of the replica.
+    takes_over: String,
 }
 
 /// How a replica took over.
@@ -44,7 +46,8 @@ impl Stores {
             .iter()
             .find(|member| member.primary.as_ref() == Some(&primary.id));
         let replica = replica.context("the node that serves the slot has no replica")?;
-        let (primary, replica) = (nodes.at(primary.port)?, nodes.at(replica.port)?);
+        let takes_over = replica.id.clone();
+        let (primary, replica) = (nodes.find(&primary.id)?, nodes.find(&replica.id)?);
         let (mut of_primary, mut of_replica) = (nodes.operator(primary)?, nodes.operator(replica)?);
         until("the replica has not caught up", || {
             let copied: u64 = of_replica.read("replication", "slave_repl_offset")?;
@@ -52,7 +55,12 @@ impl Stores {
         })?;
         nodes.service(replica).pause()?;
         of_primary.execute("CLIENT", &["KILL", "TYPE", "replica"])?;
-        Ok(ClusterPartition { slot, primary, replica })
+        Ok(ClusterPartition {
+            slot,
+            primary,
+            replica,
+            takes_over,
+        })
     }
 
     /// Kills the primary, lets its replica go on, and waits until that serves the slot by the election of the others. Starts the
@@ -75,10 +83,9 @@ impl Stores {
             Ok(link == "down")
         })?;
         let copied: u64 = of_replica.read("replication", "slave_repl_offset")?;
-        let port = nodes.port(partition.replica)?;
         until("no replica has taken over", || {
             let members = nodes.members()?;
-            let serves = serving(&members, partition.slot)?.port == port;
+            let serves = serving(&members, partition.slot)?.id == partition.takes_over;
             let state: String = of_replica.read_from("CLUSTER", "INFO", "cluster_state")?;
             Ok(serves && state == "ok")
         })?;

@@ -9,8 +9,8 @@ use crate::service::Service;
 const SLOTS: usize = 16_384;
 
 /// Gives each of the first nodes a range of slots and one of the others as its replica, and waits until every node knows that the
-/// cluster serves. `buses` are the ports at which the nodes hear of each other.
-pub(crate) fn form(services: &[Service], buses: &[u16]) -> Result<()> {
+/// cluster serves. `ports` are those of each node: for clients, and for the other nodes.
+pub(crate) fn form(services: &[Service], ports: &[[u16; 2]]) -> Result<()> {
     let nodes = Nodes(services);
     let mut operators = (0..NODES)
         .map(|node| nodes.operator(node))
@@ -29,9 +29,8 @@ pub(crate) fn form(services: &[Service], buses: &[u16]) -> Result<()> {
     let [first, others @ ..] = &mut *operators else {
         anyhow::bail!("a cluster has nodes");
     };
-    for (node, bus) in buses.iter().enumerate().skip(1) {
-        let port = nodes.port(node)?.to_string();
-        first.execute("CLUSTER", &["MEET", "127.0.0.1", &port, &bus.to_string()])?;
+    for [port, bus] in ports.iter().skip(1) {
+        first.execute("CLUSTER", &["MEET", "127.0.0.1", &port.to_string(), &bus.to_string()])?;
     }
     let ids = std::iter::once(&mut *first).chain(&mut *others).take(PRIMARIES);
     let ids = ids.map(|primary| primary.ask("CLUSTER", &["MYID"]));

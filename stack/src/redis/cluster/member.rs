@@ -7,6 +7,8 @@ use super::Operator;
 /// A node as another one sees it.
 pub(super) struct Member {
     pub(super) id: String,
+    /// Where the other nodes reach it.
+    pub(super) host: String,
     pub(super) port: u16,
     /// The id of its primary; none for a primary.
     pub(super) primary: Option<String>,
@@ -33,6 +35,7 @@ impl Member {
         let [id, at, flags, primary, _, _, _, _, slots @ ..] = &*words else {
             return None;
         };
+        let (host, port) = at.split_once('@')?.0.rsplit_once(':')?;
         // A slot that migrates stands in brackets, and beside the slots that are served.
         let slots = slots.iter().filter(|slot| !slot.starts_with('['));
         let slots = slots.map(|range| {
@@ -41,7 +44,8 @@ impl Member {
         });
         Some(Member {
             id: (*id).to_owned(),
-            port: at.split_once('@')?.0.rsplit_once(':')?.1.parse().ok()?,
+            host: host.to_owned(),
+            port: port.parse().ok()?,
             primary: Some(*primary).filter(|primary| *primary != "-").map(str::to_owned),
             has_failed: flags.split(',').any(|flag| ["fail", "fail?"].contains(&flag)),
             slots: slots.collect::<Option<_>>()?,
@@ -68,8 +72,8 @@ mod tests {
         let primary = "07c3 127.0.0.1:30001@31001,host myself,master - 0 0 1 connected 0-5460 9000 [93->-292f]";
         let primary = Member::parse(primary).unwrap();
         assert_eq!(
-            (&*primary.id, primary.port, primary.primary.as_deref()),
-            ("07c3", 30001, None)
+            (&*primary.id, &*primary.host, primary.port, primary.primary.as_deref()),
+            ("07c3", "127.0.0.1", 30001, None)
         );
         assert!([0, 93, 5460, 9000].iter().all(|slot| primary.serves(*slot)));
         assert!(!primary.serves(5461) && !primary.has_failed);

@@ -1,10 +1,10 @@
 //! A slot of a cluster moves to another primary, in the steps of the tool that comes with Redis.
 
 use anyhow::{Context, Result, ensure};
-use redis::cmd;
+use redis::{IntoConnectionInfo, cmd};
 
 use super::member::serving;
-use super::{Nodes, PRIMARIES, password};
+use super::{Nodes, PRIMARIES};
 use crate::stores::Stores;
 
 /// The longest time that a key may take on its way, in milliseconds.
@@ -15,6 +15,8 @@ pub struct SlotMigration {
     slot: u16,
     source: usize,
     target: usize,
+    /// Where the source reaches the target.
+    at: (String, u16),
     /// The keys that were moved so far.
     pub keys: u64,
     /// The redirects that the source had answered with before.
@@ -37,7 +39,8 @@ impl Stores {
             .find(|member| member.primary.is_none() && member.id != source.id);
         let target = target.context("the cluster has no other primary")?;
         let ids = [&source.id, &target.id];
-        let (source, target) = (nodes.at(source.port)?, nodes.at(target.port)?);
+        let at = (target.host.clone(), target.port);
+        let (source, target) = (nodes.find(ids[0])?, nodes.find(ids[1])?);
         let text = slot.to_string();
         let mut of_target = nodes.operator(target)?;
         let mut of_source = nodes.operator(source)?;
@@ -48,6 +51,7 @@ impl Stores {
             slot,
             source,
             target,
+            at,
             keys: 0,
             before,
         };
@@ -85,21 +89,17 @@ impl Stores {
 impl SlotMigration {
     fn move_keys(&mut self, nodes: &Nodes<'_>) -> Result<()> {
         let mut source = nodes.operator(self.source)?;
-        let (slot, port) = (self.slot.to_string(), nodes.port(self.target)?.to_string());
+        let (host, port) = &self.at;
+        let (slot, port) = (self.slot.to_string(), port.to_string());
+        let url = nodes.service(self.target).redis_url()?.into_connection_info()?;
+        let password = url
+            .redis_settings()
+            .password()
+            .context("the nodes ask for no password")?;
         loop {
             let keys: Vec<String> = source.ask("CLUSTER", &["GETKEYSINSLOT", &slot, "1"])?;
             let [key] = &*keys else { return Ok(()) };
-            let arguments = [
-                "127.0.0.1",
-                &port,
-                "",
-                "0",
-                KEY_LIMIT_MS,
-                "AUTH",
-                password()?,
-                "KEYS",
-                key,
-            ];
+            let arguments = [host, &port, "", "0", KEY_LIMIT_MS, "AUTH", password, "KEYS", key];
             // The arguments hold the password, so no error may show them.
             let moved = cmd("MIGRATE").arg(&arguments).exec(&mut source.0);
             moved.with_context(|| format!("Redis refused to move {key}"))?;
@@ -115,7 +115,7 @@ impl Nodes<'_> {
             .iter()
             .filter(|member| member.primary.is_none() && !member.has_failed);
         let primaries = primaries
-            .map(|member| self.at(member.port))
+            .map(|member| self.find(&member.id))
             .collect::<Result<Vec<_>>>()?;
         ensure!(
             primaries.len() == PRIMARIES,

@@ -20,7 +20,6 @@ pub(crate) use self::form::form;
 use self::member::{Member, serving};
 pub use self::migration::SlotMigration;
 use super::{Operator, replication, until_within, write_configuration};
-use crate::address;
 use crate::clock::Clock;
 use crate::launch::Launch;
 use crate::program::Program;
@@ -103,7 +102,7 @@ impl Stores {
     pub fn cluster_node_of(&self, key: &str) -> Result<usize> {
         let nodes = self.cluster()?;
         let slot = nodes.slot(key)?;
-        nodes.at(serving(&nodes.members()?, slot)?.port)
+        nodes.find(&serving(&nodes.members()?, slot)?.id)
     }
 
     fn cluster(&self) -> Result<Nodes<'_>> {
@@ -117,10 +116,6 @@ impl Stores {
 struct Nodes<'a>(&'a [Service]);
 
 impl<'a> Nodes<'a> {
-    fn port(&self, node: usize) -> Result<u16> {
-        port(&self.0[node])
-    }
-
     fn operator(&self, node: usize) -> Result<Operator> {
         operator(&self.0[node])
     }
@@ -141,10 +136,14 @@ impl<'a> Nodes<'a> {
         Err(last.context("no node of the cluster runs")?)
     }
 
-    /// Returns the number of the node that listens there.
-    fn at(&self, port: u16) -> Result<usize> {
-        let found = self.0.iter().position(|service| self::port(service).ok() == Some(port));
-        found.with_context(|| format!("the cluster has a node at port {port} that was not started here"))
+    /// Returns the number of the node with that id. All nodes of the cluster have to answer.
+    fn find(&self, id: &str) -> Result<usize> {
+        for node in 0..self.0.len() {
+            if self.operator(node)?.ask::<String>("CLUSTER", &["MYID"])? == id {
+                return Ok(node);
+            }
+        }
+        anyhow::bail!("the cluster has a node {id} that was not started here")
     }
 
     /// Returns the slot of a key.
@@ -156,13 +155,6 @@ impl<'a> Nodes<'a> {
     }
 }
 
-fn port(service: &Service) -> Result<u16> {
-    let at = service.location().and_then(|at| at.port());
-    Ok(at.context("a node of a cluster listens at no port")?.port())
-}
-
 fn operator(service: &Service) -> Result<Operator> {
-    let address = service.location().and_then(|at| at.port());
-    let address = address.context("a node of a cluster listens at no port")?;
-    Operator::at(&address::redis_at(address)?)
+    Operator::at(&service.redis_url()?)
 }
