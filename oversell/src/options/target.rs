@@ -104,7 +104,7 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Returns the URLs that were given, by the names of the stores. Whoever asks one node of a cluster learns of the others.
+    /// Returns the URLs that were given, by the names of the stores. One node of a cluster tells of all others.
     pub fn urls(&self) -> Urls {
         let nodes = self.cluster_nodes();
         let all = [
