@@ -110,7 +110,7 @@ fn a_write_that_arrives_late_is_chosen_saved_and_replayed() {
     let ran = typed(&asked, choices);
     let said = stdout(&ran);
     assert_eq!(ran.status.code(), Some(1), "{said}{}", stderr(&ran));
-    assert!(said.contains("3 A: write, and the request is late"), "{said}");
+    assert!(said.contains("3) A: write, and the request is late"), "{said}");
     assert!(said.contains("a late request of A arrives"), "{said}");
     assert!(said.contains("\n-- its late request arrives: write --\n"), "{said}");
     let again = output(&["replay", file]);
@@ -126,7 +126,7 @@ fn a_worker_that_wakes_takes_each_step_when_the_reader_says_so() {
     let said = stdout(&ran);
     assert_eq!(ran.status.code(), Some(0), "{said}{}", stderr(&ran));
     assert!(said.contains("time passes, and the workers of app-1 wake\n"), "{said}");
-    assert!(said.contains("3 reconciler of app-1: look\n"), "{said}");
+    assert!(said.contains("3) reconciler of app-1: look\n"), "{said}");
     let mut lines = said
         .lines()
         .skip_while(|line| !line.starts_with("-- reconciler of app-1: look"));
