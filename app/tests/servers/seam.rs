@@ -66,8 +66,8 @@ fn declared(seen: &[Seeing], by_purchase: bool) -> Commands {
     (redis, sql)
 }
 
-/// By these a new connection introduces itself, and a statement is made known to it for the first time: they fall within
-/// the step that needed them.
+/// By these a new connection introduces itself, a client checks one or asks for the nodes of a cluster, and a statement is made known
+/// for the first time: they fall within the step that needed them. PING is also sent by listeners for wake-ups, whose PINGs are not compared for that reason.
 const INTRODUCTIONS: [&str; 9] = [
     "AUTH", "CLIENT", "CLUSTER", "HELLO", "PING", "READONLY", "connect", "prepare", "set",
 ];
