@@ -55,6 +55,7 @@ pub struct Received {
 
 /// One Redis server.
 struct Monitored {
+    counts_scripts: bool,
     redis: MultiplexedConnection,
     monitor: Pin<Box<dyn Stream<Item = String>>>,
 }
@@ -65,8 +66,10 @@ impl Received {
         let mut redis = Vec::new();
         // The primaries of the cluster come first. Its replicas get the same commands again.
         for (service, nodes) in [("redis", 1), ("redis-nodes", 5), ("cluster", 3)] {
-            for url in services.urls(service).unwrap().iter().take(nodes) {
-                redis.push(Monitored::start(url).await);
+            for (node, url) in services.urls(service).unwrap().iter().take(nodes).enumerate() {
+                // One SCRIPT LOAD of a cluster's client goes to all primaries, and is one command.
+                let counts_scripts = service != "cluster" || node == 0;
+                redis.push(Monitored::start(url, counts_scripts).await);
             }
         }
         let mut sql = Vec::new();
@@ -210,10 +213,11 @@ impl PgLog {
 }
 
 impl Monitored {
-    async fn start(url: &str) -> Self {
+    async fn start(url: &str, counts_scripts: bool) -> Self {
         let client = redis::Client::open(url).unwrap();
         let monitor = client.get_async_monitor().await.unwrap();
         Self {
+            counts_scripts,
             redis: client.get_multiplexed_async_connection().await.unwrap(),
             monitor: Box::pin(monitor.into_on_message()),
         }
@@ -244,7 +248,9 @@ impl Monitored {
             } else {
                 let at = line.split(' ').next().unwrap().parse().unwrap();
                 let name = line.split('"').nth(1).unwrap().to_uppercase();
-                commands.push((at, Command { name, touched }));
+                if self.counts_scripts || name != "SCRIPT" {
+                    commands.push((at, Command { name, touched }));
+                }
             }
         }
     }
