@@ -229,24 +229,9 @@ fn each_fault_has_a_cell() {
     assert_eq!(named, faults);
 }
 
-/// As many tests as run at a time on a small machine share the cells, since most of their time is waiting.
-fn assert_a_third_is_as_known(first: usize) {
-    FAMOUS.iter().skip(first).step_by(3).for_each(assert_is_as_known);
-}
-
 #[test]
-fn who_falls_to_which_fault_is_as_the_literature_has_it_in_the_first_third() {
-    assert_a_third_is_as_known(0);
-}
-
-#[test]
-fn who_falls_to_which_fault_is_as_the_literature_has_it_in_the_second_third() {
-    assert_a_third_is_as_known(1);
-}
-
-#[test]
-fn who_falls_to_which_fault_is_as_the_literature_has_it_in_the_last_third() {
-    assert_a_third_is_as_known(2);
+fn who_falls_to_which_fault_is_as_the_literature_has_it() {
+    FAMOUS.iter().for_each(assert_is_as_known);
 }
 
 fn assert_is_as_known((threat, strategies, fallen): &(&str, &str, &str)) {
