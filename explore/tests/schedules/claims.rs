@@ -132,7 +132,7 @@ const WORKER_WAKES: Question = Question {
     instances: 2,
     preemptions: 0,
     event: Some(EventKind::WorkerWakes),
-    stores: &["redis+sql", "sql+sql"],
+    stores: &[],
     except: &[],
 };
 
@@ -173,7 +173,8 @@ impl Question {
     fn is_for(&self, entry: &Entry) -> bool {
         let is_excepted = self.except.iter().any(|(except, _)| *except == entry.mechanism.name);
         let is_here = self.stores.is_empty() || self.stores.contains(&entry.store);
-        is_here && !is_excepted
+        let has_workers = entry.steps.iter().any(|step| step.looks_for_work);
+        is_here && !is_excepted && (has_workers || self.event != Some(EventKind::WorkerWakes))
     }
 
     /// Returns what is wrong: a violation of what a strategy survives, or none of what breaks it alone.
