@@ -6,15 +6,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def oversell(*arguments, **options):
-    """Starts the program, which `up` has built, without settings of this environment."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    """Starts the program without settings of this environment."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("OVERSELL_")}
-    return subprocess.Popen([target / "debug/oversell", *arguments], stdout=subprocess.PIPE, text=True, env=mine, **options)
+    return subprocess.Popen([ROOT / ".ci/oversell", *arguments], stdout=subprocess.PIPE, text=True, env=mine, **options)
 
 
 def up(*arguments, **options):
     """Starts a shop that stays up. Returns its process, and each address that it prints by the word before."""
-    subprocess.run(["cargo", "build", "--locked", "--quiet"], cwd=ROOT, check=True)
     process, said = oversell("up", *arguments, **options), {}
     for line in process.stdout:
         said |= dict([line.split()[:2]]) if len(line.split()) > 1 else {}
