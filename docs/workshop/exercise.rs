@@ -12,13 +12,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::query;
 
 use super::{NativeEntry, Strategy, opened};
 use crate::domain::{Error, Outcome, Purchase};
 use crate::mechanism::{AS_NO_LOCK, Family, Mechanism};
 use crate::probe::{Probe, StepValue};
-use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE};
+use crate::stores::sql::{BEGIN, COMMIT, CONNECT, READ, RECORD, ROLLBACK, WRITE, query};
 use crate::stores::{Sql, Stock};
 
 pub(super) const ENTRY: NativeEntry = NativeEntry {
@@ -32,9 +31,9 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         needs: &[],
         source: include_str!("exercise.rs"),
     },
-    store: "sql",
+    stores: &["sql"],
     steps: &[CONNECT, BEGIN, READ, WRITE, RECORD, COMMIT, ROLLBACK],
-    open: |world| Box::pin(async { opened(Exercise { sql: world.store()? }) }),
+    open: |world, store| Box::pin(async move { opened(Exercise { sql: world.sql(store)? }) }),
 };
 
 struct Exercise {
