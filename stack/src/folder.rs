@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 const PREFIX: &str = "oversell-";
 const LOCK: &str = "lock";
+/// The name of the lock file until it is locked.
+const FRESH_LOCK: &str = "lock.new";
 
 /// The kernel keeps a socket's path in 108 bytes (104 outside Linux), the last of which is zero.
 const LONGEST_SOCKET_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
@@ -82,7 +84,7 @@ pub fn owned() -> Vec<PathBuf> {
 
 /// The file gets its name only once it is locked: a sweep never sees a lock that is free because it is new.
 fn lock(folder: &Path) -> std::io::Result<File> {
-    let fresh = folder.join("lock.new");
+    let fresh = folder.join(FRESH_LOCK);
     let file = File::create(&fresh)?;
     file.lock()?;
     fs::rename(fresh, folder.join(LOCK))?;
@@ -107,9 +109,13 @@ fn is_ours(name: &OsStr, path: &Path) -> bool {
             .is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
-/// A folder without a lock file counts as owned: it may be in the making.
+/// A folder without a lock file is in the making while it has nothing else. Otherwise its owner was killed while it removed the folder.
 fn has_owner(folder: &Path) -> bool {
-    File::open(folder.join(LOCK)).map_or(true, |lock| lock.try_lock().is_err())
+    let Ok(lock) = File::open(folder.join(LOCK)) else {
+        return fs::read_dir(folder)
+            .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == FRESH_LOCK));
+    };
+    lock.try_lock().is_err()
 }
 
 #[cfg(test)]
@@ -126,6 +132,21 @@ mod tests {
         let said = Folder::within(&deep).unwrap_err().to_string();
         assert!(said.contains("too long"), "{said}");
         assert_eq!(fs::read_dir(&deep).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_sweep_removes_a_folder_whose_owner_was_killed_while_it_removed_it_and_none_in_the_making() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = |name: &str, file: &str| {
+            let folder = parent.path().join(format!("{PREFIX}{name}"));
+            fs::create_dir(&folder).unwrap();
+            File::create(folder.join(file)).unwrap();
+            folder
+        };
+        let (half_removed, in_the_making) = (folder("a", "shop.env"), folder("b", FRESH_LOCK));
+        sweep(parent.path());
+        assert!(!half_removed.exists());
+        assert!(in_the_making.exists());
     }
 
     #[test]
