@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -111,11 +112,15 @@ fn is_ours(name: &OsStr, path: &Path) -> bool {
 
 /// A folder without a lock file is in the making while it has nothing else. Otherwise its owner was killed while it removed the folder.
 fn has_owner(folder: &Path) -> bool {
-    let Ok(lock) = File::open(folder.join(LOCK)) else {
-        return fs::read_dir(folder)
-            .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == FRESH_LOCK));
-    };
-    lock.try_lock().is_err()
+    // Looked at first: an owner puts nothing else into the folder before the lock has its name.
+    let is_in_the_making = fs::read_dir(folder).map_or(true, |entries| {
+        entries.flatten().all(|entry| entry.file_name() == FRESH_LOCK)
+    });
+    is_in_the_making
+        || match File::open(folder.join(LOCK)) {
+            Ok(lock) => lock.try_lock().is_err(),
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        }
 }
 
 #[cfg(test)]
