@@ -21,10 +21,13 @@ waiting, released_at, handoffs, violations, tasks = [], [], [], [], []
 
 def contend(client):
     sample = {"acquisitions": 0, "in_time": 0, "longest_wait_s": 0.0}
-    # An unshared lock: taking it opens the connection and loads the scripts.
+    # An unshared lock: taking it loads the scripts.
     with client.lock(f"oversell-bench-{uuid.uuid4().hex}"):
         pass
-    begin.wait()
+    # All threads hold a connection at once. Otherwise one could use the connection of another thread until now, and
+    # would open its own during the measurement.
+    with client.client():
+        begin.wait()
     begin.wait()
     ends = time.perf_counter() + arguments["lasts_s"]
     while (asked := time.perf_counter()) < ends:
