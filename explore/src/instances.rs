@@ -32,7 +32,7 @@ pub struct Reached<'a> {
     /// The name under which it comes to MariaDB, which lets in any name, and that of its program for PostgreSQL.
     pub user: &'a str,
     /// Relays before the servers, which can lose a reply.
-    pub relays: Option<InstanceRelays>,
+    pub relays: Option<Arc<InstanceRelays>>,
     /// The strategy. It reaches no service that it does not need.
     pub kind: &'a Kind,
 }
@@ -45,7 +45,7 @@ pub struct Instance {
     pub strategy: Arc<dyn Strategy>,
     world: World,
     /// Relays before its stores and lock services, which can lose a reply.
-    pub relays: Option<InstanceRelays>,
+    pub relays: Option<Arc<InstanceRelays>>,
 }
 
 impl Instance {
@@ -134,7 +134,7 @@ fn services(reached: &Reached<'_>) -> Result<Services> {
     ];
     let further = kind.needed(stores).map(|(kind, urls)| (kind, urls.to_vec()));
     let mut reached: BTreeMap<ServiceKind, Vec<String>> = services.into_iter().chain(further).collect();
-    for (kind, urls) in relays.iter().flat_map(InstanceRelays::urls) {
+    for (kind, urls) in relays.iter().flat_map(|relays| relays.urls()) {
         reached
             .entry(kind)
             .and_modify(|at| *at = urls.split_whitespace().map(str::to_owned).collect());

@@ -45,7 +45,7 @@ impl Player {
     /// Lets a purchase take its next step while relays treat it like that, and closes the connections that they have affected.
     async fn interrupt(&mut self, purchase: usize, treat: impl Fn(&Relay)) -> Result<()> {
         let instance = self.turns.arrivals().instance(purchase);
-        let relays: Option<&InstanceRelays> = self.instances[instance].relays.as_ref();
+        let relays: Option<&InstanceRelays> = self.instances[instance].relays.as_deref();
         let relays = relays.context("a message is lost or late at a relay")?;
         relays.all().for_each(treat);
         self.turns.allow(purchase);

@@ -9,7 +9,7 @@ use app::probe::{Step, WaitsFor};
 use app::stores::Sql;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, cmd};
-use stack::{ServiceKind, Stores};
+use stack::{InstanceRelays, ServiceKind, Stores};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
@@ -51,6 +51,8 @@ pub struct LockWaits {
     queue: Sessions,
     /// The Redis that publishes the messages which wake purchases.
     publisher: MultiplexedConnection,
+    /// The relays that pass these messages on.
+    relays: Vec<Arc<InstanceRelays>>,
 }
 
 /// The connections of all servers at one moment.
@@ -62,12 +64,17 @@ struct Counted {
 }
 
 impl LockWaits {
-    /// Connects to every database that strategies of this kind need. The instances use these connections under that user's name,
-    /// which no other program uses.
+    /// Connects to every database that strategies of this kind need. The instances use these connections and relays under that user's
+    /// name, which no other program uses.
     ///
     /// # Errors
     /// When one cannot be reached.
-    pub async fn connect(stores: &Stores, kind: &Kind, user: &str, clients: Vec<Arc<Sql>>) -> Result<Self> {
+    pub async fn connect(
+        stores: &Stores,
+        kind: &Kind,
+        user: &str,
+        (clients, relays): (Vec<Arc<Sql>>, Vec<Arc<InstanceRelays>>),
+    ) -> Result<Self> {
         let mut servers = vec![SqlServer::mariadb(stores.sql_url()).await?];
         for (service, urls) in kind.needed(stores) {
             for url in urls {
@@ -90,6 +97,7 @@ impl LockWaits {
             kept: 0,
             queue: Sessions::connect(kind.sessions, stores).await?,
             publisher: publisher.context("Redis, which publishes messages")?,
+            relays,
         })
     }
 
@@ -202,11 +210,14 @@ impl LockWaits {
 
     /// Lets every message that Redis has published reach the purchase that it wakes.
     ///
-    /// On a busy machine Redis may have answered the publisher, and not yet written to the subscriber. It answers the next command
-    /// after both.
+    /// On a busy machine Redis may have answered the publisher, and not yet written to the subscriber, and a relay between them may
+    /// get no time. Redis answers the next command after both.
     async fn hand_over_messages(&mut self) -> Result<()> {
         let answered = cmd("PING").exec_async(&mut self.publisher).await;
         answered.context("Redis, which publishes messages")?;
+        for relay in self.relays.iter().flat_map(|relays| relays.all()) {
+            relay.hand_over().await;
+        }
         for _ in 0..TURNS {
             yield_now().await;
         }

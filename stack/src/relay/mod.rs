@@ -21,7 +21,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::task::yield_now;
 
 pub(crate) use self::change::Change;
 use self::connection::Line;
@@ -37,6 +39,10 @@ use crate::service_location::{Listener, ServiceLocation};
 /// The most connections at once; further ones wait.
 const MAX_CONNECTIONS: usize = 4_096;
 
+/// How often the connections get a turn, so that bytes that have come go from one side to the other. Each turn asks the system what
+/// has come.
+const TURNS: usize = 8;
+
 /// Numbers the sockets. Their names are short, because a socket's path has to be.
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
@@ -51,6 +57,7 @@ enum Runs {
     Here {
         target: ServiceLocation,
         valve: Arc<Valve>,
+        runtime: Handle,
         thread: Option<JoinHandle<()>>,
     },
     /// Behind the service for faults of a shop in containers.
@@ -100,6 +107,7 @@ impl Relay {
         let valve = Arc::new(Valve::new());
         let own = Arc::clone(&valve);
         let before = target.clone();
+        let handle = runtime.handle().clone();
         let thread = thread::Builder::new().name("relay".to_owned()).spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
@@ -109,11 +117,13 @@ impl Relay {
             });
             // Dropped here: connections end with the relay.
         })?;
-        let thread = Some(thread);
-        Ok(Relay {
-            at,
-            runs: Runs::Here { target, valve, thread },
-        })
+        let runs = Runs::Here {
+            target,
+            valve,
+            runtime: handle,
+            thread: Some(thread),
+        };
+        Ok(Relay { at, runs })
     }
 
     /// Uses a relay that runs elsewhere.
@@ -173,6 +183,21 @@ impl Relay {
             Runs::Here { valve, .. } => valve.late_requests(),
             Runs::Elsewhere(_) => Vec::new(),
         }
+    }
+
+    /// Waits until everything that has reached the relay is passed on, or held back or dropped as it is told to. Nothing is known of
+    /// a relay that runs elsewhere.
+    pub async fn hand_over(&self) {
+        let Runs::Here { runtime, .. } = &self.runs else {
+            return;
+        };
+        let turns = runtime.spawn(async {
+            for _ in 0..TURNS {
+                yield_now().await;
+            }
+        });
+        // It fails only when the relay is gone, and all that it had with it.
+        let _ = turns.await;
     }
 
     /// Closes every connection with all bytes in transit; new ones are served.
