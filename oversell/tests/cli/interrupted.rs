@@ -1,10 +1,13 @@
 //! A run that ends early, by Ctrl-C or by a kill, and what it leaves.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::faults::{admin, instance};
-use crate::harness::{descendants, interrupt, is_alive, output, oversell, result_json, rounds_jsonl, stdout, until};
+use crate::harness::{
+    descendants, interrupt, is_alive, output, oversell, result_json, rounds_jsonl, stderr, stdout, until,
+};
 
 #[test]
 fn ctrl_c_in_the_middle_of_a_run_stops_everything_and_keeps_the_rounds_that_were_over() {
@@ -86,4 +89,31 @@ fn ctrl_c_in_the_middle_of_an_attack_leaves_nothing_on_stdout() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130));
     assert_eq!(stdout(&ended), "");
+}
+
+#[test]
+fn a_search_of_a_lab_that_is_interrupted_reveals_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = |arguments: &[&str]| {
+        let mut command = oversell(&["lab"]);
+        command.args(arguments).arg("--folder").arg(folder.path());
+        command
+    };
+    for arguments in [&["predict", "1", "c"][..], &["run", "1"]] {
+        let ran = lab(arguments).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    }
+    let mut child = lab(&["reveal", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let search = said.find(|line| line.as_ref().unwrap().contains(" explore "));
+    assert!(search.is_some());
+    interrupt(&child);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let listed = stdout(&lab(&[]).output().unwrap());
+    assert!(listed.contains("[predicted c, run]"), "{listed}");
 }
