@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use loadtest::threats;
 use serde_json::Value;
 
-use crate::harness::{output, stderr};
+use crate::harness::{output, result_json, stderr, stdout};
 
 /// How often a trial is played until it decides everything.
 const TRIES: usize = 5;
@@ -163,9 +163,11 @@ struct Played {
 }
 
 /// Plays a round of each of these strategies under these threats, and of those once more that a round leaves undecided or
-/// that do not fall as expected: on a busy machine a fault may miss its moment.
+/// that do not fall as expected: on a busy machine a fault may miss its moment. A lease may also end under a holder that gets no
+/// processor there, so a strategy that rests on one and is to hold falls when it falls twice.
 fn played(threat: &str, strategies: &str, to_fall: &BTreeSet<String>) -> Played {
     let mut played = Played::default();
+    let mut fell_once = BTreeSet::new();
     let mut left = strategies.to_owned();
     for _ in 0..TRIES {
         let results = tempfile::tempdir().unwrap();
@@ -174,16 +176,37 @@ fn played(threat: &str, strategies: &str, to_fall: &BTreeSet<String>) -> Played 
         let ran = output(&[&trial[..], &["--instances", "2", "--repeat", "1", "--json"]].concat());
         let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{threat}: {}", stderr(&ran)));
         run["rounds"].as_array().unwrap().iter().for_each(assert_it_struck);
-        played.fallen.extend(of(&run, "violated").into_keys());
+        let (first_falls, fallen): (BTreeSet<_>, BTreeSet<_>) =
+            of(&run, "violated").into_keys().partition(|strategy| {
+                let is_sure = to_fall.contains(strategy) || !rests_on_a_lease(strategy);
+                !is_sure && fell_once.insert(strategy.clone())
+            });
+        played.fallen.extend(fallen);
         (played.undecided, played.status) = (of(&run, "inconclusive"), ran.status.code());
+        if !first_falls.is_empty() || !played.fallen.is_subset(to_fall) {
+            let kept = result_json(results.path()).unwrap();
+            eprintln!("{}", stdout(&output(&["report", kept.to_str().unwrap(), "--story"])));
+        }
         let still_up = to_fall.difference(&played.fallen);
-        let again: BTreeSet<_> = played.undecided.keys().chain(still_up).cloned().collect();
+        let again: BTreeSet<_> = played
+            .undecided
+            .keys()
+            .chain(still_up)
+            .chain(&first_falls)
+            .cloned()
+            .collect();
         if again.is_empty() {
             break;
         }
         left = again.into_iter().collect::<Vec<_>>().join(",");
     }
     played
+}
+
+fn rests_on_a_lease(strategy: &str) -> bool {
+    ["token@", "watchdog@", "redlock@"]
+        .iter()
+        .any(|guard| strategy.starts_with(guard))
 }
 
 /// Returns the strategies of the rounds with that verdict, and why a round of each decided nothing.
