@@ -13,7 +13,7 @@ use stack::{InstanceRelays, ServiceKind, Stores};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use crate::instances::Kind;
+use crate::instances::{Instance, Kind};
 use crate::sessions::Sessions;
 use crate::sql_server::SqlServer;
 use crate::turns::Turns;
@@ -64,17 +64,17 @@ struct Counted {
 }
 
 impl LockWaits {
-    /// Connects to every database that strategies of this kind need. The instances use these connections and relays under that user's
-    /// name, which no other program uses.
+    /// Connects to every database that strategies of this kind need. These instances use the databases under that user's name, which no
+    /// other program uses.
     ///
     /// # Errors
     /// When one cannot be reached.
-    pub async fn connect(
-        stores: &Stores,
-        kind: &Kind,
-        user: &str,
-        (clients, relays): (Vec<Arc<Sql>>, Vec<Arc<InstanceRelays>>),
-    ) -> Result<Self> {
+    pub async fn connect(stores: &Stores, kind: &Kind, user: &str, instances: &[Instance]) -> Result<Self> {
+        let (mut clients, mut relays) = (Vec::new(), Vec::new());
+        for instance in instances {
+            clients.extend(instance.sql().await?);
+            relays.extend(instance.relays.clone());
+        }
         let mut servers = vec![SqlServer::mariadb(stores.sql_url()).await?];
         for (service, urls) in kind.needed(stores) {
             for url in urls {

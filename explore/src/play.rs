@@ -83,7 +83,7 @@ impl Player {
         let turns = Turns::new(arrivals, kind.has_workers, time.clone());
         let turns = Arc::new(turns?);
         let user = format!("explorer-{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let (mut instances, mut clients, mut all_relays) = (Vec::new(), Vec::new(), Vec::new());
+        let mut instances = Vec::new();
         for instance in 0..INSTANCES {
             let observer = AtInstance {
                 turns: turns.clone(),
@@ -92,7 +92,6 @@ impl Player {
             let name = format!("app-{}", instance + 1);
             let needs_relays = kinds.iter().any(|kind| kind.is_of_relays());
             let relays = needs_relays.then(|| stores.relays()).transpose()?.map(Arc::new);
-            all_relays.extend(relays.clone());
             let reached = Reached {
                 stores,
                 user: &user,
@@ -100,7 +99,6 @@ impl Player {
                 kind: &kind,
             };
             let instance = Instance::open(&name, strategy, reached, (Arc::new(observer), &time)).await?;
-            clients.extend(instance.sql().await?);
             instances.push(instance);
         }
         let first = instances.first().context("no instance")?;
@@ -118,7 +116,7 @@ impl Player {
             stocks,
             stores: StorePair::try_from(kind.store.to_owned()).map_err(anyhow::Error::msg)?,
             reader: LedgerReader::connect(&urls).await?,
-            waits: LockWaits::connect(stores, &kind, &user, (clients, all_relays)).await?,
+            waits: LockWaits::connect(stores, &kind, &user, &instances).await?,
             leases: Leases::connect(stores, &kind, time).await?,
             replica: Replica::new(),
             late: LateRequests::default(),
