@@ -8,16 +8,19 @@ mod damaged;
 mod idle;
 mod metered;
 mod pg;
+mod reader_thread;
 mod redis;
 mod rows;
 mod sql;
 mod store_pair;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 pub use self::damaged::Damaged;
@@ -31,9 +34,9 @@ macro_rules! list {
         /// The stores that can be read. For a remote shop each has an option for its URL, named after it.
         pub const STORES: &[&str] = &[$($store,)*];
 
-        fn ledger(store: &str, url: &str) -> Result<Box<dyn Ledger>> {
+        fn ledger(store: &str, url: &str) -> Result<Arc<dyn Ledger>> {
             match store {
-                $($store => Ok(Box::new($file::$ledger::new(url)?)),)*
+                $($store => Ok(Arc::new($file::$ledger::new(url)?)),)*
                 _ => Err(anyhow!("there is no reader for the store {store}")),
             }
         }
@@ -105,11 +108,22 @@ pub struct Observation {
 /// The stores' URLs, by the name of the store. It has no `Debug`: a URL may hold a password.
 pub type Urls = BTreeMap<&'static str, String>;
 
+/// The reader of each store, by the store's name.
+type Ledgers = BTreeMap<&'static str, Arc<dyn Ledger>>;
+
 /// The reader of the stores.
-pub struct LedgerReader(BTreeMap<&'static str, Box<dyn Ledger>>);
+pub struct LedgerReader {
+    ledgers: Ledgers,
+    /// Lets [`READINGS_AT_ONCE`] readings of a sale through.
+    turns: Semaphore,
+}
 
 /// The longest time for one reading: a locked store does not answer at all.
 pub(crate) const READ_WITHIN: Duration = Duration::from_secs(5);
+
+/// The most readings of a sale at one time. The buyers of many items ask for theirs together, and on a busy machine a
+/// hundred at once would each take longer than [`READ_WITHIN`]. That time counts from the reading's turn.
+const READINGS_AT_ONCE: usize = 16;
 
 /// The most characters of an error that are shown.
 const MAX_ERROR: usize = 300;
@@ -137,7 +151,10 @@ impl LedgerReader {
             let ledger = ledger(store, url).with_context(|| format!("the URL of the store {store}"))?;
             ledgers.insert(*store, ledger);
         }
-        let reader = Self(ledgers);
+        let reader = Self {
+            ledgers,
+            turns: Semaphore::new(READINGS_AT_ONCE),
+        };
         reader.versions().await?;
         Ok(reader)
     }
@@ -162,20 +179,12 @@ impl LedgerReader {
     /// # Errors
     /// When the store does not answer.
     pub async fn read_once(&self, stores: StorePair, item: &str, limit: usize) -> Result<Facts> {
-        let read = async {
-            let stock = self.ledger(stores.stock)?.read(item, limit);
-            if stores.stock == stores.orders {
-                return stock.await;
-            }
-            let orders = self.ledger(stores.orders)?.read(item, limit);
-            let (stock, orders) = tokio::try_join!(stock, orders)?;
-            Ok(Facts {
-                stock_left: stock.stock_left,
-                ..orders
-            })
+        // Nothing closes the semaphore.
+        let _turn = self.turns.acquire().await;
+        let facts = match (self.ledger(stores.stock), self.ledger(stores.orders)) {
+            (Ok(stock), Ok(orders)) => reader_thread::read(read_both(stock, orders, item.to_owned(), limit)).await,
+            (Err(missing), _) | (_, Err(missing)) => Err(missing),
         };
-        let late = || format!("no answer within {READ_WITHIN:?}: is the store, a table or a row locked?");
-        let facts = timeout(READ_WITHIN, read).await.with_context(late).flatten();
         // The server's own text comes last, and is not trusted either.
         let why = |error: anyhow::Error| one_line(&format!("{error:#}"), MAX_ERROR);
         facts.map_err(|error| anyhow!("the ledger of {item} in {stores} cannot be read: {}", why(error)))
@@ -200,7 +209,7 @@ impl LedgerReader {
 
     /// Returns the names of all stores.
     pub fn stores(&self) -> impl Iterator<Item = &'static str> {
-        self.0.keys().copied()
+        self.ledgers.keys().copied()
     }
 
     /// Reads the orders of other items than these in that store.
@@ -218,7 +227,7 @@ impl LedgerReader {
     /// When one does not answer.
     pub async fn versions(&self) -> Result<BTreeMap<&'static str, String>> {
         let mut versions = BTreeMap::new();
-        for (store, ledger) in &self.0 {
+        for (store, ledger) in &self.ledgers {
             let version = timeout(READ_WITHIN, ledger.version()).await;
             let version = version.context("no answer").flatten();
             let version = version.with_context(|| format!("the witness cannot read the store {store}"))?;
@@ -232,7 +241,7 @@ impl LedgerReader {
     /// # Errors
     /// [`Damaged`] when a check fails; others when a store does not answer.
     pub async fn check(&self) -> Result<()> {
-        for (store, ledger) in &self.0 {
+        for (store, ledger) in &self.ledgers {
             let check = timeout(READ_WITHIN, ledger.check()).await;
             let check = check.context("no answer").flatten();
             check.with_context(|| format!("the store {store} did not pass its own check"))?;
@@ -240,11 +249,24 @@ impl LedgerReader {
         Ok(())
     }
 
-    fn ledger(&self, store: &str) -> Result<&dyn Ledger> {
-        let ledger = self
-            .0
-            .get(store)
-            .with_context(|| format!("the store {store} has no URL"))?;
-        Ok(ledger.as_ref())
+    fn ledger(&self, store: &str) -> Result<Arc<dyn Ledger>> {
+        let ledger = self.ledgers.get(store);
+        ledger.cloned().with_context(|| format!("the store {store} has no URL"))
     }
+}
+
+/// Reads a sale from the store of its stock and the store of its orders, which may be the same.
+async fn read_both(stock: Arc<dyn Ledger>, orders: Arc<dyn Ledger>, item: String, limit: usize) -> Result<Facts> {
+    let read = async {
+        if Arc::ptr_eq(&stock, &orders) {
+            return stock.read(&item, limit).await;
+        }
+        let (stock, orders) = tokio::try_join!(stock.read(&item, limit), orders.read(&item, limit))?;
+        Ok(Facts {
+            stock_left: stock.stock_left,
+            ..orders
+        })
+    };
+    let late = || format!("no answer within {READ_WITHIN:?}: is the store, a table or a row locked?");
+    timeout(READ_WITHIN, read).await.with_context(late).flatten()
 }
