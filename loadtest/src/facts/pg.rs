@@ -101,14 +101,12 @@ impl Ledger for Pg {
                 orders.extend(order(&row, 0)?);
             }
         }
-        self.idle.push(connection);
         Ok(orders)
     }
 
     async fn version(&self) -> Result<String> {
         let mut connection = self.connect().await?;
         let version = query_scalar(VERSION).fetch_one(&mut connection).await?;
-        self.idle.push(connection);
         Ok(version)
     }
 
@@ -119,7 +117,6 @@ impl Ledger for Pg {
             let read = raw_sql(statement).execute(&mut connection).await;
             read.map_err(|error| damage_or(error, table))?;
         }
-        self.idle.push(connection);
         Ok(())
     }
 }

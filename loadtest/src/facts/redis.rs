@@ -61,7 +61,16 @@ impl Redis {
 
     /// Returns the answer to a command that asks for little.
     pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
-        let mut connection = self.connect(OVERHEAD).await?;
+        if let Some(idle) = self.idle.pop()
+            && let Ok(answer) = self.ask_on(idle, command).await
+        {
+            return Ok(answer);
+        }
+        self.ask_on(self.connect(OVERHEAD).await?, command).await
+    }
+
+    async fn ask_on<T: FromRedisValue>(&self, mut connection: Connection, command: &Cmd) -> Result<T> {
+        connection.meter.allow(OVERHEAD);
         let answer = command.query_async(&mut connection.commands).await?;
         self.idle.push(connection);
         Ok(answer)
@@ -156,7 +165,8 @@ impl Ledger for Redis {
     }
 
     async fn version(&self) -> Result<String> {
-        let info: String = self.ask(cmd("INFO").arg("server")).await?;
+        let mut connection = self.connect(OVERHEAD).await?;
+        let info: String = cmd("INFO").arg("server").query_async(&mut connection.commands).await?;
         let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
         Ok(version.unwrap_or("unknown").trim().to_owned())
     }

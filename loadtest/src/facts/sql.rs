@@ -93,7 +93,6 @@ impl Ledger for Sql {
                 orders.extend(order(&row, 0)?);
             }
         }
-        self.idle.push(connection);
         Ok(orders)
     }
 
@@ -108,7 +107,6 @@ impl Ledger for Sql {
         let setting = sqlx::query("show global variables like 'innodb_snapshot_isolation'")
             .fetch_optional(&mut connection)
             .await?;
-        self.idle.push(connection);
         let Some(setting) = setting else { return Ok(version) };
         let (name, value): (String, String) = (setting.try_get(0)?, setting.try_get(1)?);
         Ok(format!("{version}, {name} {value}"))

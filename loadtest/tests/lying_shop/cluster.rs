@@ -26,6 +26,18 @@ fn started() -> (Arc<Stores>, Vec<String>) {
     (Arc::new(stores), urls)
 }
 
+/// Returns the number of connections to these nodes.
+async fn connections(nodes: &[String]) -> usize {
+    let nodes = nodes.to_vec();
+    let count = move |node: String| {
+        let mut connection = redis::Client::open(node).unwrap().get_connection().unwrap();
+        let listed: String = redis::cmd("CLIENT").arg("LIST").query(&mut connection).unwrap();
+        listed.lines().count()
+    };
+    let count_all = move || nodes.into_iter().map(count).sum();
+    tokio::task::spawn_blocking(count_all).await.unwrap()
+}
+
 /// Opens a sale, as a shop does.
 fn sell(shop: &mut ClusterConnection, item: &str, left: i64, orders: &[(&str, String)]) {
     let [stock, ledger] = ["stock", "orders"].map(|what| format!("{what}:{{{item}}}"));
@@ -67,6 +79,13 @@ async fn the_witness_reads_each_item_from_the_node_that_serves_it_now() {
     }
     assert_eq!(read("sku-10").await.stock_left, None);
     assert_eq!(read("odd").await.unreadable, 1);
+    let before = connections(&urls).await;
+    for _ in 0..20 {
+        read("sku-1").await;
+    }
+    let after = connections(&urls).await;
+    assert!(after <= before, "{before} connections became {after} by reading");
+
     let known = HashSet::from(["sku-1", "sku-2"]);
     assert_eq!(
         reader.elsewhere("cluster", &known).await.unwrap().len(),
