@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::repeats::{MOST_DELIVERIES, MOST_READINGS};
 use super::running::{MOST_RETURNS, RETURN_AFTER};
-use crate::facts::READ_WITHIN;
+use crate::facts::{READ_WITHIN, READINGS_AT_ONCE};
 use crate::sale::Load;
 use crate::shop::ANSWER_WITHIN;
 
@@ -17,7 +17,7 @@ const FAULT_WITHIN: Duration = Duration::from_secs(180);
 /// Returns the longest time of an attack with that load.
 ///
 /// Buyers take the next purchase as soon as they are free. So all of them are at work until the last purchase begins,
-/// and the time is at most the work of all divided by the buyers, and the longest work of one.
+/// and the time is at most the work of all divided by the buyers, and the longest work of one. Some readings wait for others.
 pub fn longest(load: &Load, one_at_a_time: bool, has_fault: bool) -> Duration {
     let [requests, items, buyers] = [load.requests, load.items, load.buyers.max(1)].map(|number| number as u32);
     let patience = ANSWER_WITHIN + Duration::from_millis(load.work_ms);
@@ -28,13 +28,14 @@ pub fn longest(load: &Load, one_at_a_time: bool, has_fault: bool) -> Duration {
     } else {
         items * MOST_READINGS as u32
     };
-    let work = deliveries * patience + readings * READ_WITHIN;
+    let readers = buyers.min(READINGS_AT_ONCE as u32);
+    let work = deliveries * patience / buyers + readings * READ_WITHIN / readers;
     // All buyers return to each item, and each takes the next purchase as soon as it is free.
     let returns = MOST_RETURNS as u32 * (RETURN_AFTER + items * patience);
     // A sold purchase may be sent again three times, one after the other.
     let last = 4 * patience + READ_WITHIN;
     let fault = if has_fault { FAULT_WITHIN } else { Duration::ZERO };
-    GATHERED_WITHIN + work / buyers + last + returns + fault
+    GATHERED_WITHIN + work + last + returns + fault
 }
 
 #[cfg(test)]
@@ -59,7 +60,7 @@ mod tests {
             (
                 Load { buyers: 24, ..LOAD },
                 false,
-                10_000 + 350_000 / 24 + 45_000 + 33_000,
+                10_000 + 320_000 / 24 + 30_000 / 16 + 45_000 + 33_000,
             ),
             (
                 Load { items: 8, ..LOAD },

@@ -123,7 +123,7 @@ pub(crate) const READ_WITHIN: Duration = Duration::from_secs(5);
 
 /// The most readings of a sale at one time. The buyers of many items ask for theirs together, and on a busy machine a
 /// hundred at once would each take longer than [`READ_WITHIN`]. That time counts from the reading's turn.
-const READINGS_AT_ONCE: usize = 16;
+pub(crate) const READINGS_AT_ONCE: usize = 16;
 
 /// The most characters of an error that are shown.
 const MAX_ERROR: usize = 300;

@@ -9,7 +9,6 @@ use tokio::time::sleep;
 
 use super::{hold, restart, sql_database};
 use crate::attack::{AttackControl, Proof, SendOptions};
-use crate::http::BACK_WITHIN;
 use crate::sale::Load;
 use crate::shop::response::ResponseKind;
 use crate::trace::IncidentKind;
@@ -40,7 +39,7 @@ pub(crate) async fn prepare(control: &AttackControl<'_>, kind: ServiceKind) -> R
     restart::on_stores(control, move |stores| {
         let process = process(stores, kind)?;
         process.restart_with_journal()?;
-        process.wait_ready(BACK_WITHIN)
+        process.wait_ready(restart::READY_WITHIN)
     })
     .await?;
     sleep(restart::IDLE_FOR).await;
@@ -66,7 +65,7 @@ pub(crate) async fn strike(control: &AttackControl<'_>, kind: ServiceKind, syncs
         let killed = process.pid();
         let loss = process.lose_power()?;
         process.restart()?;
-        process.wait_ready(BACK_WITHIN)?;
+        process.wait_ready(restart::READY_WITHIN)?;
         Ok((begun, Instant::now(), loss, [killed, process.pid()]))
     });
     let (from, to, loss, processes) = lost.await?;

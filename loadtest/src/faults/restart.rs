@@ -8,12 +8,15 @@ use stack::{Service, ServiceKind};
 
 use super::moment;
 use crate::attack::{AttackControl, Proof};
-use crate::http::BACK_WITHIN;
 use crate::trace::IncidentKind;
 
 /// The time for which connections lie idle before their store goes. The shop that is started here tests a connection
 /// that lay idle this long. Without that test its dead connections would stop all sales when the store is back.
 pub(crate) const IDLE_FOR: Duration = Duration::from_millis(1_100);
+
+/// The longest time until a server that was started again is ready. On a busy machine an ensemble elects its leader more
+/// than once until then.
+pub(crate) const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Kills Redis after some sales and starts it again. Returns whether there were any sales before.
 pub(crate) async fn restart_redis(control: &AttackControl<'_>, kind: IncidentKind) -> Result<bool> {
@@ -92,7 +95,7 @@ pub(crate) fn start(processes: &[(String, &Service)], killed: &[u32]) -> Result<
         process.restart()?;
     }
     for (_, process) in processes {
-        process.wait_ready(BACK_WITHIN)?;
+        process.wait_ready(READY_WITHIN)?;
     }
     let proofs = processes.iter().zip(killed).map(|((name, process), killed)| {
         let serves = process.pid();

@@ -13,7 +13,6 @@ use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::{Requirement, lock_servers};
 use crate::faults::{hold, leader, restart};
-use crate::http::BACK_WITHIN;
 use crate::shop::catalogue::Strategy;
 use crate::trace::IncidentKind;
 
@@ -73,7 +72,7 @@ async fn change_leader(control: &AttackControl<'_>, kind: ServiceKind) -> Result
             .get(before)
             .context("the leader has no process")?;
         old.restart()?;
-        old.wait_ready(BACK_WITHIN)
+        old.wait_ready(restart::READY_WITHIN)
     })
     .await?;
     let Some((after, killed, pid, leads)) = changed else {

@@ -14,6 +14,7 @@ use super::Threat;
 use crate::attack::{AttackControl, Delivery, Injection, SendOptions};
 use crate::audit::ExplainedUnknowns;
 use crate::deployment::requirement::Requirement;
+use crate::faults::restart;
 use crate::http::BACK_WITHIN;
 use crate::sale::Load;
 use crate::shop::catalogue::Strategy;
@@ -112,7 +113,7 @@ async fn replace(control: &AttackControl<'_>, instance: usize) -> Result<bool> {
             let old = service.pid();
             let has_ended_well = service.stop(BACK_WITHIN)?;
             service.restart()?;
-            service.wait_ready(BACK_WITHIN)?;
+            service.wait_ready(restart::READY_WITHIN)?;
             anyhow::Ok((old, has_ended_well, service.pid()))
         });
         let (old, has_ended_well, new) = processes.await??;
