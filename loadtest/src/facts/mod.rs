@@ -108,12 +108,9 @@ pub struct Observation {
 /// The stores' URLs, by the name of the store. It has no `Debug`: a URL may hold a password.
 pub type Urls = BTreeMap<&'static str, String>;
 
-/// The reader of each store, by the store's name.
-type Ledgers = BTreeMap<&'static str, Arc<dyn Ledger>>;
-
 /// The reader of the stores.
 pub struct LedgerReader {
-    ledgers: Ledgers,
+    ledgers: BTreeMap<&'static str, Arc<dyn Ledger>>,
     /// Lets [`READINGS_AT_ONCE`] readings of a sale through.
     turns: Semaphore,
 }

@@ -3,27 +3,24 @@
 //! The buyers of a round are hundreds of tasks. Among them a reading would queue again at each of its steps. On a busy
 //! machine that takes longer than a store may take to answer, and the store would be blamed for it.
 
-use std::sync::OnceLock;
+use std::io;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-static THREAD: OnceLock<Runtime> = OnceLock::new();
+static THREAD: LazyLock<io::Result<Runtime>> =
+    LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
 
 /// Carries out a reading on the thread. The reading ends early if the caller stops waiting for it.
 ///
 /// # Errors
-/// When the thread cannot be started, or the reading fails.
+/// When the thread could not be started, or the reading fails.
 pub(super) async fn read<T: Send + 'static>(reading: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-    if THREAD.get().is_none() {
-        let thread = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        // Another reading may have been faster. A runtime must not be dropped where it would wait for its own end.
-        if let Err(second) = THREAD.set(thread) {
-            second.shutdown_background();
-        }
-    }
-    let thread = THREAD.get().context("the thread is started")?;
+    let thread = THREAD
+        .as_ref()
+        .context("the thread that reads the ledgers did not start")?;
     // Other than a handle, a set stops its tasks when it is dropped.
     let mut one = JoinSet::new();
     one.spawn_on(reading, thread.handle());
