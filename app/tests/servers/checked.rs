@@ -8,7 +8,7 @@ use app::timeouts::Timeouts;
 use stack::ServiceKind;
 use tokio::time::timeout;
 
-use crate::harness::{Instance, LONG, PATIENT, fresh, name, services_of_its_own, stores, until};
+use crate::harness::{Instance, LONG, PATIENT, fresh, name, stores, stores_of_its_own, until};
 use crate::held::{Hold, Stage, ended};
 use crate::locks::{guard, probe};
 
@@ -66,7 +66,7 @@ async fn a_checked_lock_that_is_lost_between_the_question_and_the_write_sells_al
 
 #[tokio::test]
 async fn a_checked_holder_that_is_cut_off_from_zookeeper_is_told_not_to_write_and_a_bare_one_is_not() {
-    let stores = services_of_its_own();
+    let stores = stores_of_its_own(&["zookeeper"]);
     let ensemble = stores.processes(ServiceKind::ZooKeeper);
     if ensemble.is_empty() {
         return;

@@ -8,7 +8,7 @@ use app::strategies::Entry;
 use redis::pipe;
 use stack::Stores;
 
-use crate::harness::{Instance, PurchaseRequest, cluster_of_its_own, fresh, is_tried, until};
+use crate::harness::{Instance, PurchaseRequest, fresh, is_tried, stores_of_its_own, until};
 use crate::locks::probe;
 
 /// The mechanisms of Redis that cannot sell from a cluster, each with the reason.
@@ -70,7 +70,7 @@ async fn buy(instance: &Instance, strategy: &str, item: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_goes_on_while_its_slot_moves() {
-    let stores = cluster_of_its_own();
+    let stores = stores_of_its_own(&["cluster"]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let watches = |entry: &Entry| entry.steps.iter().any(|step| step.sends.contains(&"WATCH"));
     let all = Entry::all().into_iter().filter(|entry| entry.store == "cluster");
@@ -103,7 +103,7 @@ async fn a_sale_goes_on_while_its_slot_moves() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_transaction_is_not_sent_after_a_key_that_it_has_watched() {
     const STEP: Step = Step::command("step", &[]);
-    let stores = cluster_of_its_own();
+    let stores = stores_of_its_own(&["cluster"]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let item = instance.quiet_sale(4).await;
     let redis = instance.shop.world.redis("cluster").unwrap();
@@ -130,7 +130,7 @@ async fn a_transaction_is_not_sent_after_a_key_that_it_has_watched() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unwatch_goes_to_the_node_of_the_watched_key() {
     const STEP: Step = Step::command("step", &[]);
-    let instance = Instance::on(cluster_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&["cluster"]), |_| {}).await;
     let redis = instance.shop.world.redis("cluster").unwrap();
     let probe = probe();
     let mut own = probe.step(&STEP, &"", redis.connection(), |_| "open").await.unwrap();
@@ -164,7 +164,7 @@ async fn begin(stores: &Arc<Stores>, item: &str) -> stack::SlotMigration {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_the_death_of_its_primary_an_item_is_sold_from_the_replica_without_the_orders_that_it_lacks() {
-    let stores = cluster_of_its_own();
+    let stores = stores_of_its_own(&["cluster"]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let item = instance.quiet_sale(5).await;
     buy(&instance, "lua@cluster", &item).await;

@@ -202,7 +202,7 @@ async fn a_batch_that_mariadb_refuses_fails_for_all_of_it_and_the_next_one_is_so
         elseif new.buyer = 'refused' then
             signal sqlstate 'HY000' set mysql_errno = 1644, message_text = 'no';
         end if";
-    let instance = Instance::on(stores_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&[]), |_| {}).await;
     raw_sql(TRIGGER).execute(&instance.sql).await.unwrap();
     for (third, gave_up) in [("1213", true), ("refused", false)] {
         let scene = Scene::open(&instance, "combining@sql", "commit", 9).await;

@@ -20,7 +20,7 @@ end";
 
 #[tokio::test]
 async fn a_buyer_whose_purchase_met_another_one_is_told_to_come_again_and_has_bought_nothing() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let other = Instance::on(stores, |_| {}).await;
     raw_sql(TRIGGER).execute(&instance.sql).await.unwrap();

@@ -6,6 +6,11 @@ use std::net::TcpStream;
 
 use app::services::Services;
 
+/// Whether a command is one of those that are only counted.
+pub fn is_counted(command: &str) -> bool {
+    command.contains('/')
+}
+
 /// Counters, read from where the last reading ended.
 pub struct Counters {
     /// The addresses of every server.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use futures_util::future::join_all;
 
@@ -36,7 +37,7 @@ async fn all_at_once(instances: &[&Instance], requests: &[PurchaseRequest]) -> V
 async fn instances(gives_up: bool, locks_all_items: bool) -> [Instance; 2] {
     let wait = if gives_up { SHORT } else { LONG };
     let stores = match locks_all_items {
-        true => stores_of_its_own(),
+        true => stores_of_its_own(&[SECOND_SQL, "pg"]),
         false => stores(),
     };
     let open = || Instance::on(stores.clone(), |settings| settings.timeouts.wait = wait);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use app::domain::{Outcome, Purchase};
 use app::probe::{Actor, Observer, StepContext, StepResult};
+use app::stores::SECOND_SQL;
 use async_trait::async_trait;
 use sqlx::{Row, query};
 
@@ -16,7 +17,10 @@ use crate::stopped::{At, crash};
 
 /// An instance at which a purchase soon gives up its wait.
 async fn hasty() -> Instance {
-    Instance::on(stores_of_its_own(), |settings| settings.timeouts.wait = SHORT).await
+    Instance::on(stores_of_its_own(&[SECOND_SQL]), |settings| {
+        settings.timeouts.wait = SHORT
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,7 +123,7 @@ struct Circle {
 impl Circle {
     /// Holds the rollback just before it needs the row, and the other one before its first `step`.
     async fn of(strategy: &str, step: &'static str) -> Self {
-        let stores = stores_of_its_own();
+        let stores = stores_of_its_own(&[SECOND_SQL]);
         let instance = Instance::on(stores.clone(), |_| {}).await;
         let item = instance.quiet_sale(5).await;
         let steps = Arc::new(Steps::default());

@@ -1,6 +1,7 @@
 //! Half messages whose producer was stopped: the broker asks back, and the local transaction is the answer.
 
 use app::domain::Outcome;
+use app::stores::SECOND_SQL;
 use sqlx::{Row, query};
 
 use crate::harness::{Instance, LONG, PurchaseRequest, stores_of_its_own, until};
@@ -75,7 +76,7 @@ async fn a_local_transaction_that_comes_after_its_message_was_rolled_back_is_ref
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_answer_to_the_broker_waits_for_a_local_transaction_that_is_open() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[SECOND_SQL]);
     let alone = Instance::on(stores, |_| {}).await;
     let item = alone.quiet_sale(1).await;
     let elsewhere = Elsewhere::open(alone.stores(), HALF_MESSAGE, LEASE, At::Named("commit")).await;

@@ -111,7 +111,7 @@ async fn a_retry_inside_its_snapshot_reads_the_same_number_for_ever_and_keeps_th
 #[tokio::test]
 async fn a_row_that_is_found_without_an_index_is_locked_together_with_its_neighbours() {
     for (strategy, neighbour) in [("for-update@sql", sold(0)), ("for-update-unindexed@sql", Outcome::Busy)] {
-        let stores = stores_of_its_own();
+        let stores = stores_of_its_own(&[]);
         let instance = Instance::on(stores.clone(), |_| {}).await;
         let items = [instance.sale(1).await, instance.sale(1).await];
         let a = Hold::before("write", "a");

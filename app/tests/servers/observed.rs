@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use stack::{ServiceKind, Stores};
 use tokio::sync::Semaphore;
 
+use crate::counters::is_counted;
 use crate::harness::{fresh, is_tried, name, services, services_of_its_own, world};
 use crate::received::{Commands, Received};
 
@@ -145,10 +146,21 @@ impl Observed {
         }
     }
 
-    /// The steps and the received commands since the last call.
-    pub async fn since(&mut self) -> (Vec<Seeing>, Commands) {
+    /// The steps since the last call.
+    pub async fn steps(&self) -> Vec<Seeing> {
         let _all = self.seen.workers.acquire_many(WORKERS).await.unwrap();
-        let received = self.received.since().await;
-        (self.seen.take(), received)
+        self.seen.take()
+    }
+
+    /// The steps since the last call, and the commands that were received since the last call of this. Those that are only counted
+    /// are asked for if a step sends one or with `all`; otherwise the next call has them.
+    pub async fn since(&mut self, all: bool) -> (Vec<Seeing>, Commands) {
+        let _all = self.seen.workers.acquire_many(WORKERS).await.unwrap();
+        let seen = self.seen.take();
+        let counted = seen
+            .iter()
+            .flat_map(|seeing| seeing.step.sends)
+            .any(|command| is_counted(command));
+        (seen, self.received.since(all || counted).await)
     }
 }

@@ -51,7 +51,7 @@ async fn with_first_schema(stores: &Stores) -> MySqlPool {
 
 #[tokio::test]
 async fn tables_of_the_first_version_come_up_to_date_and_keep_their_rows() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let sql = MySqlPool::connect(stores.sql_url()).await.unwrap();
     drop(Instance::on(stores.clone(), |_| {}).await);
     let new = tables(&sql).await;
@@ -73,7 +73,7 @@ async fn tables_of_the_first_version_come_up_to_date_and_keep_their_rows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_that_open_at_the_same_moment_bring_the_tables_up_to_date_once() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     for _ in 0..5 {
         with_first_schema(&stores).await;
         let instances = join_all((0..4).map(|_| Instance::on(stores.clone(), |_| {}))).await;
@@ -85,7 +85,7 @@ async fn instances_that_open_at_the_same_moment_bring_the_tables_up_to_date_once
 
 #[tokio::test]
 async fn an_instance_that_opens_on_tables_of_today_waits_for_no_purchase() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let first = Instance::on(stores.clone(), |_| {}).await;
     let item = first.sale(1).await;
     let mut open = first.sql.begin().await.unwrap();

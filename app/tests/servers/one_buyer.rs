@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use app::stores::SECOND_SQL;
+
 use crate::harness::{Instance, PurchaseRequest, ask, fresh, locks_all_items, stores_of_its_own};
 
 /// Name and store of every strategy that can be used here, and an instance to try it at.
@@ -12,7 +14,9 @@ async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
         let entry = &listed.entry;
         if entry.missing(&shared.shop.world.services).is_none() {
             if locks_all_items(entry) && alone.is_none() {
-                alone = Some(Arc::new(Instance::on(stores_of_its_own(), |_| {}).await));
+                alone = Some(Arc::new(
+                    Instance::on(stores_of_its_own(&[SECOND_SQL, "pg"]), |_| {}).await,
+                ));
             }
             let instance = alone.as_ref().filter(|_| locks_all_items(entry)).unwrap_or(&shared);
             all.push((entry.name.clone(), entry.store, instance.clone()));

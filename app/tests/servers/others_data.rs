@@ -22,7 +22,7 @@ async fn opens<S: Store>(url: &str) -> Result<S, Error> {
 
 #[tokio::test]
 async fn tables_of_another_program_are_refused_and_left_alone() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     drop(Instance::on(stores.clone(), |_| {}).await);
     let sql = MySqlPool::connect(stores.sql_url()).await.unwrap();
     for (change, names) in [
@@ -63,7 +63,7 @@ async fn tables_of_another_program_are_refused_and_left_alone() {
 /// A column of a newer program is not in the way of an older one.
 #[tokio::test]
 async fn a_column_that_wants_no_value_is_none_of_our_business() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     drop(Instance::on(stores.clone(), |_| {}).await);
     let sql = MySqlPool::connect(stores.sql_url()).await.unwrap();
     let change = "alter table orders add note text, add paid boolean not null default false,
@@ -74,7 +74,7 @@ async fn a_column_that_wants_no_value_is_none_of_our_business() {
 
 #[tokio::test]
 async fn keys_of_another_kind_are_refused_and_left_alone() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let client = redis::Client::open(stores.redis_url()).unwrap();
     let mut redis = client.get_multiplexed_async_connection().await.unwrap();
     let shop = opens::<Redis>(stores.redis_url()).await.unwrap();
@@ -96,7 +96,7 @@ async fn keys_of_another_kind_are_refused_and_left_alone() {
 
 #[tokio::test]
 async fn a_store_that_wants_another_key_refuses_ours() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let keyed = format!("{}?pass=lost", stores.redis_url());
     let refused = opens::<Redis>(&keyed).await.err();
     assert!(matches!(refused, Some(Error::Refused { .. })), "{refused:?}");

@@ -76,7 +76,7 @@ async fn leave_message(instance: &Instance, item: &str, order: &str, is_received
 /// The buyer hears nothing before the order is in the ledger, and nothing at all when it does not come there in time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_buyer_is_told_unknown_while_the_ledger_takes_no_orders_and_sold_later() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let instance = Instance::on(stores, |settings| {
         settings.timeouts.lease = LEASE;
         settings.timeouts.wait = Duration::from_millis(200);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use zookeeper_client::Client;
 
-use crate::harness::{Instance, PATIENT, fresh, name, services_of_its_own, until};
+use crate::harness::{Instance, PATIENT, fresh, name, stores_of_its_own, until};
 use crate::locks::{LASTING, guard, probe};
 
 /// Counts the waits that began and those that ended.
@@ -110,7 +110,7 @@ impl Etcd {
 
 #[tokio::test]
 async fn a_waiter_that_lost_its_session_is_not_let_in_by_etcd_and_the_next_one_begins_another() {
-    let instance = Instance::on(services_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&["etcd"]), |_| {}).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = name(&fresh("sku"));
     let holder = guard(&instance, "etcd", PATIENT).await;
@@ -131,7 +131,7 @@ async fn a_waiter_that_lost_its_session_is_not_let_in_by_etcd_and_the_next_one_b
 /// The session lives on, so that a key without a purchase would stop the sale of its item.
 #[tokio::test]
 async fn a_purchase_that_gives_up_or_ends_without_a_release_leaves_no_key_in_etcd() {
-    let instance = Instance::on(services_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&["etcd"]), |_| {}).await;
     let Some(etcd) = Etcd::of(&instance) else { return };
     let item = name(&fresh("sku"));
     let guard = guard(&instance, "etcd", LASTING).await;

@@ -88,8 +88,9 @@ impl Received {
     }
 
     /// The commands that arrived since the last call, in order: those of all Redis servers in capitals, the statements of
-    /// the databases by their first word, those of PostgreSQL after those of MariaDB. Calls that are only counted come last, sorted.
-    pub async fn since(&mut self) -> Commands {
+    /// the databases by their first word, those of PostgreSQL after those of MariaDB. Calls that are only counted come last, sorted,
+    /// if `counted`: etcd takes long to show its counters.
+    pub async fn since(&mut self, counted: bool) -> Commands {
         let mut received = Vec::new();
         for redis in &mut self.redis {
             received.extend(redis.since().await);
@@ -105,7 +106,8 @@ impl Received {
         logged.sort_by_key(|(at, _)| *at);
         let mut rest: Vec<_> = logged.into_iter().map(|(_, command)| command).collect();
         rest.extend(self.pg.iter_mut().flat_map(PgLog::since));
-        let counted = (0..pings).map(|_| "ping".to_owned()).chain(self.counters.since());
+        let counted = counted.then(|| self.counters.since()).into_iter().flatten();
+        let counted = (0..pings).map(|_| "ping".to_owned()).chain(counted);
         rest.extend(counted.map(|name| Command {
             name,
             touched: Effect::NONE,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use app::mechanism::Family;
+use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ pub const LEASE: Duration = Duration::from_millis(50);
 
 /// An instance on stores of its own. While its sales are quiet ones, no reconciler works on these stores.
 pub async fn alone() -> Instance {
-    Instance::on(stores_of_its_own(), |_| {}).await
+    Instance::on(stores_of_its_own(&[SECOND_SQL]), |_| {}).await
 }
 
 /// Another instance on the stores of `alone`, whose reconcilers end what was left. They start with the first question for
@@ -64,7 +65,7 @@ fn of_several_steps(instance: &Instance) -> Vec<Entry> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wherever_a_purchase_is_stopped_the_books_agree_in_the_end_and_its_key_buys_once() {
-    let instance = alone().await;
+    let instance = Instance::on(stores_of_its_own(&[SECOND_SQL, "pg"]), |_| {}).await;
     for entry in of_several_steps(&instance) {
         let stop = async |at| {
             let item = instance.quiet_sale(2).await;

@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use stack::ServiceKind;
 use tokio::time::sleep;
 
-use crate::harness::{Instance, LONG, fresh, name, services_of_its_own};
+use crate::harness::{Instance, LONG, fresh, name, stores_of_its_own};
 use crate::locks::{LASTING, guard, probe, probe_under};
 
 #[tokio::test]
 async fn redlock_locks_while_two_of_five_servers_are_dead_and_not_without_a_third() {
-    let stores = services_of_its_own();
+    let stores = stores_of_its_own(&["redis-nodes"]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let (item, other) = (name(&fresh("sku")), name(&fresh("sku")));
     let guard = guard(&instance, "redlock", LASTING).await;
@@ -55,7 +55,7 @@ impl Observer for Slow {
 /// The keys of the first servers are gone when the last one answers.
 #[tokio::test]
 async fn redlock_does_not_count_a_lock_whose_time_was_over_when_the_last_server_answered() {
-    let instance = Instance::on(services_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&["redis-nodes"]), |_| {}).await;
     let lease = Duration::from_millis(100);
     // Its wait is over by then: no second attempt follows.
     let wait = Duration::from_millis(1);
@@ -72,7 +72,7 @@ async fn redlock_does_not_count_a_lock_whose_time_was_over_when_the_last_server_
 
 #[tokio::test]
 async fn redlock_refuses_the_write_of_a_holder_whose_time_is_over_by_its_own_clock() {
-    let instance = Instance::on(services_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&["redis-nodes"]), |_| {}).await;
     let lasting = guard(&instance, "redlock", LASTING).await;
     let mut held = lasting.take(&name(&fresh("sku")), &probe()).await;
     assert!(held.may_write().await);

@@ -56,19 +56,19 @@ fn is_unguarded(entry: &Entry) -> bool {
 }
 
 /// Counts the commands of one sale without contention. The test of the seam shows that the stores receive the same ones.
-async fn asked(observed: &mut Observed, listed: &Listed) -> usize {
+async fn asked(observed: &Observed, listed: &Listed) -> usize {
     let mut asked = 0;
     // The first purchase makes the connections, prepared statements and scripts.
     for key in ["k-1", "k-2"] {
         let item = observed.sale(1).await;
-        observed.since().await;
+        observed.steps().await;
         let outcome = observed.buy(listed, &item, key, Duration::ZERO).await;
         assert!(
             matches!(outcome, Outcome::Sold { .. }),
             "{}: {outcome:?}",
             listed.entry.name
         );
-        let (seen, _) = observed.since().await;
+        let seen = observed.steps().await;
         let steps = seen.iter().filter(|seeing| seeing.by_purchase && seeing.said.is_none());
         asked = steps.filter(|seeing| !seeing.step.sends.is_empty()).count();
     }
@@ -77,16 +77,16 @@ async fn asked(observed: &mut Observed, listed: &Listed) -> usize {
 
 #[tokio::test]
 async fn the_round_trips_that_a_header_names_are_those_of_a_sale_without_contention() {
-    let mut observed = Observed::start(PATIENT).await;
+    let observed = Observed::start(PATIENT).await;
     let mut unguarded = BTreeMap::new();
     for listed in observed.usable() {
         if is_unguarded(&listed.entry) {
-            let cost = asked(&mut observed, &listed).await;
+            let cost = asked(&observed, &listed).await;
             unguarded.insert(listed.entry.store, cost);
         }
     }
     for listed in observed.usable() {
-        let cost = asked(&mut observed, &listed).await;
+        let cost = asked(&observed, &listed).await;
         // The header of a guard names the round trips that it adds to the sale.
         let own = if listed.entry.is_guarded() {
             cost - unguarded[listed.entry.store]

@@ -21,7 +21,7 @@ end";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn units_whose_order_the_ledger_refuses_are_given_back_at_once_and_the_buyer_is_told_busy() {
-    let instance = Instance::on(stores_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&[]), |_| {}).await;
     raw_sql(REFUSES).execute(&instance.sql).await.unwrap();
     let item = instance.sale(1).await;
     let refused = PurchaseRequest::of(&item).by(SAGA).buyer("refused").key("k");

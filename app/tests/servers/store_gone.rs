@@ -25,7 +25,7 @@ async fn ready(instance: &Instance) -> Answer {
 
 #[tokio::test]
 async fn without_redis_the_shop_is_not_ready_admits_that_it_does_not_know_and_comes_back() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     let item = instance.sale(2).await;
     let redis = stores.redis().unwrap();
@@ -80,7 +80,7 @@ async fn assert_at_most_one_fails(instance: &Instance, strategy: &str, item: &st
 
 #[tokio::test]
 async fn a_restart_of_redis_costs_one_purchase_its_answer_however_many_connections_lay_unused() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let instance = Instance::on(stores.clone(), |_| {}).await;
     buy_at_once(&instance, "watch-multi@redis").await;
     let redis = stores.redis().unwrap();
@@ -93,7 +93,7 @@ async fn a_restart_of_redis_costs_one_purchase_its_answer_however_many_connectio
 
 #[tokio::test]
 async fn a_mariadb_that_hangs_up_costs_one_purchase_its_answer_however_many_connections_lay_unused() {
-    let instance = Instance::on(stores_of_its_own(), |_| {}).await;
+    let instance = Instance::on(stores_of_its_own(&[]), |_| {}).await;
     let item = instance.sale(8).await;
     buy_at_once(&instance, "for-update@sql").await;
     let others =
@@ -108,7 +108,7 @@ async fn a_mariadb_that_hangs_up_costs_one_purchase_its_answer_however_many_conn
 
 #[tokio::test]
 async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[]);
     let hasty = |settings: &mut Settings| settings.timeouts.wait = SHORT;
     let instance = Instance::on(stores.clone(), hasty).await;
     let item = instance.sale(2).await;
@@ -125,7 +125,7 @@ async fn without_mariadb_the_shop_is_not_ready_and_still_sells_from_redis() {
 
 #[tokio::test]
 async fn without_the_second_mariadb_a_sale_opens_for_all_strategies_that_do_not_need_it() {
-    let stores = stores_of_its_own();
+    let stores = stores_of_its_own(&[SECOND_SQL]);
     let [second] = stores.processes(ServiceKind::SecondSql) else {
         panic!("{SECOND_SQL} is one server")
     };

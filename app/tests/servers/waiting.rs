@@ -193,7 +193,7 @@ async fn an_instance_opens_however_short_its_patience() {
 /// could not say whether anything was written.
 #[tokio::test]
 async fn a_wait_for_a_row_that_may_last_longer_than_a_statement_otherwise_may_ends_in_busy() {
-    let shops = Shops::open(stores_of_its_own(), Duration::from_secs(6)).await;
+    let shops = Shops::open(stores_of_its_own(&[]), Duration::from_secs(6)).await;
     let conditional = Entry::all()
         .into_iter()
         .find(|entry| entry.name == "conditional@sql")

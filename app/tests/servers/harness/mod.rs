@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 pub use self::instance::Instance;
 pub use self::requests::{Answer, PurchaseRequest, ask};
-pub use self::stores::{cluster_of_its_own, services, services_of_its_own, stores, stores_of_its_own};
+pub use self::stores::{services, services_of_its_own, stores, stores_of_its_own};
 
 pub const TOKEN: &str = "the-admin-token-of-the-tests";
 

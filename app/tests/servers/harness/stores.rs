@@ -1,47 +1,35 @@
 //! Real stores: those that tests share, and those that one test has for itself.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use app::services::Services;
-use app::stores::SECOND_SQL;
 use app::strategies::Entry;
 use stack::{Parts, Stores};
 
 /// The services that are started before a strategy asks for them.
 const ALWAYS_THERE: [&str; 2] = ["redis", "sql"];
 
-/// The stores, shared by the tests that run at the same time and stopped after the last of them.
-static STORES: Mutex<Weak<Stores>> = Mutex::new(Weak::new());
+/// The stores that tests share, from the first test that needs them to the end of all tests: an ensemble takes seconds to start.
+static STORES: Mutex<Option<Arc<Stores>>> = Mutex::new(None);
 
 pub fn stores() -> Arc<Stores> {
     let mut shared = STORES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(stores) = shared.upgrade() {
-        return stores;
-    }
-    let stores = services_of_its_own();
-    *shared = Arc::downgrade(&stores);
-    stores
+    let start = || {
+        // SAFETY: the function may run at any time after this, in any thread: it takes a lock, and panics never cross it.
+        unsafe { libc::atexit(stop) };
+        services_of_its_own()
+    };
+    shared.get_or_insert_with(start).clone()
 }
 
-/// Redis, both MariaDB servers and PostgreSQL, for a test that breaks them or that no other test may disturb.
-pub fn stores_of_its_own() -> Arc<Stores> {
-    started(&[SECOND_SQL, "pg"])
+/// Stops the shared stores. Nothing drops a static, and a server that the kernel kills leaves its folder behind.
+extern "C" fn stop() {
+    let stopped = STORES.lock().map(|mut shared| shared.take());
+    drop(stopped);
 }
 
-/// Redis, MariaDB and a Redis Cluster, for a test that changes the cluster.
-pub fn cluster_of_its_own() -> Arc<Stores> {
-    started(&["cluster"])
-}
-
-/// Redis, both MariaDB servers and PostgreSQL, with every further service that a strategy needs.
-pub fn services_of_its_own() -> Arc<Stores> {
-    let entries = Entry::all();
-    let needs = entries.iter().flat_map(|entry| entry.needs.iter().copied());
-    let further = needs.filter(|need| !ALWAYS_THERE.contains(need));
-    started(&further.collect::<Vec<_>>())
-}
-
-fn started(further: &[&str]) -> Arc<Stores> {
+/// Redis, MariaDB and these further services, for a test that breaks them or that no other test may disturb.
+pub fn stores_of_its_own(further: &[&str]) -> Arc<Stores> {
     // The shop says in its log which store failed; the test runner shows it when the test fails.
     let _ = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
@@ -60,6 +48,14 @@ fn started(further: &[&str]) -> Arc<Stores> {
         }
     }
     Arc::new(stores)
+}
+
+/// Redis and MariaDB, with every further service that a strategy needs.
+pub fn services_of_its_own() -> Arc<Stores> {
+    let entries = Entry::all();
+    let needs = entries.iter().flat_map(|entry| entry.needs.iter().copied());
+    let further = needs.filter(|need| !ALWAYS_THERE.contains(need));
+    stores_of_its_own(&further.collect::<Vec<_>>())
 }
 
 /// Shows the state of each server and the end of its log, of one that has ended more than of one that runs.
