@@ -16,7 +16,11 @@ type Cells = [(&'static str, &'static str, &'static str)];
 
 /// The cells of faults that strike purchases, messages and instances.
 const OF_THE_SHOP: &Cells = &[
-    ("slow-network", "outbox@redis+sql,redlock@sql,zookeeper@redis", ""),
+    (
+        "slow-network,lost-reply",
+        "outbox@redis+sql,redlock@sql,zookeeper@redis",
+        "",
+    ),
     (
         "session-expiry",
         "zookeeper@redis,etcd-checked@sql",
@@ -69,7 +73,7 @@ const OF_SERVERS: &Cells = &[
 ];
 
 /// The faults of messages, which reach every service of a strategy.
-const OF_MESSAGES: [&str; 2] = ["slow-network", "store-silent"];
+const OF_MESSAGES: [&str; 3] = ["slow-network", "lost-reply", "store-silent"];
 
 /// What became of strategies under one threat.
 #[derive(Default)]
