@@ -45,7 +45,8 @@ RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/re
     && rm -r app/src baton/src bench/src explore/src loadtest/src oversell/src race/src stack/src workshop/src
 COPY --from=sources /src .
 RUN --mount=type=cache,id=oversell-crates-$TARGETARCH,target=/usr/local/cargo/registry,sharing=locked \
-    cargo build --release --locked && install -D -s -m 755 -t /program target/release/oversell
+    cargo build --release --locked && install -D -s -m 755 -t /program/bin target/release/oversell \
+    && install -D -m 644 -t /program/lib target/release/build/stack-*/out/*.so
 
 # A stage of its own prepares all files that an image adds to its base, for one layer: a command in the image itself would leave the
 # time at which it ran. The setuid bits are removed.
@@ -65,7 +66,7 @@ COPY --from=proxy-files /out /
 FROM ${REGISTRY_PREFIX:-}debian:bookworm-slim AS program-files
 ARG SOURCE_DATE_EPOCH
 COPY --from=sources /scripts/program /out/usr/local/bin
-COPY --from=build /program /out/usr/local/bin
+COPY --from=build /program /out/usr/local
 # The HTTP client requires the certificates even for plain HTTP.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
 # A new volume at the folder for results gets the owner of this folder.

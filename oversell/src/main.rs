@@ -18,6 +18,7 @@ mod faults;
 mod health;
 mod interrupt;
 mod isolation;
+mod journal;
 mod lab;
 mod live;
 mod markdown;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Command::Sql(options) => client::sql(&options),
         Command::Serve(options) => serve::serve(options),
         Command::Faults(options) => faults::faults(options),
+        Command::Journal(options) => journal::journal(&options),
         Command::Health(options) => health::health(options.address),
         Command::Report(options) => report::report(&options),
         Command::Compare(options) => report::compare(&options),

@@ -64,7 +64,7 @@ pub mod loopback;
 
 pub use child_setup::set_apart;
 pub use clock::Clock;
-pub use faults::{FaultRelay, Faults, RemoteInstances, ServiceUrls, serve_faults};
+pub use faults::{FaultRelay, Faults, RemoteInstances, ServiceUrls, journal, serve_faults};
 pub use folder::{Folder, owned};
 pub use launch::Launch;
 pub use local_shop::Shop;

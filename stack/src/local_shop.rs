@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
+use crate::clock::Clock;
 use crate::faults::RemoteInstances;
 use crate::folder::Folder;
 use crate::instance;
@@ -46,6 +47,8 @@ pub struct Shop {
     host: String,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
+    /// Those of instances that run elsewhere.
+    clocks: Vec<Clock>,
     // Dropped last.
     _room: Option<Room>,
 }
@@ -123,6 +126,7 @@ impl Shop {
             host: format!("http://127.0.0.1:{front}"),
             publics,
             admins,
+            clocks: Vec::new(),
             _room: Some(Room {
                 _ports: reserved,
                 _content: content,
@@ -131,12 +135,14 @@ impl Shop {
         })
     }
 
-    /// A shop that was started elsewhere, with the relays of each instance, and those before the instances.
+    /// A shop that was started elsewhere, with the relays of each instance, those before the instances, and the clocks of the
+    /// instances, of all or of none.
     pub(crate) fn elsewhere(
         host: String,
         instances: RemoteInstances,
         relays: Vec<InstanceRelays>,
         before: Vec<Relay>,
+        clocks: Vec<Clock>,
     ) -> Shop {
         let RemoteInstances { publics, admins, .. } = instances;
         Shop {
@@ -147,6 +153,7 @@ impl Shop {
             host,
             publics,
             admins,
+            clocks,
             _room: None,
         }
     }
@@ -169,6 +176,11 @@ impl Shop {
     /// The instances `app-1`, `app-2` and so on; none of a shop that was started elsewhere.
     pub fn instances(&self) -> &[Service] {
         &self.instances
+    }
+
+    /// Returns the clocks of the instances, in the order of [`Shop::publics`]; none where they read that of the machine.
+    pub fn clocks(&self) -> impl Iterator<Item = &Clock> {
+        self.instances.iter().filter_map(Service::clock).chain(&self.clocks)
     }
 
     /// Returns the relays before the processes of that service, those of the first instance first.

@@ -61,7 +61,7 @@ impl Service {
     }
 
     /// Whether it runs in a container.
-    pub(crate) fn is_elsewhere(&self) -> bool {
+    pub fn is_elsewhere(&self) -> bool {
         matches!(self.runs, Runs::Elsewhere(_))
     }
 
@@ -87,12 +87,18 @@ impl Service {
 
     /// Returns its clock; none where it reads that of the machine.
     pub fn clock(&self) -> Option<&Clock> {
-        self.child().ok()?.launch.own_clock()
+        match &self.runs {
+            Runs::Here(child) => child.launch.own_clock(),
+            Runs::Elsewhere(process) => process.clock(),
+        }
     }
 
     /// Returns the journal of what it does not sync; none where it can keep none.
     pub fn unsynced(&self) -> Option<&Unsynced> {
-        self.child().ok()?.launch.own_unsynced()
+        match &self.runs {
+            Runs::Here(child) => child.launch.own_unsynced(),
+            Runs::Elsewhere(process) => process.unsynced(),
+        }
     }
 
     /// Kills it and runs it again with an empty journal of what it does not sync. Follow it with [`Service::wait_ready`].

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use stack::{FaultRelay, Faults, RemoteInstances, ServiceKind, ServiceUrls, serve_faults};
+use stack::{FaultRelay, Faults, RemoteInstances, ServiceKind, ServiceUrls, Shop, serve_faults};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -24,20 +25,27 @@ const COMES_WITHIN: Duration = Duration::from_secs(20);
 const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const SECOND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
+/// The clocks of the server and of both instances.
+const CLOCKS: [&str; 3] = ["redis/clock", "instances/127.0.0.2", "instances/127.0.0.3"];
+
 /// A service for faults before one server that sends back what it gets. It is told of commands as `supervised` would be.
 struct World {
     at: SocketAddr,
     relay: SocketAddr,
     /// The commands that came.
     commands: Receiver<String>,
+    folder: TempDir,
     _runtime: Runtime,
-    _folder: TempDir,
 }
 
 impl World {
     fn start() -> World {
         let folder = tempfile::tempdir().unwrap();
         let commands = stand_in(folder.path(), "redis");
+        std::fs::create_dir(folder.path().join("instances")).unwrap();
+        for clock in CLOCKS {
+            std::fs::write(folder.path().join(clock), [0; 16]).unwrap();
+        }
         let (relay, target) = (free_address(), echo());
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
@@ -56,8 +64,8 @@ impl World {
             at,
             relay,
             commands,
+            folder,
             _runtime: runtime,
-            _folder: folder,
         }
     }
 
@@ -80,6 +88,27 @@ impl World {
         lines.iter().map(ask).collect()
     }
 
+    /// Returns the nanoseconds that the clocks are ahead, and how often they told the time.
+    fn clocks(&self) -> [(i64, u64); 3] {
+        CLOCKS.map(|clock| {
+            let file = std::fs::read(self.folder.path().join(clock)).unwrap();
+            let (offset, told) = file.split_at(8);
+            (
+                i64::from_ne_bytes(offset.try_into().unwrap()),
+                u64::from_ne_bytes(told.try_into().unwrap()),
+            )
+        })
+    }
+
+    /// Lets a clock tell the time that often, as the library does in its process.
+    fn tell(&self, clock: &str, times: u64) {
+        let file = File::options()
+            .write(true)
+            .open(self.folder.path().join(clock))
+            .unwrap();
+        file.write_all_at(&times.to_ne_bytes(), 8).unwrap();
+    }
+
     fn command(&self) -> String {
         self.commands.recv_timeout(COMES_WITHIN).unwrap()
     }
@@ -94,6 +123,7 @@ fn stand_in(folder: &Path, server: &str) -> Receiver<String> {
         File::options().read(true).write(true).open(at.join(name)).unwrap()
     };
     let (commands, mut answers) = (open("commands"), open("answers"));
+    std::fs::write(at.join("journal"), []).unwrap();
     let (seen, received) = channel();
     thread::spawn(move || {
         let (mut number, mut is_killed) = (7, false);
@@ -102,14 +132,24 @@ fn stand_in(folder: &Path, server: &str) -> Receiver<String> {
         for line in BufReader::new(commands).lines() {
             let line = line.unwrap();
             let (id, command) = line.split_once(' ').unwrap();
-            if command == "start" && is_killed {
+            let starts = ["start", "restore"].contains(&command);
+            if starts && is_killed {
                 number += 1;
             }
-            is_killed = command == "kill" || is_killed && command != "start";
+            is_killed = command == "kill" || is_killed && !starts;
             if seen.send(command.to_owned()).is_err() {
                 return;
             }
-            answers.write_all(format!("{id} {number}\n").as_bytes()).unwrap();
+            let answer = match command {
+                "begin" => stack::journal(command, &at.join("unsynced"), &at),
+                "look" => Ok("640 1".to_owned()),
+                "lose" if is_killed => Ok("3 300 2 1 512".to_owned()),
+                "lose" => Ok("failed".to_owned()),
+                _ => Ok(number.to_string()),
+            };
+            answers
+                .write_all(format!("{id} {}\n", answer.unwrap()).as_bytes())
+                .unwrap();
         }
     });
     received
@@ -154,6 +194,17 @@ fn echoes(stream: &mut TcpStream, text: &str) -> bool {
     stream.write_all(text.as_bytes()).is_ok() && stream.read_exact(&mut back).is_ok() && back == text.as_bytes()
 }
 
+/// A shop of both instances.
+fn shop(faults: &Faults) -> Shop {
+    let listeners = [FIRST, SECOND].map(|client| SocketAddr::new(IpAddr::V4(client), 8080));
+    let instances = RemoteInstances {
+        publics: listeners.to_vec(),
+        admins: listeners.to_vec(),
+        retrying_proxy: None,
+    };
+    faults.shop("http://localhost", instances, &urls()).unwrap()
+}
+
 fn urls() -> ServiceUrls {
     ServiceUrls::from([(ServiceKind::Redis, vec!["redis://localhost".to_owned()])])
 }
@@ -177,13 +228,14 @@ fn only_the_token_opens_the_service_and_one_load_test_has_it_at_a_time() {
 }
 
 #[test]
-fn it_strikes_only_the_servers_that_it_has_and_only_in_its_three_ways() {
+fn it_strikes_only_what_it_has_and_only_in_its_own_ways() {
     let world = World::start();
     let refused = [
         ("process mariadb kill", "error no such server"),
         ("process ../redis kill", "error no such server"),
         ("process . kill", "error no such server"),
         ("process redis remove", "error no such command"),
+        ("process redis restore", "error no such command"),
         ("relay mariadb 127.0.0.2 cut", "error no relay before such a server"),
         ("relay redis everybody cut", "error no address of a client"),
         ("relay redis 127.0.0.2 rm", "error no change of a relay"),
@@ -191,17 +243,21 @@ fn it_strikes_only_the_servers_that_it_has_and_only_in_its_three_ways() {
             "forward redis 127.0.0.2:1",
             "error only a relay before an instance can be directed",
         ),
+        ("clock mariadb", "error no such clock"),
+        ("clock ../redis 1", "error no such clock"),
+        ("clock 127.0.0.4 1", "error no such clock"),
+        ("clock redis soon", "error no number of nanoseconds"),
         ("run sh", "error no such request"),
     ];
     for (request, reply) in refused {
         let said = world.says(&[TOKEN, request]).remove(1);
         assert!(said.starts_with(reply), "{request}: {said}");
         // Each of these load tests ends with this.
-        assert_eq!(world.command(), "start", "{request}");
+        assert_eq!(world.command(), "restore", "{request}");
     }
     assert_eq!(
-        world.says(&[TOKEN, "servers", "relays"]),
-        ["ok", "ok redis", "ok redis"]
+        world.says(&[TOKEN, "servers", "relays", "clocks", "journals"]),
+        ["ok", "ok redis", "ok redis", "ok redis 127.0.0.2 127.0.0.3", "ok redis"]
     );
 }
 
@@ -228,16 +284,52 @@ fn a_server_is_killed_and_started_and_its_processes_are_told_apart() {
 }
 
 #[test]
-fn one_instance_is_cut_off_alone() {
+fn a_server_loses_power_and_says_what_is_gone() {
     let world = World::start();
     let faults = world.connect();
-    let listeners = [FIRST, SECOND].map(|client| SocketAddr::new(IpAddr::V4(client), 8080));
-    let instances = RemoteInstances {
-        publics: listeners.to_vec(),
-        admins: listeners.to_vec(),
-        retrying_proxy: None,
-    };
-    let shop = faults.shop("http://localhost", instances, &urls()).unwrap();
+    let stores = faults.stores(&urls(), None).unwrap();
+    let redis = stores.redis().unwrap();
+    redis.restart_with_journal().unwrap();
+    let commands: Vec<_> = (0..5).map(|_| world.command()).collect();
+    assert_eq!(commands, ["start", "kill", "begin", "kill", "start"]);
+    let unsynced = redis.unsynced().unwrap();
+    assert_eq!((unsynced.length().unwrap(), unsynced.is_synced().unwrap()), (640, true));
+    let loss = redis.lose_power().unwrap();
+    assert_eq!((loss.writes, loss.bytes, loss.files, loss.names), (3, 300, 2, 1));
+    assert!(loss.is_all_since(600) && !loss.is_all_since(500));
+    drop((stores, faults));
+    // A server that runs loses nothing.
+    let said = world.says(&[TOKEN, "process redis lose"]).remove(1);
+    assert_eq!(said, "error it failed, and the log of its container says why");
+}
+
+#[test]
+fn the_clocks_of_a_server_and_of_one_instance_are_set_and_are_right_when_the_load_test_is_gone() {
+    let world = World::start();
+    let faults = world.connect();
+    let stores = faults.stores(&urls(), None).unwrap();
+    let shop = shop(&faults);
+    let (redis, second) = (stores.redis().unwrap().clock().unwrap(), shop.clocks().nth(1).unwrap());
+    redis.run_ahead(Duration::from_secs(3)).unwrap();
+    redis.run_ahead(Duration::from_secs(1)).unwrap();
+    second.step_back(Duration::from_secs(3)).unwrap();
+    assert_eq!(world.clocks(), [(4_000_000_000, 0), (0, 0), (-3_000_000_000, 0)]);
+    world.tell("redis/clock", 5);
+    assert_eq!((redis.told().unwrap(), second.told().unwrap()), (5, 0));
+    // Only the one that is behind is set right.
+    redis.catch_up().unwrap();
+    second.catch_up().unwrap();
+    assert_eq!(world.clocks(), [(4_000_000_000, 5), (0, 0), (0, 0)]);
+    drop((stores, shop, faults));
+    // The next load test waits until all is undone.
+    drop(world.connect());
+    assert_eq!(world.clocks(), [(0, 0), (0, 0), (0, 0)]);
+}
+
+#[test]
+fn one_instance_is_cut_off_alone() {
+    let world = World::start();
+    let shop = shop(&world.connect());
     let mut streams = [from(FIRST, world.relay), from(SECOND, world.relay)];
     for stream in &mut streams {
         assert!(echoes(stream, "before"));
@@ -266,6 +358,6 @@ fn everything_is_undone_when_a_load_test_is_gone() {
     let world = World::start();
     let said = world.says(&[TOKEN, "process redis pause", "relay redis 127.0.0.2 silence"]);
     assert_eq!(said, ["ok", "ok 7", "ok"]);
-    assert_eq!([world.command(), world.command()], ["pause", "start"]);
+    assert_eq!([world.command(), world.command()], ["pause", "restore"]);
     assert!(echoes(&mut from(FIRST, world.relay), "again"));
 }

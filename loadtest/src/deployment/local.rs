@@ -88,7 +88,7 @@ impl ShopParts {
 
     pub(super) fn heal(&self) -> Result<()> {
         self.shop.pass_all();
-        for clock in self.shop.instances().iter().filter_map(Service::clock) {
+        for clock in self.shop.clocks() {
             clock.set_right()?;
         }
         // A store's clock that is ahead keeps its time: setting it right would be another threat.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use stack::{ServiceKind, Shop, Stores};
+use stack::{Service, ServiceKind, Shop, Stores};
 
 use crate::shop::catalogue::Strategy;
 
@@ -20,6 +20,8 @@ pub enum Requirement {
     Ensemble(ServiceKind),
     /// The first process of a service, with a journal of what it does not sync.
     Journal(ServiceKind),
+    /// A database whose settings can be changed.
+    Settings(ServiceKind),
     /// A store that can get a replica.
     Replica(ServiceKind),
     /// A relay before each process of a service, for each instance.
@@ -39,6 +41,8 @@ impl Requirement {
             Self::RetryingProxy => shop.is_none_or(|shop| !shop.relays_before().is_empty()),
             Self::Service(kind) => !stores.processes(kind).is_empty(),
             Self::Ensemble(kind) => stores.processes(kind).len() > 1,
+            // PostgreSQL in a container has one user, which may.
+            Self::Settings(kind) => kind == ServiceKind::Pg || !is_elsewhere(stores, kind),
             Self::Replica(kind) => stores.can_replicate(kind),
             Self::Relay(kind) => match shop {
                 Some(shop) => shop.relays(kind).next().is_some(),
@@ -49,10 +53,9 @@ impl Requirement {
                 first.is_some_and(|process| process.unsynced().is_some())
             }
             Self::Clocks => {
-                let stores = [stores.redis(), stores.mariadb()];
-                stores
-                    .iter()
-                    .all(|store| store.is_some_and(|store| store.clock().is_some()))
+                let has_clock = |store: Option<&Service>| store.is_some_and(|store| store.clock().is_some());
+                let of_instances = shop.is_none_or(|shop| shop.clocks().next().is_some());
+                of_instances && has_clock(stores.redis()) && has_clock(stores.mariadb())
             }
         }
     }
@@ -60,10 +63,9 @@ impl Requirement {
     /// Returns why a service for faults beside the servers of a shop does not meet it.
     pub fn out_of_reach(self) -> String {
         match self {
-            Self::Clocks => "all containers share the clock of their machine".to_owned(),
-            Self::Journal(_) => {
-                "what a server in a container did not sync lies in the memory of its machine".to_owned()
-            }
+            Self::Clocks => "the processes in these containers read the clock of their machine".to_owned(),
+            Self::Journal(kind) => format!("{kind} in these containers keeps no journal of what it did not sync"),
+            Self::Settings(kind) => format!("only root may change how {kind} in a container syncs"),
             Self::Replica(kind) => format!("{kind} in a container has no replica"),
             Self::Instances => "an instance in a container is ended and started by its engine".to_owned(),
             Self::Ensemble(kind) => format!("{kind} in a container is a single server"),
@@ -94,7 +96,7 @@ impl fmt::Display for Requirement {
                 f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")
             }
             Self::Journal(kind) => write!(f, "{kind}, started here on Linux: leave out --host and its URL"),
-            Self::Service(kind) | Self::Replica(kind) | Self::Relay(kind) => {
+            Self::Service(kind) | Self::Settings(kind) | Self::Replica(kind) | Self::Relay(kind) => {
                 let url = match kind {
                     ServiceKind::Redis => "--redis",
                     ServiceKind::Sql => "--sql",
@@ -139,6 +141,10 @@ pub(crate) fn has_several_nodes(kind: ServiceKind) -> bool {
         // Its nodes share the sales: none of them can be lost.
         | ServiceKind::Cluster => false,
     }
+}
+
+fn is_elsewhere(stores: &Stores, kind: ServiceKind) -> bool {
+    stores.processes(kind).first().is_none_or(Service::is_elsewhere)
 }
 
 /// Returns whether stock or orders are there.

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow};
 use futures_util::future::{BoxFuture, join_all, try_join_all};
+use stack::ServiceKind;
 use tokio::sync::SetOnce;
 use tokio::time::sleep_until;
 
@@ -27,6 +28,7 @@ use self::queue::{Queue, needs_lock_service};
 use self::record::Record;
 use self::session::Session;
 use crate::deployment::Deployment;
+use crate::deployment::requirement::servers;
 use crate::facts::LedgerReader;
 use crate::plan::Round;
 use crate::result::cell;
@@ -38,6 +40,10 @@ use crate::workers::Coordinator;
 
 /// The most rounds that are played side by side: more of them would also wait for processors.
 const SIDE_BY_SIDE: usize = 8;
+
+/// The most of them where a strategy sells from a Redis Cluster: its six nodes ask each other all the time, in every testbed, and
+/// faults would last longer than the purchases that they are to strike.
+const SIDE_BY_SIDE_WITH_CLUSTERS: usize = 4;
 
 /// The most testbeds with lock services of several nodes, where other rounds are played, too: such services keep the
 /// processors busy while nobody uses them.
@@ -156,7 +162,7 @@ impl Experiment<'_> {
             coordinator,
             more,
             sales: AtomicUsize::new(0),
-            record: Record::new(run.clone(), rounds, more.map_or(1, |_| SIDE_BY_SIDE), observer),
+            record: Record::new(run.clone(), rounds, more.map_or(1, |_| side_by_side(rounds)), observer),
         };
         let mut sessions = vec![Session::of(testbed, &plan)];
         let is_over = async || {
@@ -247,11 +253,8 @@ impl<'a> Plan<'a> {
             others().count(),
             others().filter(|round| needs_lock_service(round)).count(),
         );
-        let with_services = if needing * 2 > all {
-            SIDE_BY_SIDE
-        } else {
-            WITH_LOCK_SERVICES
-        };
+        let most = side_by_side(self.rounds);
+        let with_services = if needing * 2 > all { most } else { WITH_LOCK_SERVICES };
         let services = |nth| {
             if nth < with_services {
                 LockServices::All
@@ -259,6 +262,16 @@ impl<'a> Plan<'a> {
                 LockServices::None
             }
         };
-        (already..all.min(SIDE_BY_SIDE)).map(services).collect()
+        (already..all.min(most)).map(services).collect()
+    }
+}
+
+/// Returns how many of these rounds may be played side by side.
+fn side_by_side(rounds: &[Round]) -> usize {
+    let has_cluster = |round: &Round| servers(&round.strategy).contains(&ServiceKind::Cluster);
+    if rounds.iter().any(has_cluster) {
+        SIDE_BY_SIDE_WITH_CLUSTERS
+    } else {
+        SIDE_BY_SIDE
     }
 }

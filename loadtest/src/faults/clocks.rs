@@ -32,15 +32,29 @@ pub(crate) struct Clocks<'a>(Vec<(String, &'a Clock)>);
 impl<'a> Clocks<'a> {
     /// Those of the second instance, and of every process of every service that the strategy names.
     pub(crate) fn beside_the_first_instance(control: &AttackControl<'a>) -> Result<Self> {
+        Self::of_second_instance_and(control, servers(&control.attack.sale.strategy))
+    }
+
+    /// Those of the second instance, and of every process of these services.
+    pub(crate) fn of_second_instance_and(
+        control: &AttackControl<'a>,
+        services: impl IntoIterator<Item = ServiceKind>,
+    ) -> Result<Self> {
         let parts = control.shop.parts().context("the shop was not started here")?;
-        let second = parts.shop.instances().get(1);
-        let second = second.map(|instance| (instance.name().to_owned(), instance));
-        let services = servers(&control.attack.sale.strategy).into_iter().flat_map(|kind| {
+        let name = parts
+            .shop
+            .instances()
+            .get(1)
+            .map_or("the second instance", Service::name);
+        let second = parts.shop.clocks().nth(1).map(|clock| (name.to_owned(), clock));
+        let processes = services.into_iter().flat_map(|kind| {
             let processes = parts.stores.processes(kind);
             let named = (1..).zip(processes);
             named.map(move |(nth, process)| (kind.process(nth, processes.len()), process))
         });
-        Ok(Self::of(second.into_iter().chain(services)))
+        let Self(mut clocks) = Self::of(processes);
+        clocks.splice(0..0, second);
+        Ok(Self(clocks))
     }
 
     /// Those of these processes; one that reads the clock of the machine is left out.

@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use stack::ServiceKind;
 
 use super::Threat;
@@ -36,19 +36,11 @@ pub(super) const THREAT: Threat = Threat {
 
 /// Returns whether each process read its time after the jump.
 async fn inject(control: &AttackControl<'_>) -> Result<bool> {
-    let parts = control.shop.parts().context("the shop was not started here")?;
-    let second = parts.shop.instances().get(1);
-    let second = second.map(|instance| (instance.name().to_owned(), instance));
     let mut kinds = vec![ServiceKind::Redis, ServiceKind::Sql];
     kinds.extend(clocks::further_stores(&control.attack.sale.strategy));
     let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
     let subject = format!("the second instance, {}", names.join(", "));
-    let stores = kinds.iter().flat_map(|kind| {
-        let processes = parts.stores.processes(*kind);
-        let named = (1..).zip(processes);
-        named.map(|(nth, process)| (kind.process(nth, processes.len()), process))
-    });
-    let clocks = Clocks::of(second.into_iter().chain(stores));
+    let clocks = Clocks::of_second_instance_and(control, kinds)?;
     let jump = async {
         control.note(IncidentKind::ClockAhead, &subject, Instant::now(), None);
         clocks.jump_ahead()

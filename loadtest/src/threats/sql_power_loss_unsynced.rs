@@ -10,6 +10,7 @@ use stack::ServiceKind;
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
+use crate::deployment::requirement::Requirement;
 use crate::faults::power_loss::{self, Syncs};
 use crate::faults::{hold, sql_database};
 
@@ -21,7 +22,10 @@ pub(super) const THREAT: Threat = Threat {
     is_about: |strategy| sql_database::first(strategy).is_some(),
     phases: sql_database::phases,
     load: hold::load,
-    requires: sql_database::journal,
+    requires: |strategy| {
+        let settings = sql_database::first(strategy).map(Requirement::Settings);
+        sql_database::journal(strategy).into_iter().chain(settings).collect()
+    },
     injection: Some(Injection {
         places: power_loss::places,
         explains: ExplainedUnknowns::All,

@@ -7,10 +7,8 @@ use serde_json::json;
 use stack::ServiceKind;
 
 /// What deploy/compose/faults.yml does not offer.
-const MISSING: [Requirement; 9] = [
-    Requirement::Clocks,
-    Requirement::Journal(ServiceKind::Redis),
-    Requirement::Journal(ServiceKind::Sql),
+const MISSING: [Requirement; 7] = [
+    Requirement::Settings(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Pg),
     Requirement::Instances,

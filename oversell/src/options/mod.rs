@@ -6,6 +6,7 @@ mod choose;
 mod explore;
 mod faults;
 mod isolation;
+mod journal;
 mod lab;
 #[cfg(not(feature = "bench"))]
 mod no_bench;
@@ -23,6 +24,7 @@ pub use choose::ChooseOptions;
 pub use explore::{ExploreOptions, Preemptions, ReplayOptions};
 pub use faults::FaultsOptions;
 pub use isolation::IsolationOptions;
+pub use journal::JournalOptions;
 pub use lab::{FOLDER, LabCommand, LabOptions};
 #[cfg(not(feature = "bench"))]
 pub use no_bench::BenchOptions;
@@ -91,6 +93,9 @@ pub enum Command {
     /// Stand beside the servers of a shop in containers, and strike them when a load test asks for it
     #[command(after_help = exit::HELP)]
     Faults(FaultsOptions),
+    /// Keep a journal of what a server in a container does not sync, and undo that where the server loses power
+    #[command(after_help = exit::HELP)]
+    Journal(JournalOptions),
     /// Ask an instance whether it can sell: 0 yes, 69 no
     #[command(after_help = exit::HELP)]
     Health(HealthOptions),

@@ -4,59 +4,63 @@
 //! does the same, but cannot be loaded into a Redis with jemalloc, which asks for the time before libfaketime is set up.
 //! `CLOCK_MONOTONIC` stays as it is: no step of a clock changes it.
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+mod file;
+
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+pub(crate) use self::file::ClockFile;
+use crate::faults::RemoteClock;
+
 /// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/clock.so"));
 
-/// Places in the file: the nanoseconds that the clock is ahead, and how often it told the time.
-const OFFSET: u64 = 0;
-const TOLD: u64 = 8;
-
 /// A clock for one process, or for several in turn.
 #[derive(Clone)]
-pub struct Clock(Arc<Files>);
+pub struct Clock(Process);
+
+/// Where its process runs.
+#[derive(Clone)]
+enum Process {
+    /// As a child of this process.
+    Here(Arc<Files>),
+    /// In a container, behind the service for faults.
+    Elsewhere(RemoteClock),
+}
 
 struct Files {
     library: PathBuf,
-    path: PathBuf,
-    file: File,
+    own: ClockFile,
 }
 
 impl Clock {
     /// Makes a correct clock in `folder` under that name; one that exists stays as it is.
     pub(crate) fn new(folder: &Path, name: &str) -> Result<Clock> {
         let library = folder.join("clock.so");
-        let path = folder.join(format!("{name}.clock"));
-        let open = || -> std::io::Result<File> {
-            if !library.exists() {
-                fs::write(&library, LIBRARY)?;
-            }
-            let file = File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)?;
-            file.set_len(TOLD + 8)?;
-            Ok(file)
-        };
-        let file = open().with_context(|| format!("could not write {}", path.display()))?;
-        Ok(Clock(Arc::new(Files { library, path, file })))
+        if !library.exists() {
+            fs::write(&library, LIBRARY).with_context(|| format!("could not write {}", library.display()))?;
+        }
+        let own = ClockFile::create(&folder.join(format!("{name}.clock")))?;
+        Ok(Clock(Process::Here(Arc::new(Files { library, own }))))
     }
 
-    /// Returns the variables that give a process this clock; none on a system where that is not possible.
+    /// Uses the clock of a process in a container.
+    pub(crate) fn elsewhere(clock: RemoteClock) -> Clock {
+        Clock(Process::Elsewhere(clock))
+    }
+
+    /// Returns the variables that give a child this clock; none on a system where that is not possible.
     pub(crate) fn environment(&self) -> Vec<(&'static str, &Path)> {
-        if LIBRARY.is_empty() {
-            return Vec::new();
+        match &self.0 {
+            Process::Here(files) if !LIBRARY.is_empty() => {
+                vec![("LD_PRELOAD", &files.library), ("OVERSELL_CLOCK", files.own.path())]
+            }
+            Process::Here(_) | Process::Elsewhere(_) => Vec::new(),
         }
-        vec![("LD_PRELOAD", &self.0.library), ("OVERSELL_CLOCK", &self.0.path)]
     }
 
     /// Lets it jump ahead by this much.
@@ -105,30 +109,25 @@ impl Clock {
     ///
     /// When its file cannot be read.
     pub fn told(&self) -> Result<u64> {
-        self.read(TOLD).map(u64::from_ne_bytes)
+        match &self.0 {
+            Process::Here(files) => files.own.told(),
+            Process::Elsewhere(clock) => clock.told(),
+        }
     }
 
     /// Returns the nanoseconds that it is ahead; less than 0 if it is behind.
     fn offset_ns(&self) -> Result<i64> {
-        self.read(OFFSET).map(i64::from_ne_bytes)
+        match &self.0 {
+            Process::Here(files) => files.own.offset_ns(),
+            Process::Elsewhere(clock) => clock.offset_ns(),
+        }
     }
 
-    /// The count begins anew after the change, so that it holds no time that was told before.
     fn set(&self, offset_ns: i64) -> Result<()> {
-        self.write(OFFSET, offset_ns.to_ne_bytes())?;
-        self.write(TOLD, 0_u64.to_ne_bytes())
-    }
-
-    fn read(&self, at: u64) -> Result<[u8; 8]> {
-        let mut number = [0; 8];
-        let read = self.0.file.read_exact_at(&mut number, at);
-        read.with_context(|| format!("could not read {}", self.0.path.display()))?;
-        Ok(number)
-    }
-
-    fn write(&self, at: u64, number: [u8; 8]) -> Result<()> {
-        let written = self.0.file.write_all_at(&number, at);
-        written.with_context(|| format!("could not write {}", self.0.path.display()))
+        match &self.0 {
+            Process::Here(files) => files.own.set(offset_ns),
+            Process::Elsewhere(clock) => clock.set(offset_ns),
+        }
     }
 }
 

@@ -9,15 +9,22 @@
 //! | `servers` | the servers that can be killed, separated by blanks |
 //! | `relays` | the servers behind a relay, separated by blanks |
 //! | `process SERVER kill`, `start` or `pause` | the number of its process in its container |
+//! | `process SERVER begin`, `look` or `lose` | what [`journal()`] returns beside it |
 //! | `relay SERVER CLIENT CHANGE` | nothing |
 //! | `swap SERVER OTHER` | nothing: each has the name of the other from now on, and its new connections |
 //! | `forward instance-N ADDRESS` | nothing: the relay before that instance leads there |
 //! | `affected SERVER CLIENT` | the pieces that were affected since the last change |
+//! | `journals` | the servers that can keep a journal of what they do not sync, separated by blanks |
+//! | `clocks` | the servers, and the addresses of instances, that have a clock of their own, separated by blanks |
+//! | `clock OWNER` | the nanoseconds that it is ahead, and how often it told the time since the last change |
+//! | `clock OWNER NANOSECONDS` | nothing: it is that much ahead, or behind |
 //!
-//! CLIENT is the address of an instance, or of a proxy before them. When the connection ends, everything passes and every server runs again, also after a load
-//! test that was killed. Only one connection at a time is served.
+//! CLIENT is the address of an instance, or of a proxy before them. When the connection ends, everything passes, every server runs again
+//! without a journal, and every clock is right, also after a load test that was killed. Only one connection at a time is served.
 
 mod client;
+mod clocks;
+mod journal;
 mod parts;
 mod remote;
 mod requests;
@@ -25,8 +32,10 @@ mod server;
 mod supervised;
 
 pub use self::client::Faults;
+pub(crate) use self::journal::RemoteJournal;
+pub use self::journal::journal;
 pub use self::parts::{RemoteInstances, ServiceUrls};
-pub(crate) use self::remote::{RemoteProcess, RemoteRelay};
+pub(crate) use self::remote::{RemoteClock, RemoteProcess, RemoteRelay};
 pub use self::server::{FaultRelay, serve_faults};
 
 /// Begins the name of a relay before an instance: `instance-1` and so on.

@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::Result;
 
-use super::{Faults, INSTANCE, RemoteProcess, RemoteRelay};
+use super::{Faults, INSTANCE, RemoteClock, RemoteJournal, RemoteProcess, RemoteRelay};
+use crate::clock::Clock;
 use crate::local_shop::Shop;
 use crate::relay::{InstanceRelays, Relay};
 use crate::server_elsewhere::ServerElsewhere;
@@ -15,6 +16,7 @@ use crate::service_kind::ServiceKind;
 use crate::service_location::ServiceLocation;
 use crate::services::Running;
 use crate::stores::Stores;
+use crate::unsynced::Unsynced;
 
 /// The name of a Redis that nobody uses, until it is a replica.
 const SPARE_REDIS: &str = "redis-spare";
@@ -33,6 +35,12 @@ pub struct RemoteInstances {
     pub retrying_proxy: Option<IpAddr>,
 }
 
+/// The servers that have a clock of their own, and those that can keep a journal of what they do not sync.
+struct Abilities {
+    clocks: Vec<String>,
+    journals: Vec<String>,
+}
+
 impl Faults {
     /// Returns the stores and lock services with these URLs. Those that the service for faults can kill have their processes. A spare
     /// Redis is used as a replica.
@@ -42,12 +50,16 @@ impl Faults {
     /// When the service does not answer, or a server does not run.
     pub fn stores(&self, urls: &ServiceUrls, spare_redis: Option<&str>) -> Result<Stores> {
         let known = self.names("servers")?;
+        let abilities = Abilities {
+            clocks: self.names("clocks")?,
+            journals: self.names("journals")?,
+        };
         let running = urls.iter().map(|(kind, urls)| {
             let servers = servers(*kind, urls.len());
             let is_known = servers.iter().all(|server| known.contains(server));
             let found = servers.iter().zip(urls).filter(|_| is_known);
             let services = found.map(|(server, url)| {
-                let process = RemoteProcess::of(self, server)?;
+                let process = self.process(server, &abilities)?;
                 Ok(Service::elsewhere(
                     server,
                     process,
@@ -63,7 +75,7 @@ impl Faults {
         });
         let spare_redis = spare_redis.filter(|_| known.iter().any(|server| server == SPARE_REDIS));
         let spare_redis = spare_redis.map(|url| {
-            let process = RemoteProcess::of(self, SPARE_REDIS)?;
+            let process = self.process(SPARE_REDIS, &abilities)?;
             let server = ServerElsewhere::at(ServerKind::Redis, url);
             anyhow::Ok(Service::elsewhere(SPARE_REDIS, process, server))
         });
@@ -94,7 +106,16 @@ impl Faults {
             Some(proxy) => self.relays_before(&instances.publics, proxy, &known)?,
             None => Vec::new(),
         };
-        Ok(Shop::elsewhere(host.to_owned(), instances, relays, before))
+        let known = self.names("clocks")?;
+        let addresses = instances.publics.iter().map(|public| public.ip().to_string());
+        let clocks: Option<Vec<_>> = addresses.map(|address| self.clock(&address, &known)).collect();
+        Ok(Shop::elsewhere(
+            host.to_owned(),
+            instances,
+            relays,
+            before,
+            clocks.unwrap_or_default(),
+        ))
     }
 
     /// Directs the relays behind a proxy to the instances; none if there are not as many of both.
@@ -109,6 +130,18 @@ impl Faults {
             Ok(Relay::elsewhere(ServiceLocation::Name(name), relay))
         });
         relays.collect()
+    }
+
+    fn process(&self, server: &str, abilities: &Abilities) -> Result<RemoteProcess> {
+        let keeps_journal = abilities.journals.iter().any(|keeper| keeper == server);
+        let unsynced = keeps_journal.then(|| Unsynced::elsewhere(RemoteJournal::new(self, server)));
+        RemoteProcess::of(self, server, self.clock(server, &abilities.clocks), unsynced)
+    }
+
+    /// Returns the clock of a server, or of the instance with that address; none if it is not among those that are known.
+    fn clock(&self, owner: &str, known: &[String]) -> Option<Clock> {
+        let is_known = known.iter().any(|known| known == owner);
+        is_known.then(|| Clock::elsewhere(RemoteClock::new(self, owner)))
     }
 
     fn names(&self, request: &str) -> Result<Vec<String>> {

@@ -1,33 +1,44 @@
-//! A process and a relay behind the service for faults.
+//! A process, its clock and a relay behind the service for faults.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::Faults;
+use crate::clock::Clock;
 use crate::relay::Change;
+use crate::unsynced::Unsynced;
 
 /// The process of a server that runs in a container.
 pub(crate) struct RemoteProcess {
     faults: Faults,
     server: String,
     number: AtomicU32,
+    clock: Option<Clock>,
+    unsynced: Option<Unsynced>,
     /// Whether it was killed and not started since.
     is_killed: AtomicBool,
 }
 
 impl RemoteProcess {
-    /// Finds the process of that server.
+    /// Finds the process of that server, which may have a clock of its own, and be able to keep a journal of what it does not sync.
     ///
     /// # Errors
     ///
     /// When the service does not know it, or it does not run.
-    pub(crate) fn of(faults: &Faults, server: &str) -> Result<RemoteProcess> {
+    pub(crate) fn of(
+        faults: &Faults,
+        server: &str,
+        clock: Option<Clock>,
+        unsynced: Option<Unsynced>,
+    ) -> Result<RemoteProcess> {
         let process = RemoteProcess {
             faults: faults.clone(),
             server: server.to_owned(),
             number: AtomicU32::default(),
+            clock,
+            unsynced,
             is_killed: AtomicBool::new(false),
         };
         process.start()?;
@@ -37,6 +48,16 @@ impl RemoteProcess {
     /// Returns its number in its container, or that of the last run if it was killed.
     pub(crate) fn number(&self) -> u32 {
         self.number.load(Ordering::SeqCst)
+    }
+
+    /// Returns its clock; none where it reads that of the machine.
+    pub(crate) fn clock(&self) -> Option<&Clock> {
+        self.clock.as_ref()
+    }
+
+    /// Returns the journal of what it does not sync; none where it can keep none.
+    pub(crate) fn unsynced(&self) -> Option<&Unsynced> {
+        self.unsynced.as_ref()
     }
 
     /// Whether it was killed and not started since. A server that ends by itself is started again by its engine.
@@ -79,6 +100,50 @@ impl RemoteProcess {
         let answer = self.faults.ask(&format!("process {} {command}", self.server));
         let answer = answer.with_context(|| format!("could not {command} {}", self.server))?;
         answer.parse().context("the service for faults names no process")
+    }
+}
+
+/// The clock of a process in a container.
+#[derive(Clone)]
+pub(crate) struct RemoteClock {
+    faults: Faults,
+    owner: String,
+}
+
+impl RemoteClock {
+    /// Uses the clock of a server, or of the instance with that address.
+    pub(crate) fn new(faults: &Faults, owner: &str) -> RemoteClock {
+        let (faults, owner) = (faults.clone(), owner.to_owned());
+        RemoteClock { faults, owner }
+    }
+
+    /// Returns the nanoseconds that it is ahead; less than 0 if it is behind.
+    pub(crate) fn offset_ns(&self) -> Result<i64> {
+        Ok(self.read()?.0)
+    }
+
+    /// Returns how often it told the time since the last change.
+    pub(crate) fn told(&self) -> Result<u64> {
+        Ok(self.read()?.1)
+    }
+
+    /// Changes it.
+    pub(crate) fn set(&self, offset_ns: i64) -> Result<()> {
+        let set = self.faults.ask(&format!("clock {} {offset_ns}", self.owner));
+        set.map(drop)
+            .with_context(|| format!("could not set the clock of {}", self.owner))
+    }
+
+    fn read(&self) -> Result<(i64, u64)> {
+        let answer = self.faults.ask(&format!("clock {}", self.owner));
+        let answer = answer.with_context(|| format!("could not read the clock of {}", self.owner))?;
+        let numbers = answer
+            .split_once(' ')
+            .map(|(offset, told)| (offset.parse(), told.parse()));
+        match numbers {
+            Some((Ok(offset), Ok(told))) => Ok((offset, told)),
+            _ => bail!("the service for faults says nothing of the clock of {}", self.owner),
+        }
     }
 }
 

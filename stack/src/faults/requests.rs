@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::INSTANCE;
 use super::supervised::{Command, Supervised};
+use super::{INSTANCE, clocks};
 use crate::relay::Gate;
 
 /// The relays and supervised servers of one shop.
@@ -44,7 +44,7 @@ impl Parts {
             ["process", server, command] => {
                 let supervised = Supervised::of(&self.folder, &self.at_place_of(server)).context("no such server")?;
                 let command = Command::find(command).context("no such command")?;
-                Ok(supervised.ask(command).await?.to_string())
+                supervised.ask(command).await
             }
             ["relay", server, client, change] => {
                 let (gate, client) = (self.gate(server)?, address(client)?);
@@ -64,22 +64,46 @@ impl Parts {
                 self.gate(server)?.forward_to(target.to_string());
                 Ok(String::new())
             }
+            ["journals"] => {
+                let mut servers = Supervised::all(&self.folder);
+                servers.retain(|server| {
+                    let supervised = Supervised::of(&self.folder, server);
+                    supervised.is_some_and(|supervised| supervised.keeps_journal())
+                });
+                Ok(servers.join(" "))
+            }
+            ["clocks"] => Ok(clocks::all(&self.folder).join(" ")),
+            ["clock", owner] => {
+                let clock = clocks::open(&self.folder, &self.at_place_of(owner))?;
+                Ok(format!("{} {}", clock.offset_ns()?, clock.told()?))
+            }
+            ["clock", owner, offset] => {
+                let offset = offset.parse().context("no number of nanoseconds")?;
+                clocks::open(&self.folder, &self.at_place_of(owner))?.set(offset)?;
+                Ok(String::new())
+            }
             ["affected", server, client] => Ok(self.gate(server)?.affected(address(client)?).to_string()),
             _ => bail!("no such request"),
         }
     }
 
-    /// Lets everything pass and every server run. Returns the servers that do not, each with the reason.
+    /// Lets everything pass and every server run, and sets every clock right. Returns the servers and clocks where that fails, each with
+    /// the reason.
     pub(super) async fn undo(&self) -> Vec<String> {
         self.gates.values().for_each(|gate| gate.pass_all());
         self.swap_back();
         let mut failed = Vec::new();
+        for owner in clocks::all(&self.folder) {
+            if let Err(error) = clocks::open(&self.folder, &owner).and_then(|clock| clock.set(0)) {
+                failed.push(format!("the clock of {owner} is not right again: {error:#}"));
+            }
+        }
         for server in Supervised::all(&self.folder) {
             let Some(supervised) = Supervised::of(&self.folder, &server) else {
                 continue;
             };
-            if let Err(error) = supervised.ask(Command::Start).await {
-                failed.push(format!("{server}: {error:#}"));
+            if let Err(error) = supervised.ask(Command::Restore).await {
+                failed.push(format!("{server} does not run again: {error:#}"));
             }
         }
         failed

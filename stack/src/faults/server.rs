@@ -47,8 +47,8 @@ struct Service {
 }
 
 /// Serves load tests that know the token, one after the other, until the runtime around it ends. `folder` holds the pipes of the
-/// supervised servers, each in a folder with the name of its server. `report` is told of servers that do not run again after a load
-/// test.
+/// supervised servers, each in a folder with the name of its server. `report` is told of what is not as
+/// before after a load test.
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ impl Service {
         };
         let served = served.await;
         for failed in self.parts.undo().await {
-            (self.report)(&format!("it does not run again: {failed}"));
+            (self.report)(&failed);
         }
         served
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
@@ -15,6 +15,12 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
 const COMMANDS: &str = "commands";
 const ANSWERS: &str = "answers";
 
+/// A file that is there if the server can keep a journal of what it does not sync.
+const JOURNAL: &str = "journal";
+
+/// The answer to a command that failed.
+const FAILED: &str = "failed";
+
 /// What the script is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
@@ -24,6 +30,14 @@ pub(super) enum Command {
     Start,
     /// Pause the server with all its processes (SIGSTOP).
     Pause,
+    /// Begin a journal of what the server does not sync, from its next start on.
+    Begin,
+    /// Look into the journal.
+    Look,
+    /// Undo what the server, which was killed, did not sync.
+    Lose,
+    /// Start the server like [`Command::Start`], and without a journal.
+    Restore,
 }
 
 /// The pipes of one server.
@@ -32,9 +46,16 @@ pub(super) struct Supervised {
 }
 
 impl Command {
-    /// Returns the command of that name.
+    /// Returns the command of that name, if a load test may give it.
     pub(super) fn find(name: &str) -> Option<Command> {
-        let all = [Command::Kill, Command::Start, Command::Pause];
+        let all = [
+            Command::Kill,
+            Command::Start,
+            Command::Pause,
+            Command::Begin,
+            Command::Look,
+            Command::Lose,
+        ];
         all.into_iter().find(|command| command.to_string() == name)
     }
 }
@@ -45,6 +66,10 @@ impl fmt::Display for Command {
             Command::Kill => "kill",
             Command::Start => "start",
             Command::Pause => "pause",
+            Command::Begin => "begin",
+            Command::Look => "look",
+            Command::Lose => "lose",
+            Command::Restore => "restore",
         })
     }
 }
@@ -67,12 +92,17 @@ impl Supervised {
         is_known.then(|| Supervised { at: folder.join(name) })
     }
 
-    /// Carries out a command. Returns the number of the process that was killed, runs or is paused.
+    /// Returns whether the server can keep a journal.
+    pub(super) fn keeps_journal(&self) -> bool {
+        self.at.join(JOURNAL).exists()
+    }
+
+    /// Carries out a command. Returns the number of the process that was killed, runs or is paused, or what the journal answers.
     ///
     /// # Errors
     ///
-    /// When the script does not run, or does not answer in time.
-    pub(super) async fn ask(&self, command: Command) -> Result<u32> {
+    /// When the script does not run, does not answer in time, or fails.
+    pub(super) async fn ask(&self, command: Command) -> Result<String> {
         let mut options = pipe::OpenOptions::new();
         // Open before the command is sent: an answer that nobody can read would be lost.
         let answers = options.read_write(true).open_receiver(self.at.join(ANSWERS))?;
@@ -85,11 +115,13 @@ impl Supervised {
         let answer = async {
             let mut lines = BufReader::new(answers).lines();
             while let Some(line) = lines.next_line().await? {
-                if let Some(number) = line.strip_prefix(&question) {
-                    return number.parse().context("an answer without a number");
+                match line.strip_prefix(&question) {
+                    Some(FAILED) => bail!("it failed, and the log of its container says why"),
+                    Some(answer) => return Ok(answer.to_owned()),
+                    None => {}
                 }
             }
-            anyhow::bail!("its pipe was closed")
+            bail!("its pipe was closed")
         };
         let answered = timeout(ANSWERS_WITHIN, answer).await;
         answered.with_context(|| format!("no answer to {command} within {ANSWERS_WITHIN:?}"))?

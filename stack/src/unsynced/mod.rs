@@ -19,29 +19,34 @@
 //! calls. A file that is written through a shared map, or through a stream of the C library that did not empty it, is an error when
 //! the power is lost.
 
+mod files;
 mod journal;
 #[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests;
 mod undo;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use self::journal::Journal;
+pub(crate) use self::files::JournalFiles;
+use crate::faults::RemoteJournal;
 
 /// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/unsynced.so"));
 
 /// The journal of what one process wrote and did not sync, kept from a start of the process on if it was begun before.
-#[derive(Clone, Debug)]
-pub struct Unsynced {
-    library: PathBuf,
-    /// The journal, and the files that lost their names.
-    folder: PathBuf,
-    data: PathBuf,
+#[derive(Clone)]
+pub struct Unsynced(Process);
+
+/// Where its process runs.
+#[derive(Clone)]
+enum Process {
+    /// As a child of this process, with the library.
+    Here(PathBuf, JournalFiles),
+    /// In a container, behind the service for faults.
+    Elsewhere(RemoteJournal),
 }
 
 /// What was not synced when the power was lost.
@@ -55,7 +60,7 @@ pub struct Loss {
     pub files: usize,
     /// Names that were made, changed or removed, and are again as they were.
     pub names: usize,
-    last_sync: u64,
+    pub(crate) last_sync: u64,
 }
 
 impl Unsynced {
@@ -70,27 +75,28 @@ impl Unsynced {
             return Ok(None);
         }
         let library = folder.join("unsynced.so");
-        let prepare = || -> io::Result<Option<Unsynced>> {
-            if !library.exists() {
-                fs::write(&library, LIBRARY)?;
-            }
-            Ok(Some(Unsynced {
-                // The library compares with paths as the kernel knows them.
-                data: data.canonicalize()?,
-                folder: folder.canonicalize()?.join(format!("{name}.unsynced")),
-                library: library.clone(),
-            }))
-        };
-        prepare().with_context(|| format!("could not prepare {}", library.display()))
+        if !library.exists() {
+            fs::write(&library, LIBRARY).with_context(|| format!("could not write {}", library.display()))?;
+        }
+        let files = JournalFiles::of(&folder.canonicalize()?.join(format!("{name}.unsynced")), data)?;
+        Ok(Some(Unsynced(Process::Here(library, files))))
     }
 
-    /// Returns the variables with which a process can keep it.
-    pub(crate) fn environment(&self) -> [(&'static str, &Path); 3] {
-        [
-            ("LD_PRELOAD", &self.library),
-            ("OVERSELL_UNSYNCED", &self.folder),
-            ("OVERSELL_DATA", &self.data),
-        ]
+    /// Uses the journal of a process in a container.
+    pub(crate) fn elsewhere(journal: RemoteJournal) -> Unsynced {
+        Unsynced(Process::Elsewhere(journal))
+    }
+
+    /// Returns the variables with which a child can keep it.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, &Path)> {
+        match &self.0 {
+            Process::Here(library, files) => vec![
+                ("LD_PRELOAD", library),
+                ("OVERSELL_UNSYNCED", &files.folder),
+                ("OVERSELL_DATA", &files.data),
+            ],
+            Process::Elsewhere(_) => Vec::new(),
+        }
     }
 
     /// Begins an empty journal. The process has to start afterwards.
@@ -99,22 +105,9 @@ impl Unsynced {
     ///
     /// When its files cannot be written.
     pub(crate) fn begin(&self) -> Result<()> {
-        self.end()?;
-        let begun = fs::create_dir_all(self.folder.join("gone")).and_then(|()| fs::write(self.journal(), []));
-        begun.with_context(|| format!("could not write {}", self.folder.display()))
-    }
-
-    /// Removes the journal: a process that starts afterwards keeps none.
-    ///
-    /// # Errors
-    ///
-    /// When its files cannot be removed.
-    pub(crate) fn end(&self) -> Result<()> {
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("could not remove {}", self.folder.display()))
-            }
-            _ => Ok(()),
+        match &self.0 {
+            Process::Here(_, files) => files.begin(),
+            Process::Elsewhere(journal) => journal.begin(),
         }
     }
 
@@ -124,9 +117,10 @@ impl Unsynced {
     ///
     /// When there is none.
     pub fn length(&self) -> Result<u64> {
-        let found = fs::metadata(self.journal());
-        let found = found.with_context(|| format!("there is no journal {}", self.journal().display()))?;
-        Ok(found.len())
+        match &self.0 {
+            Process::Here(_, files) => files.length(),
+            Process::Elsewhere(journal) => journal.length(),
+        }
     }
 
     /// Returns whether the process has synced something, and has no more to sync. Files that it never syncs, such as temporary
@@ -136,10 +130,10 @@ impl Unsynced {
     ///
     /// When the journal cannot be read.
     pub fn is_synced(&self) -> Result<bool> {
-        let bytes = self.read()?;
-        let journal = Journal::read(&bytes)?;
-        let is_left = journal.changes.iter().any(|change| journal.is_left(change));
-        Ok(journal.last_sync() > 0 && !is_left)
+        match &self.0 {
+            Process::Here(_, files) => files.is_synced(),
+            Process::Elsewhere(journal) => journal.is_synced(),
+        }
     }
 
     /// Undoes what was not synced and removes the journal. The process must have ended.
@@ -148,18 +142,10 @@ impl Unsynced {
     ///
     /// When a file was written in a way that is not seen, or cannot be put back.
     pub(crate) fn lose(&self) -> Result<Loss> {
-        let bytes = self.read()?;
-        let loss = undo::undo(&Journal::read(&bytes)?, [&self.data, &self.folder.join("gone")])?;
-        self.end()?;
-        Ok(loss)
-    }
-
-    fn journal(&self) -> PathBuf {
-        self.folder.join("journal")
-    }
-
-    fn read(&self) -> Result<Vec<u8>> {
-        fs::read(self.journal()).with_context(|| format!("could not read {}", self.journal().display()))
+        match &self.0 {
+            Process::Here(_, files) => files.lose(),
+            Process::Elsewhere(journal) => journal.lose(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::journal::Journal;
 use super::*;
 
 /// A data folder with two files on disk, and the journal of the processes that a script runs.
