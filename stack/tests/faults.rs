@@ -46,16 +46,20 @@ impl World {
         for clock in CLOCKS {
             std::fs::write(folder.path().join(clock), [0; 16]).unwrap();
         }
-        let (relay, target) = (free_address(), echo());
+        let (relay, target) = (free_address(), serves(|byte| byte));
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
         let listener = listener.unwrap();
         let at = listener.local_addr().unwrap();
-        let relays = [FaultRelay {
-            server: "redis".to_owned(),
-            listen: relay,
+        let before = |server: &str, listen, target: SocketAddr| FaultRelay {
+            server: server.to_owned(),
+            listen,
             target: format!("localhost:{}", target.port()),
-        }];
+        };
+        let relays = [
+            before("redis", relay, target),
+            before("redis-spare", free_address(), serves(|_| b's')),
+        ];
         let pipes = PathBuf::from(folder.path());
         runtime.spawn(
             async move { serve_faults(listener, TOKEN.to_owned(), pipes, &relays, |why| panic!("{why}")).await },
@@ -155,14 +159,22 @@ fn stand_in(folder: &Path, server: &str) -> Receiver<String> {
     received
 }
 
-/// Starts a server that sends back what it gets.
-fn echo() -> SocketAddr {
+/// Starts a server that answers each byte with another one.
+fn serves(answer: fn(u8) -> u8) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let at = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let stream = stream.unwrap();
-            thread::spawn(move || std::io::copy(&mut &stream, &mut &stream));
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let mut bytes = [0; 64];
+                while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                    let answers: Vec<u8> = bytes[..length].iter().map(|byte| answer(*byte)).collect();
+                    if stream.write_all(&answers).is_err() {
+                        break;
+                    }
+                }
+            });
         }
     });
     at
@@ -257,7 +269,13 @@ fn it_strikes_only_what_it_has_and_only_in_its_own_ways() {
     }
     assert_eq!(
         world.says(&[TOKEN, "servers", "relays", "clocks", "journals"]),
-        ["ok", "ok redis", "ok redis", "ok redis 127.0.0.2 127.0.0.3", "ok redis"]
+        [
+            "ok",
+            "ok redis",
+            "ok redis redis-spare",
+            "ok redis 127.0.0.2 127.0.0.3",
+            "ok redis"
+        ]
     );
 }
 
@@ -359,5 +377,32 @@ fn everything_is_undone_when_a_load_test_is_gone() {
     let said = world.says(&[TOKEN, "process redis pause", "relay redis 127.0.0.2 silence"]);
     assert_eq!(said, ["ok", "ok 7", "ok"]);
     assert_eq!([world.command(), world.command()], ["pause", "restore"]);
+    assert!(echoes(&mut from(FIRST, world.relay), "again"));
+}
+
+#[test]
+fn nobody_stays_connected_to_a_server_that_had_the_place_of_another_one() {
+    let world = World::start();
+    let mut faults = TcpStream::connect(world.at).unwrap();
+    let mut replies = BufReader::new(faults.try_clone().unwrap()).lines();
+    let mut says = |line: &str| {
+        faults.write_all(format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!(replies.next().unwrap().unwrap(), "ok ", "{line}");
+    };
+    says(TOKEN);
+    let mut before = from(FIRST, world.relay);
+    assert!(echoes(&mut before, "redis"));
+    says("swap redis redis-spare");
+    // It is about to be closed.
+    while echoes(&mut before, "redis") {}
+    let mut meanwhile = from(FIRST, world.relay);
+    let mut answer = [0; 2];
+    meanwhile.write_all(b"ab").unwrap();
+    meanwhile.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"ss");
+    drop((faults, replies));
+    // The next load test comes when everything is undone.
+    drop(world.connect());
+    assert_eq!(meanwhile.read(&mut answer).unwrap_or_default(), 0, "it is closed");
     assert!(echoes(&mut from(FIRST, world.relay), "again"));
 }

@@ -58,9 +58,10 @@ impl Gate {
         self.target_mut().clone()
     }
 
-    /// Forwards new connections to another server.
+    /// Forwards to another server from now on. Connections to the one before are closed: their clients would stay with it.
     pub(crate) fn forward_to(&self, target: String) {
         *self.target_mut() = target;
+        self.valves().values().for_each(|valve| valve.change(Change::Cut));
     }
 
     /// Lets everything pass, of every client.
