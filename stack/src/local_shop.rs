@@ -38,7 +38,7 @@ pub(crate) struct StoreAccess {
 /// A shop whose instances and nginx serve. What was started here stops on drop.
 pub struct Shop {
     nginx: Option<Service>,
-    /// Those that were started here.
+    /// Those that were started here, or run elsewhere and can be struck.
     instances: Vec<Service>,
     /// Those of each instance.
     relays: Vec<InstanceRelays>,
@@ -47,8 +47,6 @@ pub struct Shop {
     host: String,
     publics: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
-    /// Those of instances that run elsewhere.
-    clocks: Vec<Clock>,
     // Dropped last.
     _room: Option<Room>,
 }
@@ -126,7 +124,6 @@ impl Shop {
             host: format!("http://127.0.0.1:{front}"),
             publics,
             admins,
-            clocks: Vec::new(),
             _room: Some(Room {
                 _ports: reserved,
                 _content: content,
@@ -135,25 +132,24 @@ impl Shop {
         })
     }
 
-    /// A shop that was started elsewhere, with the relays of each instance, those before the instances, and the clocks of the
-    /// instances, of all or of none.
+    /// A shop that was started elsewhere, with the processes of its instances, of all or of none, the relays of each instance, and those
+    /// before the instances.
     pub(crate) fn elsewhere(
         host: String,
         instances: RemoteInstances,
+        processes: Vec<Service>,
         relays: Vec<InstanceRelays>,
         before: Vec<Relay>,
-        clocks: Vec<Clock>,
     ) -> Shop {
         let RemoteInstances { publics, admins, .. } = instances;
         Shop {
             nginx: None,
-            instances: Vec::new(),
+            instances: processes,
             relays,
             before,
             host,
             publics,
             admins,
-            clocks,
             _room: None,
         }
     }
@@ -173,14 +169,14 @@ impl Shop {
         self.admins.iter().map(|admin| format!("http://{admin}")).collect()
     }
 
-    /// The instances `app-1`, `app-2` and so on; none of a shop that was started elsewhere.
+    /// The instances `app-1`, `app-2` and so on; of a shop that was started elsewhere `instance-1` and so on, if they can be struck.
     pub fn instances(&self) -> &[Service] {
         &self.instances
     }
 
     /// Returns the clocks of the instances, in the order of [`Shop::publics`]; none where they read that of the machine.
     pub fn clocks(&self) -> impl Iterator<Item = &Clock> {
-        self.instances.iter().filter_map(Service::clock).chain(&self.clocks)
+        self.instances.iter().filter_map(Service::clock)
     }
 
     /// Returns the relays before the processes of that service, those of the first instance first.

@@ -13,7 +13,6 @@ use crate::faults::RemoteProcess;
 use crate::launch::Launch;
 use crate::log::Log;
 use crate::ready::Ready;
-use crate::server_elsewhere::ServerElsewhere;
 use crate::service_location::ServiceLocation;
 use crate::unsynced::{Loss, Unsynced};
 
@@ -52,10 +51,10 @@ impl Service {
     }
 
     /// Uses a process that runs elsewhere.
-    pub(crate) fn elsewhere(name: impl Into<String>, process: RemoteProcess, server: ServerElsewhere) -> Service {
+    pub(crate) fn elsewhere(name: impl Into<String>, process: RemoteProcess, ready: Ready) -> Service {
         Service {
             name: name.into(),
-            ready: Ready::Elsewhere(server),
+            ready,
             runs: Runs::Elsewhere(process),
         }
     }
@@ -229,17 +228,20 @@ impl Service {
         own.swap(others)
     }
 
-    /// Asks it to end (SIGTERM) and kills it if it has not ended within the limit. Returns whether it ended by itself, without an
-    /// error.
+    /// Asks it to end (SIGTERM) and kills it if it has not ended within the limit; one that runs elsewhere is not killed. Returns
+    /// whether it ended by itself, without an error.
     ///
     /// # Errors
     ///
     /// When the system refuses.
     pub fn stop(&self, limit: Duration) -> Result<bool> {
-        self.child()?.end(Signal::TERM, limit)
+        match &self.runs {
+            Runs::Here(child) => child.end(Signal::TERM, limit),
+            Runs::Elsewhere(process) => process.stop(),
+        }
     }
 
-    /// Whether it has ended. One that runs elsewhere has when it was killed from here.
+    /// Whether it has ended. One that runs elsewhere has when it was killed or stopped from here.
     pub fn has_exited(&self) -> bool {
         self.ended().is_some()
     }

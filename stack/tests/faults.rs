@@ -26,14 +26,16 @@ const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const SECOND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
 /// The clocks of the server and of both instances.
-const CLOCKS: [&str; 3] = ["redis/clock", "instances/127.0.0.2", "instances/127.0.0.3"];
+const CLOCKS: [&str; 3] = ["redis/clock", "instances/127.0.0.2/clock", "instances/127.0.0.3/clock"];
 
 /// A service for faults before one server that sends back what it gets. It is told of commands as `supervised` would be.
 struct World {
     at: SocketAddr,
     relay: SocketAddr,
-    /// The commands that came.
+    /// The commands that came to the server.
     commands: Receiver<String>,
+    /// Those that came to each instance.
+    of_instances: [Receiver<String>; 2],
     folder: TempDir,
     _runtime: Runtime,
 }
@@ -41,8 +43,10 @@ struct World {
 impl World {
     fn start() -> World {
         let folder = tempfile::tempdir().unwrap();
-        let commands = stand_in(folder.path(), "redis");
-        std::fs::create_dir(folder.path().join("instances")).unwrap();
+        let commands = stand_in(&folder.path().join("redis"));
+        std::fs::write(folder.path().join("redis/journal"), []).unwrap();
+        let instances = folder.path().join("instances");
+        let of_instances = [FIRST, SECOND].map(|address| stand_in(&instances.join(address.to_string())));
         for clock in CLOCKS {
             std::fs::write(folder.path().join(clock), [0; 16]).unwrap();
         }
@@ -68,6 +72,7 @@ impl World {
             at,
             relay,
             commands,
+            of_instances,
             folder,
             _runtime: runtime,
         }
@@ -119,15 +124,14 @@ impl World {
 }
 
 /// Answers commands for a server, as the script `supervised` does. Its process has the number 7, and a later one each start.
-fn stand_in(folder: &Path, server: &str) -> Receiver<String> {
-    let at = folder.join(server);
-    std::fs::create_dir(&at).unwrap();
+fn stand_in(at: &Path) -> Receiver<String> {
+    let at = at.to_owned();
+    std::fs::create_dir_all(&at).unwrap();
     let open = |name| {
         mkfifo(&at.join(name), Mode::S_IRWXU).unwrap();
         File::options().read(true).write(true).open(at.join(name)).unwrap()
     };
     let (commands, mut answers) = (open("commands"), open("answers"));
-    std::fs::write(at.join("journal"), []).unwrap();
     let (seen, received) = channel();
     thread::spawn(move || {
         let (mut number, mut is_killed) = (7, false);
@@ -140,12 +144,13 @@ fn stand_in(folder: &Path, server: &str) -> Receiver<String> {
             if starts && is_killed {
                 number += 1;
             }
-            is_killed = command == "kill" || is_killed && !starts;
+            is_killed = ["kill", "stop"].contains(&command) || is_killed && !starts;
             if seen.send(command.to_owned()).is_err() {
                 return;
             }
             let answer = match command {
                 "begin" => stack::journal(command, &at.join("unsynced"), &at),
+                "stop" => Ok("0".to_owned()),
                 "look" => Ok("640 1".to_owned()),
                 "lose" if is_killed => Ok("3 300 2 1 512".to_owned()),
                 "lose" => Ok("failed".to_owned()),
@@ -255,9 +260,10 @@ fn it_strikes_only_what_it_has_and_only_in_its_own_ways() {
             "forward redis 127.0.0.2:1",
             "error only a relay before an instance can be directed",
         ),
-        ("clock mariadb", "error no such clock"),
-        ("clock ../redis 1", "error no such clock"),
-        ("clock 127.0.0.4 1", "error no such clock"),
+        ("clock mariadb", "error no such server"),
+        ("clock ../redis 1", "error no such server"),
+        ("clock 127.0.0.4 1", "error no such server"),
+        ("process instances kill", "error no such server"),
         ("clock redis soon", "error no number of nanoseconds"),
         ("run sh", "error no such request"),
     ];
@@ -267,15 +273,10 @@ fn it_strikes_only_what_it_has_and_only_in_its_own_ways() {
         // Each of these load tests ends with this.
         assert_eq!(world.command(), "restore", "{request}");
     }
+    let all = format!("ok {FIRST} {SECOND} redis");
     assert_eq!(
         world.says(&[TOKEN, "servers", "relays", "clocks", "journals"]),
-        [
-            "ok",
-            "ok redis",
-            "ok redis redis-spare",
-            "ok redis 127.0.0.2 127.0.0.3",
-            "ok redis"
-        ]
+        ["ok", &all, "ok redis redis-spare", &all, "ok redis"]
     );
 }
 
@@ -319,6 +320,27 @@ fn a_server_loses_power_and_says_what_is_gone() {
     // A server that runs loses nothing.
     let said = world.says(&[TOKEN, "process redis lose"]).remove(1);
     assert_eq!(said, "error it failed, and the log of its container says why");
+}
+
+#[test]
+fn an_instance_is_asked_to_end_and_another_process_takes_its_place() {
+    let world = World::start();
+    let faults = world.connect();
+    let shop = shop(&faults);
+    let second = &shop.instances()[1];
+    assert_eq!(
+        (second.name(), second.pid(), second.has_exited()),
+        ("instance-2", 7, false)
+    );
+    assert!(second.stop(COMES_WITHIN).unwrap());
+    assert_eq!((second.pid(), second.has_exited()), (7, true));
+    second.restart().unwrap();
+    assert_eq!((second.pid(), second.has_exited()), (8, false));
+    let commands: Vec<_> = (0..4)
+        .map(|_| world.of_instances[1].recv_timeout(COMES_WITHIN).unwrap())
+        .collect();
+    assert_eq!(commands, ["start", "stop", "kill", "start"]);
+    assert_eq!(world.of_instances[0].try_iter().collect::<Vec<_>>(), ["start"]);
 }
 
 #[test]

@@ -41,20 +41,14 @@ impl<'a> Clocks<'a> {
         services: impl IntoIterator<Item = ServiceKind>,
     ) -> Result<Self> {
         let parts = control.shop.parts().context("the shop was not started here")?;
-        let name = parts
-            .shop
-            .instances()
-            .get(1)
-            .map_or("the second instance", Service::name);
-        let second = parts.shop.clocks().nth(1).map(|clock| (name.to_owned(), clock));
+        let second = parts.shop.instances().get(1);
+        let second = second.map(|instance| (instance.name().to_owned(), instance));
         let processes = services.into_iter().flat_map(|kind| {
             let processes = parts.stores.processes(kind);
             let named = (1..).zip(processes);
             named.map(move |(nth, process)| (kind.process(nth, processes.len()), process))
         });
-        let Self(mut clocks) = Self::of(processes);
-        clocks.splice(0..0, second);
-        Ok(Self(clocks))
+        Ok(Self::of(second.into_iter().chain(processes)))
     }
 
     /// Those of these processes; one that reads the clock of the machine is left out.

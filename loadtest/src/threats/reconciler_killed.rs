@@ -42,7 +42,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     is_about: |strategy| !strategy.worker_steps.is_empty(),
     load: worker::load,
-    requires: |_| vec![Requirement::Instances],
+    requires: |_| vec![Requirement::DeadInstances],
     injection: Some(Injection {
         places: |_| vec![FATAL],
         explains: ExplainedUnknowns::FromDeadInstance,

@@ -11,7 +11,7 @@ const MISSING: [Requirement; 7] = [
     Requirement::Settings(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Pg),
-    Requirement::Instances,
+    Requirement::DeadInstances,
     Requirement::Ensemble(ServiceKind::ZooKeeper),
     Requirement::Ensemble(ServiceKind::Etcd),
     Requirement::Service(ServiceKind::Etcd),

@@ -6,24 +6,24 @@
 //!
 //! | request | value |
 //! |---|---|
-//! | `servers` | the servers that can be killed, separated by blanks |
+//! | `servers` | the servers that can be killed, and the addresses of such instances, separated by blanks |
 //! | `relays` | the servers behind a relay, separated by blanks |
 //! | `process SERVER kill`, `start` or `pause` | the number of its process in its container |
+//! | `process SERVER stop` | its exit status |
 //! | `process SERVER begin`, `look` or `lose` | what [`journal()`] returns beside it |
 //! | `relay SERVER CLIENT CHANGE` | nothing |
 //! | `swap SERVER OTHER` | nothing: each has the name of the other from now on, and its new connections |
 //! | `forward instance-N ADDRESS` | nothing: the relay before that instance leads there |
 //! | `affected SERVER CLIENT` | the pieces that were affected since the last change |
 //! | `journals` | the servers that can keep a journal of what they do not sync, separated by blanks |
-//! | `clocks` | the servers, and the addresses of instances, that have a clock of their own, separated by blanks |
-//! | `clock OWNER` | the nanoseconds that it is ahead, and how often it told the time since the last change |
-//! | `clock OWNER NANOSECONDS` | nothing: it is that much ahead, or behind |
+//! | `clocks` | the servers that have a clock of their own, separated by blanks |
+//! | `clock SERVER` | the nanoseconds that it is ahead, and how often it told the time since the last change |
+//! | `clock SERVER NANOSECONDS` | nothing: it is that much ahead, or behind |
 //!
-//! CLIENT is the address of an instance, or of a proxy before them. When the connection ends, everything passes, every server runs again
+//! SERVER is also the address of an instance, and CLIENT that of an instance or of a proxy before them. When the connection ends, everything passes, every server runs again
 //! without a journal, and every clock is right, also after a load test that was killed. Only one connection at a time is served.
 
 mod client;
-mod clocks;
 mod journal;
 mod parts;
 mod remote;

@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::{Faults, INSTANCE, RemoteClock, RemoteJournal, RemoteProcess, RemoteRelay};
 use crate::clock::Clock;
 use crate::local_shop::Shop;
+use crate::ready::Ready;
 use crate::relay::{InstanceRelays, Relay};
 use crate::server_elsewhere::ServerElsewhere;
 use crate::server_kind::ServerKind;
@@ -35,8 +36,10 @@ pub struct RemoteInstances {
     pub retrying_proxy: Option<IpAddr>,
 }
 
-/// The servers that have a clock of their own, and those that can keep a journal of what they do not sync.
+/// The servers and instances that can be killed, those that have a clock of their own, and those that can keep a journal of what they
+/// do not sync.
 struct Abilities {
+    servers: Vec<String>,
     clocks: Vec<String>,
     journals: Vec<String>,
 }
@@ -49,22 +52,15 @@ impl Faults {
     ///
     /// When the service does not answer, or a server does not run.
     pub fn stores(&self, urls: &ServiceUrls, spare_redis: Option<&str>) -> Result<Stores> {
-        let known = self.names("servers")?;
-        let abilities = Abilities {
-            clocks: self.names("clocks")?,
-            journals: self.names("journals")?,
-        };
+        let abilities = self.abilities()?;
+        let known = &abilities.servers;
         let running = urls.iter().map(|(kind, urls)| {
             let servers = servers(*kind, urls.len());
             let is_known = servers.iter().all(|server| known.contains(server));
             let found = servers.iter().zip(urls).filter(|_| is_known);
             let services = found.map(|(server, url)| {
-                let process = self.process(server, &abilities)?;
-                Ok(Service::elsewhere(
-                    server,
-                    process,
-                    ServerElsewhere::at(kind.program(), url),
-                ))
+                let ready = Ready::Elsewhere(ServerElsewhere::at(kind.program(), url));
+                self.service(server, server, ready, &abilities)
             });
             let running = Running {
                 services: services.collect::<Result<_>>()?,
@@ -75,9 +71,8 @@ impl Faults {
         });
         let spare_redis = spare_redis.filter(|_| known.iter().any(|server| server == SPARE_REDIS));
         let spare_redis = spare_redis.map(|url| {
-            let process = self.process(SPARE_REDIS, &abilities)?;
-            let server = ServerElsewhere::at(ServerKind::Redis, url);
-            anyhow::Ok(Service::elsewhere(SPARE_REDIS, process, server))
+            let ready = Ready::Elsewhere(ServerElsewhere::at(ServerKind::Redis, url));
+            self.service(SPARE_REDIS, SPARE_REDIS, ready, &abilities)
         });
         Stores::elsewhere(running.collect::<Result<_>>()?, spare_redis.transpose()?)
     }
@@ -106,16 +101,8 @@ impl Faults {
             Some(proxy) => self.relays_before(&instances.publics, proxy, &known)?,
             None => Vec::new(),
         };
-        let known = self.names("clocks")?;
-        let addresses = instances.publics.iter().map(|public| public.ip().to_string());
-        let clocks: Option<Vec<_>> = addresses.map(|address| self.clock(&address, &known)).collect();
-        Ok(Shop::elsewhere(
-            host.to_owned(),
-            instances,
-            relays,
-            before,
-            clocks.unwrap_or_default(),
-        ))
+        let processes = self.instances(&instances.publics)?;
+        Ok(Shop::elsewhere(host.to_owned(), instances, processes, relays, before))
     }
 
     /// Directs the relays behind a proxy to the instances; none if there are not as many of both.
@@ -132,16 +119,35 @@ impl Faults {
         relays.collect()
     }
 
-    fn process(&self, server: &str, abilities: &Abilities) -> Result<RemoteProcess> {
-        let keeps_journal = abilities.journals.iter().any(|keeper| keeper == server);
-        let unsynced = keeps_journal.then(|| Unsynced::elsewhere(RemoteJournal::new(self, server)));
-        RemoteProcess::of(self, server, self.clock(server, &abilities.clocks), unsynced)
+    /// Returns the instances at these addresses; none if one of them does not run under the script.
+    fn instances(&self, publics: &[SocketAddr]) -> Result<Vec<Service>> {
+        let abilities = self.abilities()?;
+        let addresses: Vec<String> = publics.iter().map(|public| public.ip().to_string()).collect();
+        if !addresses.iter().all(|address| abilities.servers.contains(address)) {
+            return Ok(Vec::new());
+        }
+        let named = addresses.iter().zip(publics).zip(1..);
+        let services = named.map(|((address, public), nth)| {
+            self.service(&format!("{INSTANCE}{nth}"), address, Ready::Http(*public), &abilities)
+        });
+        services.collect()
     }
 
-    /// Returns the clock of a server, or of the instance with that address; none if it is not among those that are known.
-    fn clock(&self, owner: &str, known: &[String]) -> Option<Clock> {
-        let is_known = known.iter().any(|known| known == owner);
-        is_known.then(|| Clock::elsewhere(RemoteClock::new(self, owner)))
+    /// Returns the service of that name, which the service for faults knows as `server`.
+    fn service(&self, name: &str, server: &str, ready: Ready, abilities: &Abilities) -> Result<Service> {
+        let is_among = |servers: &[String]| servers.iter().any(|able| able == server);
+        let clock = is_among(&abilities.clocks).then(|| Clock::elsewhere(RemoteClock::new(self, server)));
+        let unsynced = is_among(&abilities.journals).then(|| Unsynced::elsewhere(RemoteJournal::new(self, server)));
+        let process = RemoteProcess::of(self, server, clock, unsynced)?;
+        Ok(Service::elsewhere(name, process, ready))
+    }
+
+    fn abilities(&self) -> Result<Abilities> {
+        Ok(Abilities {
+            servers: self.names("servers")?,
+            clocks: self.names("clocks")?,
+            journals: self.names("journals")?,
+        })
     }
 
     fn names(&self, request: &str) -> Result<Vec<String>> {

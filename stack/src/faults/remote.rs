@@ -17,7 +17,7 @@ pub(crate) struct RemoteProcess {
     number: AtomicU32,
     clock: Option<Clock>,
     unsynced: Option<Unsynced>,
-    /// Whether it was killed and not started since.
+    /// Whether it was killed or stopped, and not started since.
     is_killed: AtomicBool,
 }
 
@@ -60,7 +60,7 @@ impl RemoteProcess {
         self.unsynced.as_ref()
     }
 
-    /// Whether it was killed and not started since. A server that ends by itself is started again by its engine.
+    /// Whether it was killed or stopped, and not started since. A server that ends by itself is started again by its engine.
     pub(crate) fn is_killed(&self) -> bool {
         self.is_killed.load(Ordering::SeqCst)
     }
@@ -78,6 +78,13 @@ impl RemoteProcess {
         self.number.store(number, Ordering::SeqCst);
         self.is_killed.store(false, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// Asks it to end, and returns once it has. Returns whether it ended without an error.
+    pub(crate) fn stop(&self) -> Result<bool> {
+        let status = self.ask("stop")?;
+        self.is_killed.store(true, Ordering::SeqCst);
+        Ok(status == 0)
     }
 
     /// Pauses it with every process that it made.
@@ -107,14 +114,14 @@ impl RemoteProcess {
 #[derive(Clone)]
 pub(crate) struct RemoteClock {
     faults: Faults,
-    owner: String,
+    server: String,
 }
 
 impl RemoteClock {
     /// Uses the clock of a server, or of the instance with that address.
-    pub(crate) fn new(faults: &Faults, owner: &str) -> RemoteClock {
-        let (faults, owner) = (faults.clone(), owner.to_owned());
-        RemoteClock { faults, owner }
+    pub(crate) fn new(faults: &Faults, server: &str) -> RemoteClock {
+        let (faults, server) = (faults.clone(), server.to_owned());
+        RemoteClock { faults, server }
     }
 
     /// Returns the nanoseconds that it is ahead; less than 0 if it is behind.
@@ -129,20 +136,20 @@ impl RemoteClock {
 
     /// Changes it.
     pub(crate) fn set(&self, offset_ns: i64) -> Result<()> {
-        let set = self.faults.ask(&format!("clock {} {offset_ns}", self.owner));
+        let set = self.faults.ask(&format!("clock {} {offset_ns}", self.server));
         set.map(drop)
-            .with_context(|| format!("could not set the clock of {}", self.owner))
+            .with_context(|| format!("could not set the clock of {}", self.server))
     }
 
     fn read(&self) -> Result<(i64, u64)> {
-        let answer = self.faults.ask(&format!("clock {}", self.owner));
-        let answer = answer.with_context(|| format!("could not read the clock of {}", self.owner))?;
+        let answer = self.faults.ask(&format!("clock {}", self.server));
+        let answer = answer.with_context(|| format!("could not read the clock of {}", self.server))?;
         let numbers = answer
             .split_once(' ')
             .map(|(offset, told)| (offset.parse(), told.parse()));
         match numbers {
             Some((Ok(offset), Ok(told))) => Ok((offset, told)),
-            _ => bail!("the service for faults says nothing of the clock of {}", self.owner),
+            _ => bail!("the service for faults says nothing of the clock of {}", self.server),
         }
     }
 }

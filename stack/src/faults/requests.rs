@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::INSTANCE;
 use super::supervised::{Command, Supervised};
-use super::{INSTANCE, clocks};
 use crate::relay::Gate;
 
 /// The relays and supervised servers of one shop.
@@ -39,10 +39,12 @@ impl Parts {
     pub(super) async fn answer(&self, request: &str) -> Result<String> {
         let words: Vec<&str> = request.splitn(4, ' ').collect();
         match words.as_slice() {
-            ["servers"] => Ok(Supervised::all(&self.folder).join(" ")),
+            ["servers"] => Ok(self.servers(|_| true)),
+            ["journals"] => Ok(self.servers(Supervised::keeps_journal)),
+            ["clocks"] => Ok(self.servers(Supervised::has_clock)),
             ["relays"] => Ok(self.gates.keys().map(String::as_str).collect::<Vec<_>>().join(" ")),
             ["process", server, command] => {
-                let supervised = Supervised::of(&self.folder, &self.at_place_of(server)).context("no such server")?;
+                let supervised = self.server(server)?;
                 let command = Command::find(command).context("no such command")?;
                 supervised.ask(command).await
             }
@@ -64,22 +66,13 @@ impl Parts {
                 self.gate(server)?.forward_to(target.to_string());
                 Ok(String::new())
             }
-            ["journals"] => {
-                let mut servers = Supervised::all(&self.folder);
-                servers.retain(|server| {
-                    let supervised = Supervised::of(&self.folder, server);
-                    supervised.is_some_and(|supervised| supervised.keeps_journal())
-                });
-                Ok(servers.join(" "))
-            }
-            ["clocks"] => Ok(clocks::all(&self.folder).join(" ")),
-            ["clock", owner] => {
-                let clock = clocks::open(&self.folder, &self.at_place_of(owner))?;
+            ["clock", server] => {
+                let clock = self.server(server)?.clock()?;
                 Ok(format!("{} {}", clock.offset_ns()?, clock.told()?))
             }
-            ["clock", owner, offset] => {
+            ["clock", server, offset] => {
                 let offset = offset.parse().context("no number of nanoseconds")?;
-                clocks::open(&self.folder, &self.at_place_of(owner))?.set(offset)?;
+                self.server(server)?.clock()?.set(offset)?;
                 Ok(String::new())
             }
             ["affected", server, client] => Ok(self.gate(server)?.affected(address(client)?).to_string()),
@@ -93,20 +86,31 @@ impl Parts {
         self.gates.values().for_each(|gate| gate.pass_all());
         self.swap_back();
         let mut failed = Vec::new();
-        for owner in clocks::all(&self.folder) {
-            if let Err(error) = clocks::open(&self.folder, &owner).and_then(|clock| clock.set(0)) {
-                failed.push(format!("the clock of {owner} is not right again: {error:#}"));
+        for (server, supervised) in Supervised::all(&self.folder) {
+            if supervised.has_clock()
+                && let Err(error) = supervised.clock().and_then(|clock| clock.set(0))
+            {
+                failed.push(format!("the clock of {server} is not right again: {error:#}"));
             }
-        }
-        for server in Supervised::all(&self.folder) {
-            let Some(supervised) = Supervised::of(&self.folder, &server) else {
-                continue;
-            };
             if let Err(error) = supervised.ask(Command::Restore).await {
                 failed.push(format!("{server} does not run again: {error:#}"));
             }
         }
         failed
+    }
+
+    /// Returns the names of the servers of one kind, separated by blanks.
+    fn servers(&self, is_kind: fn(&Supervised) -> bool) -> String {
+        let all = Supervised::all(&self.folder).into_iter();
+        let names: Vec<String> = all
+            .filter_map(|(name, supervised)| is_kind(&supervised).then_some(name))
+            .collect();
+        names.join(" ")
+    }
+
+    /// Returns the server that has the place of this one.
+    fn server(&self, server: &str) -> Result<Supervised> {
+        Supervised::of(&self.folder, &self.at_place_of(server)).context("no such server")
     }
 
     /// Lets two servers change places: each then has the name of the other, and the connections that go to it. They change back
@@ -140,7 +144,7 @@ impl Parts {
         }
     }
 
-    /// Returns the server that has the place of this one.
+    /// Returns the name of the server that has the place of this one.
     fn at_place_of(&self, server: &str) -> String {
         let swapped = self.swapped();
         let place = swapped.as_ref().and_then(|swap| match &swap.servers {

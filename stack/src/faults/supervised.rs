@@ -1,5 +1,7 @@
-//! The script `docker/supervised`, which runs one server as a child and has two pipes: one for commands, and one for answers.
+//! The script `docker/supervised`, which runs one server or instance as a child and has two pipes: one for commands, and one for
+//! answers. They are in a folder with the name of the server, and those of instances in the folder `instances`, under their addresses.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,11 +11,19 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
 
+use crate::clock::ClockFile;
+
 /// The longest wait for an answer. A server that was killed has to leave its memory first.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
 
 const COMMANDS: &str = "commands";
 const ANSWERS: &str = "answers";
+
+/// The folder with those of the instances.
+const INSTANCES: &str = "instances";
+
+/// The file of the clock, if there is one.
+const CLOCK: &str = "clock";
 
 /// A file that is there if the server can keep a journal of what it does not sync.
 const JOURNAL: &str = "journal";
@@ -30,6 +40,8 @@ pub(super) enum Command {
     Start,
     /// Pause the server with all its processes (SIGSTOP).
     Pause,
+    /// Ask the server to end (SIGTERM), and answer with its exit status when it has.
+    Stop,
     /// Begin a journal of what the server does not sync, from its next start on.
     Begin,
     /// Look into the journal.
@@ -52,6 +64,7 @@ impl Command {
             Command::Kill,
             Command::Start,
             Command::Pause,
+            Command::Stop,
             Command::Begin,
             Command::Look,
             Command::Lose,
@@ -66,6 +79,7 @@ impl fmt::Display for Command {
             Command::Kill => "kill",
             Command::Start => "start",
             Command::Pause => "pause",
+            Command::Stop => "stop",
             Command::Begin => "begin",
             Command::Look => "look",
             Command::Lose => "lose",
@@ -75,21 +89,21 @@ impl fmt::Display for Command {
 }
 
 impl Supervised {
-    /// Returns the names of the servers that have their pipes in this folder.
-    pub(super) fn all(folder: &Path) -> Vec<String> {
-        let entries = folder.read_dir().into_iter().flatten().flatten();
-        let servers = entries.filter(|entry| entry.path().join(COMMANDS).exists());
-        let mut names: Vec<_> = servers
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
-        names.sort();
-        names
+    /// Returns every server and instance with its pipes in this folder, by name.
+    pub(super) fn all(folder: &Path) -> BTreeMap<String, Supervised> {
+        let in_folder = |folder: &Path| folder.read_dir().into_iter().flatten().flatten();
+        let entries = in_folder(folder).chain(in_folder(&folder.join(INSTANCES)));
+        let with_pipes = entries.filter(|entry| entry.path().join(COMMANDS).exists());
+        let named = with_pipes.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some((name, Supervised { at: entry.path() }))
+        });
+        named.collect()
     }
 
-    /// Returns the pipes of a server, by a name of [`Supervised::all`].
+    /// Returns the pipes of the server or instance of that name.
     pub(super) fn of(folder: &Path, name: &str) -> Option<Supervised> {
-        let is_known = Supervised::all(folder).iter().any(|known| known == name);
-        is_known.then(|| Supervised { at: folder.join(name) })
+        Supervised::all(folder).remove(name)
     }
 
     /// Returns whether the server can keep a journal.
@@ -97,7 +111,22 @@ impl Supervised {
         self.at.join(JOURNAL).exists()
     }
 
-    /// Carries out a command. Returns the number of the process that was killed, runs or is paused, or what the journal answers.
+    /// Returns whether the server has a clock of its own.
+    pub(super) fn has_clock(&self) -> bool {
+        self.at.join(CLOCK).exists()
+    }
+
+    /// Returns its clock.
+    ///
+    /// # Errors
+    ///
+    /// When it has none.
+    pub(super) fn clock(&self) -> Result<ClockFile> {
+        ClockFile::existing(&self.at.join(CLOCK))
+    }
+
+    /// Carries out a command. Returns the number of the process that was killed, runs or is paused, the exit status of one that was
+    /// stopped, or what the journal answers.
     ///
     /// # Errors
     ///
