@@ -59,7 +59,7 @@ fn choices(run: &RunResult, options: &ChooseOptions) -> Result<Vec<Choice>> {
     Ok(choices)
 }
 
-/// The newest committed run of the whole matrix, whose name begins with its date; then that of the second part, if there is one.
+/// The newest committed run of the whole matrix, whose name begins with its date; then those of the further parts that are there.
 fn newest_matrix(results: &Path) -> Result<Vec<PathBuf>, Usage> {
     let newest = |ending: &str| {
         let folders = fs::read_dir(results).into_iter().flatten().flatten();
@@ -76,7 +76,8 @@ fn newest_matrix(results: &Path) -> Result<Vec<PathBuf>, Usage> {
             results.display()
         ))
     })?;
-    Ok([first].into_iter().chain(newest("-matrix-2")).collect())
+    let further = ["-matrix-2", "-matrix-3"].into_iter().filter_map(newest);
+    Ok([first].into_iter().chain(further).collect())
 }
 
 fn as_json(choice: &Choice) -> serde_json::Value {

@@ -10,7 +10,7 @@ use loadtest::threats;
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct ChooseOptions {
-    /// A result.json, or the folder of a run [default: the newest results/*-matrix and results/*-matrix-2]
+    /// A result.json, or the folder of a run [default: the newest results/*-matrix, -matrix-2 and -matrix-3]
     pub result: Option<PathBuf>,
     /// Where stock and orders may lie; without it every answer is given
     #[arg(long, value_name = "STORES")]

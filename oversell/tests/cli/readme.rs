@@ -162,12 +162,14 @@ fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
         "README.zh-CN.md",
         "docs/matrix.md",
         "docs/matrix-2.md",
+        "docs/matrix-3.md",
         "docs/strategies.md",
         "docs/workshop/README.md",
         "docs/workshop/zh-CN/README.md",
     ] {
         let run = match document {
             "docs/matrix-2.md" => newest("-matrix-2"),
+            "docs/matrix-3.md" => newest("-matrix-3"),
             _ => run.clone(),
         };
         let committed = fs::read_to_string(root().join(document)).unwrap();
@@ -202,7 +204,10 @@ fn choose_answers_from_the_newest_matrix_and_from_a_named_result() {
     let answered = ask(&["choose", "--stores", "sql", "--json"]);
     assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
     let answer: serde_json::Value = serde_json::from_str(&stdout(&answered)).unwrap();
-    assert_eq!(answer["results"], serde_json::json!([run, newest("-matrix-2")]));
+    assert_eq!(
+        answer["results"],
+        serde_json::json!([run, newest("-matrix-2"), newest("-matrix-3")])
+    );
     let holds = answer["choices"][0]["holds"].as_array().unwrap();
     let named = |name: &str| holds.iter().find(|candidate| candidate["strategy"] == name);
     assert!(
