@@ -34,7 +34,7 @@ enum Runs {
     /// As a child of this process.
     Here(Box<Child>),
     /// In a container, behind the service for faults.
-    Elsewhere(RemoteProcess),
+    Elsewhere(Box<RemoteProcess>),
 }
 
 impl Service {
@@ -55,7 +55,7 @@ impl Service {
         Service {
             name: name.into(),
             ready,
-            runs: Runs::Elsewhere(process),
+            runs: Runs::Elsewhere(Box::new(process)),
         }
     }
 
