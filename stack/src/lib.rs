@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //!
-//! From the outside in; each module uses only those below it.
+//! From the outside in; each module uses only those below it, but for `faults`: a process, a relay, a clock and a journal in a container
+//! are reached through it.
 //!
 //! - `stores`: [`Stores`], the two stores of every shop (`redis` and `mariadb`, one program each, with their replicas; `link`: from
 //!   a replica to its primary; `sql_replica`: that of MariaDB or of PostgreSQL)

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::journal::Journal;
 use super::{Loss, undo};
@@ -39,8 +39,11 @@ impl JournalFiles {
         begun.with_context(|| format!("could not write {}", self.folder.display()))
     }
 
-    /// Removes the journal: a process that starts afterwards keeps none.
+    /// Removes the journal: a process that starts afterwards keeps none. A folder that is no journal stays, and is an error.
     pub(crate) fn end(&self) -> Result<()> {
+        if self.folder.exists() && !self.journal().exists() {
+            bail!("{} is no journal", self.folder.display());
+        }
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(error).with_context(|| format!("could not remove {}", self.folder.display()))

@@ -198,3 +198,12 @@ fn a_stream_that_could_not_be_opened_has_written_nothing() {
     missed.run("! sed -n 'w missing/new' old 2>/dev/null");
     assert_eq!(missed.lose().1, files([OLD, OTHER]));
 }
+
+#[test]
+fn a_folder_that_is_no_journal_is_never_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine"), "mine").unwrap();
+    let files = JournalFiles::of(folder.path(), folder.path()).unwrap();
+    assert!(files.begin().unwrap_err().to_string().contains("is no journal"));
+    assert_eq!(fs::read_to_string(folder.path().join("mine")).unwrap(), "mine");
+}
