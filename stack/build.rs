@@ -1,13 +1,18 @@
-//! Builds the libraries that are preloaded into servers, see `src/clock` and `src/unsynced`.
+//! Builds the libraries that are preloaded into servers, see `src/clock`, `src/disk` and `src/unsynced`.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 /// Each source, and the width of pointers that it is for, in bits; one of them splits no number of 64 bits for the kernel.
-const SOURCES: [(&str, Option<&str>); 2] = [("src/clock/clock.c", None), ("src/unsynced/unsynced.c", Some("64"))];
+const SOURCES: [(&str, Option<&str>); 3] = [
+    ("src/clock/clock.c", None),
+    ("src/disk/disk.c", None),
+    ("src/unsynced/unsynced.c", Some("64")),
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/clock/clock.c");
+    println!("cargo::rerun-if-changed=src/disk/disk.c");
     println!("cargo::rerun-if-changed=src/unsynced");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
     let target = |name| env::var(name).unwrap_or_default();

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
 use crate::child_setup;
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::program::Program;
 use crate::unsynced::Unsynced;
 
@@ -22,6 +23,7 @@ pub struct Launch {
     withheld: Vec<OsString>,
     clock: Option<Clock>,
     unsynced: Option<Unsynced>,
+    disk: Option<Disk>,
     is_without_root: bool,
     end_signal: Option<Signal>,
 }
@@ -36,6 +38,7 @@ impl Launch {
             withheld: Vec::new(),
             clock: None,
             unsynced: None,
+            disk: None,
             is_without_root: false,
             end_signal: None,
         }
@@ -90,29 +93,45 @@ impl Launch {
 
     /// Lets the process read this clock.
     pub(crate) fn clock(mut self, clock: Clock) -> Launch {
-        for (name, value) in clock.environment() {
-            self = self.env(name, value);
-        }
+        self = self.preload(clock.environment());
         self.clock = Some(clock);
+        self
+    }
+
+    /// Lets the process write to this disk. It comes before a journal, which passes no call on.
+    pub(crate) fn disk(mut self, disk: Option<Disk>) -> Launch {
+        let Some(disk) = disk else { return self };
+        self = self.preload(disk.environment());
+        self.disk = Some(disk);
         self
     }
 
     /// Lets the process keep this journal of what it does not sync, where one is begun before it starts.
     pub(crate) fn unsynced(mut self, unsynced: Option<Unsynced>) -> Launch {
         let Some(unsynced) = unsynced else { return self };
-        for (name, value) in unsynced.environment() {
-            let known = self.environment.iter_mut().find(|(known, _)| known == name);
-            match known {
-                // Libraries are separated by colons.
-                Some((_, libraries)) => {
+        self = self.preload(unsynced.environment());
+        self.unsynced = Some(unsynced);
+        self
+    }
+
+    /// Adds variables of a library to preload. Libraries are separated by colons.
+    fn preload(mut self, variables: Vec<(&'static str, &Path)>) -> Launch {
+        for (name, value) in variables {
+            let libraries = self.environment.iter_mut().find(|(known, _)| known == "LD_PRELOAD");
+            match libraries {
+                Some((_, libraries)) if name == "LD_PRELOAD" => {
                     libraries.push(":");
                     libraries.push(value);
                 }
-                None => self = self.env(name, value),
+                _ => self = self.env(name, value),
             }
         }
-        self.unsynced = Some(unsynced);
         self
+    }
+
+    /// Returns the disk of the process, if it is a [`Disk`].
+    pub(crate) fn own_disk(&self) -> Option<&Disk> {
+        self.disk.as_ref()
     }
 
     /// Returns the journal of what the process does not sync, if it can keep one.

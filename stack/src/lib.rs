@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //!
-//! From the outside in; each module uses only those below it, but for `faults`: a process, a relay, a clock and a journal in a container
+//! From the outside in; each module uses only those below it, but for `faults`: a process, a relay, a clock, a disk and a journal in a container
 //! are reached through it.
 //!
 //! - `stores`: [`Stores`], the two stores of every shop (`redis` and `mariadb`, one program each, with their replicas; `link`: from
@@ -14,7 +14,9 @@
 //!   a container (`server_elsewhere`: its URL)
 //! - `faults`: [`serve_faults`], what strikes servers in containers, and [`Faults`], the connection to it
 //! - `clock`: [`Clock`], the clock of a process, which can step ahead or back
+//! - `disk`: [`Disk`], the disk of a process, which can be full
 //! - `unsynced`: [`Unsynced`], what a process wrote and did not sync, which a loss of power undoes
+//! - `preloaded`: the libraries of the three before, and the numbers through which they are told
 //! - `process_tree`: a child with its descendants, which get each signal too
 //! - `launch`, `ready`, `log`: the start of a child, the check whether it serves, its output
 //! - `spawner`, `child_setup`: the thread that starts every child, and the steps of a child between fork and exec
@@ -30,6 +32,7 @@ mod address;
 mod child;
 mod child_setup;
 mod clock;
+mod disk;
 mod faults;
 mod folder;
 mod http;
@@ -44,6 +47,7 @@ mod nginx;
 mod packages;
 mod ports;
 mod postgres;
+mod preloaded;
 mod process_tree;
 mod program;
 mod ready;
@@ -65,6 +69,7 @@ pub mod loopback;
 
 pub use child_setup::set_apart;
 pub use clock::Clock;
+pub use disk::Disk;
 pub use faults::{FaultRelay, Faults, RemoteInstances, ServiceUrls, journal, serve_faults};
 pub use folder::{Folder, owned};
 pub use launch::Launch;

@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use crate::child::Child;
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::faults::RemoteProcess;
 use crate::launch::Launch;
 use crate::log::Log;
@@ -89,6 +90,14 @@ impl Service {
         match &self.runs {
             Runs::Here(child) => child.launch.own_clock(),
             Runs::Elsewhere(process) => process.clock(),
+        }
+    }
+
+    /// Returns its disk; none where it cannot be full.
+    pub fn disk(&self) -> Option<&Disk> {
+        match &self.runs {
+            Runs::Here(child) => child.launch.own_disk(),
+            Runs::Elsewhere(process) => process.disk(),
         }
     }
 

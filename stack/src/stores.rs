@@ -248,6 +248,15 @@ impl Stores {
         redis::sync_every_second(self.own_redis()?)
     }
 
+    /// Waits until Redis writes to its append-only file again, after its disk was full.
+    ///
+    /// # Errors
+    ///
+    /// When it was not started here, does not answer, or does not write within some seconds.
+    pub fn wait_until_redis_writes(&self) -> Result<()> {
+        redis::wait_until_written(self.own_redis()?)
+    }
+
     /// Starts a replica of Redis and waits until it has caught up. There can be one at a time.
     ///
     /// # Errors

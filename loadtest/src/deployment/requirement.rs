@@ -22,6 +22,8 @@ pub enum Requirement {
     Ensemble(ServiceKind),
     /// The first process of a service, with a journal of what it does not sync.
     Journal(ServiceKind),
+    /// The first process of a service, with a disk that can be full.
+    Disk(ServiceKind),
     /// A database whose settings can be changed.
     Settings(ServiceKind),
     /// A store that can get a replica.
@@ -58,6 +60,10 @@ impl Requirement {
                 let first = stores.processes(kind).first();
                 first.is_some_and(|process| process.unsynced().is_some())
             }
+            Self::Disk(kind) => {
+                let first = stores.processes(kind).first();
+                first.is_some_and(|process| process.disk().is_some())
+            }
             Self::Clocks => {
                 let has_clock = |store: Option<&Service>| store.is_some_and(|store| store.clock().is_some());
                 let of_instances = shop.is_none_or(|shop| shop.clocks().next().is_some());
@@ -71,6 +77,7 @@ impl Requirement {
         match self {
             Self::Clocks => "the processes in these containers read the clock of their machine".to_owned(),
             Self::Journal(kind) => format!("{kind} in these containers keeps no journal of what it did not sync"),
+            Self::Disk(kind) => format!("the disk of {kind} in these containers cannot be full"),
             Self::Settings(kind) => format!("only root may change how {kind} in a container syncs"),
             Self::Replica(kind) => format!("{kind} in a container has no replica"),
             Self::Instances => "an instance in these containers is ended and started by its engine".to_owned(),
@@ -104,7 +111,9 @@ impl fmt::Display for Requirement {
             Self::Clocks => {
                 f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")
             }
-            Self::Journal(kind) => write!(f, "{kind}, started here on Linux: leave out --host and its URL"),
+            Self::Journal(kind) | Self::Disk(kind) => {
+                write!(f, "{kind}, started here on Linux: leave out --host and its URL")
+            }
             Self::Service(kind) | Self::Settings(kind) | Self::Replica(kind) | Self::Relay(kind) => {
                 let url = match kind {
                     ServiceKind::Redis => "--redis",

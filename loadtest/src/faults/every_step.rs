@@ -83,7 +83,12 @@ const DELAYING_INSTANCE: usize = 0;
 /// Returns a load with that many items for each moment. The first wave cannot sell all units of an item, and the second
 /// wave wants more than is left.
 pub(crate) fn load(asked: Load, strategy: &Strategy, items_per_moment: usize) -> Load {
-    let items = items_per_moment * moments(strategy).count();
+    load_with(asked, strategy, items_per_moment, 0)
+}
+
+/// Returns the same load with so many further items, which come after those of the moments.
+pub(crate) fn load_with(asked: Load, strategy: &Strategy, items_per_moment: usize, further: usize) -> Load {
+    let items = items_per_moment * moments(strategy).count() + further;
     Load {
         buyers: items * ROWS,
         requests: items * (ROWS + SECOND_WAVE),
@@ -93,8 +98,11 @@ pub(crate) fn load(asked: Load, strategy: &Strategy, items_per_moment: usize) ->
     }
 }
 
+/// The rows that an injection sends.
+pub(crate) const ROWS_OF_FAULT: usize = SUCCESSORS_ROW + 1;
+
 pub(crate) fn places(load: &Load) -> Vec<usize> {
-    (0..(SUCCESSORS_ROW + 1) * load.items).collect()
+    (0..ROWS_OF_FAULT * load.items).collect()
 }
 
 /// A delay shorter than a lease, so that no lock ends but by the fault. It leaves time to make a connection on the way.
@@ -161,6 +169,19 @@ pub(crate) async fn send_others(control: &AttackControl<'_>, items: Items, work:
     Ok(())
 }
 
+/// Sends buyers of these items who meet no delayed purchase, at another instance, and waits for the responses.
+pub(crate) async fn send_more(control: &AttackControl<'_>, items: Items) -> Result<()> {
+    let sent = with_moments(control, items).map(async |(item, _)| {
+        let options = SendOptions {
+            delivery: Delivery::At(DELAYING_INSTANCE + 1),
+            ..SendOptions::default()
+        };
+        control.send(place(control, SUCCESSORS_ROW, item)?, options).await
+    });
+    try_join_all(sent).await?;
+    Ok(())
+}
+
 /// Sends several buyers for locks that the delayed purchases may have left behind.
 pub(crate) async fn send_successors(control: &AttackControl<'_>, items: Items) -> Result<()> {
     let sent = with_moments(control, items).map(async |(item, _)| {
@@ -177,6 +198,19 @@ fn with_moments<'a>(control: &AttackControl<'a>, items: Items) -> impl Iterator<
     let Items { batch, nth } = items;
     let first = nth * moments.clone().count();
     (first..).zip(moments).skip(batch.first).take(batch.count)
+}
+
+/// Returns the place of the purchase in that row for one of the further items, counted from the last one.
+///
+/// # Errors
+/// When no purchase is for it.
+pub(crate) fn place_from_last(control: &AttackControl<'_>, row: usize, nth: usize) -> Result<usize> {
+    let items = control.attack.sale.load.items;
+    place(
+        control,
+        row,
+        items.checked_sub(nth + 1).context("there are fewer items")?,
+    )
 }
 
 /// Returns the place of the purchase in that row for this item.

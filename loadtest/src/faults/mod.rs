@@ -7,6 +7,7 @@ pub(crate) mod companions;
 pub(crate) mod crash;
 pub(crate) mod every_step;
 pub(crate) mod eviction;
+pub(crate) mod full_disk;
 pub(crate) mod hold;
 pub(crate) mod leader;
 pub(crate) mod lock_nodes;

@@ -1,9 +1,9 @@
 //! The SQL database that holds the sales or the locks of a strategy: MariaDB or PostgreSQL.
 
 use anyhow::{Context, Result};
-use sqlx::mysql::MySqlConnectOptions;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, Connection, raw_sql};
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{ConnectOptions, raw_sql};
 use stack::{ServerKind, ServiceKind};
 
 use crate::attack::AttackControl;
@@ -45,20 +45,38 @@ pub(crate) fn url<'a>(control: &AttackControl<'a>, kind: ServiceKind) -> Result<
     stores.url(kind).with_context(|| format!("{kind} has no URL"))
 }
 
+/// A connection to a database of either kind.
+pub(crate) enum SqlConnection {
+    /// To MariaDB.
+    MariaDb(MySqlConnection),
+    /// To PostgreSQL.
+    Postgres(PgConnection),
+}
+
+impl SqlConnection {
+    /// Connects to a database of that kind.
+    pub(crate) async fn open(url: &str, kind: ServiceKind) -> Result<Self> {
+        if kind.program() == ServerKind::Postgres {
+            return Ok(Self::Postgres(url.parse::<PgConnectOptions>()?.connect().await?));
+        }
+        Ok(Self::MariaDb(url.parse::<MySqlConnectOptions>()?.connect().await?))
+    }
+
+    /// Runs a statement without a result.
+    pub(crate) async fn execute(&mut self, statement: &'static str) -> Result<()> {
+        match self {
+            Self::MariaDb(connection) => raw_sql(statement).execute(connection).await.map(drop)?,
+            Self::Postgres(connection) => raw_sql(statement).execute(connection).await.map(drop)?,
+        }
+        Ok(())
+    }
+}
+
 /// Runs each of these statements on a connection of its own, outside of a transaction.
 pub(crate) async fn execute(url: &str, kind: ServiceKind, statements: &[&'static str]) -> Result<()> {
-    if kind.program() == ServerKind::Postgres {
-        let mut connection = url.parse::<PgConnectOptions>()?.connect().await?;
-        for statement in statements {
-            raw_sql(*statement).execute(&mut connection).await?;
-        }
-        connection.close().await?;
-    } else {
-        let mut connection = url.parse::<MySqlConnectOptions>()?.connect().await?;
-        for statement in statements {
-            raw_sql(*statement).execute(&mut connection).await?;
-        }
-        connection.close().await?;
+    let mut connection = SqlConnection::open(url, kind).await?;
+    for statement in statements {
+        connection.execute(statement).await?;
     }
     Ok(())
 }

@@ -7,16 +7,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
-use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
-use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions, query_scalar, raw_sql};
-use stack::{ServerKind, ServiceKind};
+use sqlx::{query_scalar, raw_sql};
+use stack::ServiceKind;
 use tokio::time::sleep;
 
 use super::Threat;
 use crate::attack::{AttackControl, Injection};
 use crate::audit::ExplainedUnknowns;
 use crate::faults::closed_connections::CloseConnections;
+use crate::faults::sql_database::SqlConnection;
 use crate::faults::{closed_connections, every_step, restart, sql_database};
 use crate::shop::catalogue::Strategy;
 
@@ -76,7 +75,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
     for kind in sql_database::all(&control.attack.sale.strategy) {
         let url = sql_database::url(control, kind)?;
         // On a busy machine connecting may take as long as the purchases, so it happens before.
-        let connection = Connection::open(url, kind).await?;
+        let connection = SqlConnection::open(url, kind).await?;
         killers.push(Box::new(Killer { connection, kind }));
     }
     let has_struck = closed_connections::at_every_step(control, &mut killers).await?;
@@ -85,34 +84,22 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 
 /// A connection that closes all others.
 struct Killer {
-    connection: Connection,
+    connection: SqlConnection,
     kind: ServiceKind,
 }
 
-enum Connection {
-    MariaDb(MySqlConnection),
-    Postgres(PgConnection),
-}
-
-impl Connection {
-    async fn open(url: &str, kind: ServiceKind) -> Result<Self> {
-        if kind.program() == ServerKind::Postgres {
-            return Ok(Self::Postgres(url.parse::<PgConnectOptions>()?.connect().await?));
-        }
-        Ok(Self::MariaDb(url.parse::<MySqlConnectOptions>()?.connect().await?))
-    }
-
+impl Killer {
     /// Returns how many it closed.
     async fn close_others(&mut self) -> Result<usize> {
-        match self {
-            Self::MariaDb(connection) => {
+        match &mut self.connection {
+            SqlConnection::MariaDb(connection) => {
                 raw_sql(KILL_ALL).execute(&mut *connection).await?;
                 let killed: i64 = query_scalar("select cast(@killed as signed)")
                     .fetch_one(connection)
                     .await?;
                 Ok(usize::try_from(killed)?)
             }
-            Self::Postgres(connection) => {
+            SqlConnection::Postgres(connection) => {
                 let ended: Vec<i32> = query_scalar(TERMINATE_ALL).fetch_all(&mut *connection).await?;
                 let begun = Instant::now();
                 while query_scalar::<_, i64>(LEFT)
@@ -140,7 +127,7 @@ impl CloseConnections for Killer {
     }
 
     async fn close_all(&mut self, control: &AttackControl<'_>) -> Result<bool> {
-        let closed = self.connection.close_others().await?;
+        let closed = self.close_others().await?;
         if closed > 0 {
             control.prove(self.kind.name(), format!("it closed {closed} connections"));
         }

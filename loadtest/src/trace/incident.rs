@@ -31,8 +31,12 @@ pub enum IncidentKind {
     Evicted,
     /// A store refused writes, for lack of memory.
     OutOfMemory,
+    /// The disk of a store was full.
+    DiskFull,
     /// A store ended all its connections.
     HungUp,
+    /// All connections of an instance to a store were in use.
+    NoConnection,
     /// Nothing arrived at a store, or from it.
     Silent,
     /// The replies of a store did not arrive.

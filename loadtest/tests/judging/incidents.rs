@@ -152,7 +152,7 @@ fn an_incident_is_placed_between_the_steps_that_leave_room_for_it_and_by_no_othe
     );
 }
 
-const KINDS: [IncidentKind; 16] = [
+const KINDS: [IncidentKind; 18] = [
     IncidentKind::Paused,
     IncidentKind::Blocked,
     IncidentKind::Killed,
@@ -164,7 +164,9 @@ const KINDS: [IncidentKind; 16] = [
     IncidentKind::SlotMoved,
     IncidentKind::Evicted,
     IncidentKind::OutOfMemory,
+    IncidentKind::DiskFull,
     IncidentKind::HungUp,
+    IncidentKind::NoConnection,
     IncidentKind::Silent,
     IncidentKind::RepliesLost,
     IncidentKind::ClockAhead,

@@ -4,62 +4,51 @@
 //! does the same, but cannot be loaded into a Redis with jemalloc, which asks for the time before libfaketime is set up.
 //! `CLOCK_MONOTONIC` stays as it is: no step of a clock changes it.
 
-mod file;
-
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-pub(crate) use self::file::ClockFile;
-use crate::faults::RemoteClock;
+use crate::faults::RemoteNumbers;
+use crate::preloaded::{Numbers, NumbersFile, library};
 
 /// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/clock.so"));
 
 /// A clock for one process, or for several in turn.
 #[derive(Clone)]
-pub struct Clock(Process);
-
-/// Where its process runs.
-#[derive(Clone)]
-enum Process {
-    /// As a child of this process.
-    Here(Arc<Files>),
-    /// In a container, behind the service for faults.
-    Elsewhere(RemoteClock),
-}
-
-struct Files {
+pub struct Clock {
     library: PathBuf,
-    own: ClockFile,
+    /// The nanoseconds that it is ahead, and how often it told the time.
+    numbers: Arc<Numbers>,
 }
 
 impl Clock {
     /// Makes a correct clock in `folder` under that name; one that exists stays as it is.
     pub(crate) fn new(folder: &Path, name: &str) -> Result<Clock> {
-        let library = folder.join("clock.so");
-        if !library.exists() {
-            fs::write(&library, LIBRARY).with_context(|| format!("could not write {}", library.display()))?;
-        }
-        let own = ClockFile::create(&folder.join(format!("{name}.clock")))?;
-        Ok(Clock(Process::Here(Arc::new(Files { library, own }))))
+        let own = NumbersFile::create(&folder.join(format!("{name}.clock")))?;
+        Ok(Clock {
+            library: library(folder, "clock.so", LIBRARY)?,
+            numbers: Arc::new(Numbers::Here(own)),
+        })
     }
 
     /// Uses the clock of a process in a container.
-    pub(crate) fn elsewhere(clock: RemoteClock) -> Clock {
-        Clock(Process::Elsewhere(clock))
+    pub(crate) fn elsewhere(clock: RemoteNumbers) -> Clock {
+        Clock {
+            library: PathBuf::new(),
+            numbers: Arc::new(Numbers::Elsewhere(clock)),
+        }
     }
 
     /// Returns the variables that give a child this clock; none on a system where that is not possible.
     pub(crate) fn environment(&self) -> Vec<(&'static str, &Path)> {
-        match &self.0 {
-            Process::Here(files) if !LIBRARY.is_empty() => {
-                vec![("LD_PRELOAD", &files.library), ("OVERSELL_CLOCK", files.own.path())]
+        match &*self.numbers {
+            Numbers::Here(own) if !LIBRARY.is_empty() => {
+                vec![("LD_PRELOAD", &self.library), ("OVERSELL_CLOCK", own.path())]
             }
-            Process::Here(_) | Process::Elsewhere(_) => Vec::new(),
+            Numbers::Here(_) | Numbers::Elsewhere(_) => Vec::new(),
         }
     }
 
@@ -109,25 +98,16 @@ impl Clock {
     ///
     /// When its file cannot be read.
     pub fn told(&self) -> Result<u64> {
-        match &self.0 {
-            Process::Here(files) => files.own.told(),
-            Process::Elsewhere(clock) => clock.told(),
-        }
+        self.numbers.count()
     }
 
     /// Returns the nanoseconds that it is ahead; less than 0 if it is behind.
     fn offset_ns(&self) -> Result<i64> {
-        match &self.0 {
-            Process::Here(files) => files.own.offset_ns(),
-            Process::Elsewhere(clock) => clock.offset_ns(),
-        }
+        self.numbers.setting()
     }
 
     fn set(&self, offset_ns: i64) -> Result<()> {
-        match &self.0 {
-            Process::Here(files) => files.own.set(offset_ns),
-            Process::Elsewhere(clock) => clock.set(offset_ns),
-        }
+        self.numbers.set(offset_ns)
     }
 }
 

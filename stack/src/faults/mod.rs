@@ -19,9 +19,12 @@
 //! | `clocks` | the servers that have a clock of their own, separated by blanks |
 //! | `clock SERVER` | the nanoseconds that it is ahead, and how often it told the time since the last change |
 //! | `clock SERVER NANOSECONDS` | nothing: it is that much ahead, or behind |
+//! | `disks` | the servers whose disk can be full, separated by blanks |
+//! | `disk SERVER` | whether it is full (1 or 0), and how many calls failed since the last change |
+//! | `disk SERVER 1` or `0` | nothing: it is full, or has room |
 //!
 //! SERVER is also the address of an instance, and CLIENT that of an instance or of a proxy before them. When the connection ends, everything passes, every server runs again
-//! without a journal, and every clock is right, also after a load test that was killed. Only one connection at a time is served.
+//! without a journal, every disk has room and every clock is right, also after a load test that was killed. Only one connection at a time is served.
 
 mod client;
 mod journal;
@@ -35,7 +38,7 @@ pub use self::client::Faults;
 pub(crate) use self::journal::RemoteJournal;
 pub use self::journal::journal;
 pub use self::parts::{RemoteInstances, ServiceUrls};
-pub(crate) use self::remote::{RemoteClock, RemoteProcess, RemoteRelay};
+pub(crate) use self::remote::{RemoteNumbers, RemoteProcess, RemoteRelay};
 pub use self::server::{FaultRelay, serve_faults};
 
 /// Begins the name of a relay before an instance: `instance-1` and so on.

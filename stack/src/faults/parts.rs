@@ -5,8 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::Result;
 
-use super::{Faults, INSTANCE, RemoteClock, RemoteJournal, RemoteProcess, RemoteRelay};
+use super::remote::Libraries;
+use super::{Faults, INSTANCE, RemoteJournal, RemoteNumbers, RemoteProcess, RemoteRelay};
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::local_shop::Shop;
 use crate::ready::Ready;
 use crate::relay::{InstanceRelays, Relay};
@@ -36,11 +38,12 @@ pub struct RemoteInstances {
     pub retrying_proxy: Option<IpAddr>,
 }
 
-/// The servers and instances that can be killed, those that have a clock of their own, and those that can keep a journal of what they
-/// do not sync.
+/// The servers and instances that can be killed, those that have a clock of their own, those whose disk can be full, and those that can
+/// keep a journal of what they do not sync.
 struct Abilities {
     servers: Vec<String>,
     clocks: Vec<String>,
+    disks: Vec<String>,
     journals: Vec<String>,
 }
 
@@ -136,9 +139,13 @@ impl Faults {
     /// Returns the service of that name, which the service for faults knows as `server`.
     fn service(&self, name: &str, server: &str, ready: Ready, abilities: &Abilities) -> Result<Service> {
         let is_among = |servers: &[String]| servers.iter().any(|able| able == server);
-        let clock = is_among(&abilities.clocks).then(|| Clock::elsewhere(RemoteClock::new(self, server)));
-        let unsynced = is_among(&abilities.journals).then(|| Unsynced::elsewhere(RemoteJournal::new(self, server)));
-        let process = RemoteProcess::of(self, server, clock, unsynced)?;
+        let numbers = |what| RemoteNumbers::new(self, what, server);
+        let libraries = Libraries {
+            clock: is_among(&abilities.clocks).then(|| Clock::elsewhere(numbers("clock"))),
+            disk: is_among(&abilities.disks).then(|| Disk::elsewhere(numbers("disk"))),
+            unsynced: is_among(&abilities.journals).then(|| Unsynced::elsewhere(RemoteJournal::new(self, server))),
+        };
+        let process = RemoteProcess::of(self, server, libraries)?;
         Ok(Service::elsewhere(name, process, ready))
     }
 
@@ -146,6 +153,7 @@ impl Faults {
         Ok(Abilities {
             servers: self.names("servers")?,
             clocks: self.names("clocks")?,
+            disks: self.names("disks")?,
             journals: self.names("journals")?,
         })
     }

@@ -1,4 +1,4 @@
-//! A process, its clock and a relay behind the service for faults.
+//! A process, what its preloaded libraries are told, and a relay behind the service for faults.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Faults;
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::relay::Change;
 use crate::unsynced::Unsynced;
 
@@ -15,30 +16,34 @@ pub(crate) struct RemoteProcess {
     faults: Faults,
     server: String,
     number: AtomicU32,
-    clock: Option<Clock>,
-    unsynced: Option<Unsynced>,
+    libraries: Libraries,
     /// Whether it was killed or stopped, and not started since.
     is_killed: AtomicBool,
 }
 
+/// What a process can do by a preloaded library.
+#[derive(Default)]
+pub(crate) struct Libraries {
+    /// Have a clock of its own.
+    pub(crate) clock: Option<Clock>,
+    /// Have a full disk.
+    pub(crate) disk: Option<Disk>,
+    /// Keep a journal of what it does not sync.
+    pub(crate) unsynced: Option<Unsynced>,
+}
+
 impl RemoteProcess {
-    /// Finds the process of that server, which may have a clock of its own, and be able to keep a journal of what it does not sync.
+    /// Finds the process of that server.
     ///
     /// # Errors
     ///
     /// When the service does not know it, or it does not run.
-    pub(crate) fn of(
-        faults: &Faults,
-        server: &str,
-        clock: Option<Clock>,
-        unsynced: Option<Unsynced>,
-    ) -> Result<RemoteProcess> {
+    pub(crate) fn of(faults: &Faults, server: &str, libraries: Libraries) -> Result<RemoteProcess> {
         let process = RemoteProcess {
             faults: faults.clone(),
             server: server.to_owned(),
             number: AtomicU32::default(),
-            clock,
-            unsynced,
+            libraries,
             is_killed: AtomicBool::new(false),
         };
         process.start()?;
@@ -52,12 +57,17 @@ impl RemoteProcess {
 
     /// Returns its clock; none where it reads that of the machine.
     pub(crate) fn clock(&self) -> Option<&Clock> {
-        self.clock.as_ref()
+        self.libraries.clock.as_ref()
+    }
+
+    /// Returns its disk; none where it cannot be full.
+    pub(crate) fn disk(&self) -> Option<&Disk> {
+        self.libraries.disk.as_ref()
     }
 
     /// Returns the journal of what it does not sync; none where it can keep none.
     pub(crate) fn unsynced(&self) -> Option<&Unsynced> {
-        self.unsynced.as_ref()
+        self.libraries.unsynced.as_ref()
     }
 
     /// Whether it was killed or stopped, and not started since. A server that ends by itself is started again by its engine.
@@ -110,46 +120,48 @@ impl RemoteProcess {
     }
 }
 
-/// The clock of a process in a container.
-#[derive(Clone)]
-pub(crate) struct RemoteClock {
+/// The two numbers of a library that is preloaded into a process in a container.
+pub(crate) struct RemoteNumbers {
     faults: Faults,
+    /// The request for them: `clock` or `disk`.
+    what: &'static str,
     server: String,
 }
 
-impl RemoteClock {
-    /// Uses the clock of a server, or of the instance with that address.
-    pub(crate) fn new(faults: &Faults, server: &str) -> RemoteClock {
+impl RemoteNumbers {
+    /// Uses those of a server, or of the instance with that address.
+    pub(crate) fn new(faults: &Faults, what: &'static str, server: &str) -> RemoteNumbers {
         let (faults, server) = (faults.clone(), server.to_owned());
-        RemoteClock { faults, server }
+        RemoteNumbers { faults, what, server }
     }
 
-    /// Returns the nanoseconds that it is ahead; less than 0 if it is behind.
-    pub(crate) fn offset_ns(&self) -> Result<i64> {
+    /// Returns the setting.
+    pub(crate) fn setting(&self) -> Result<i64> {
         Ok(self.read()?.0)
     }
 
-    /// Returns how often it told the time since the last change.
-    pub(crate) fn told(&self) -> Result<u64> {
+    /// Returns how often the library acted since the last change.
+    pub(crate) fn count(&self) -> Result<u64> {
         Ok(self.read()?.1)
     }
 
-    /// Changes it.
-    pub(crate) fn set(&self, offset_ns: i64) -> Result<()> {
-        let set = self.faults.ask(&format!("clock {} {offset_ns}", self.server));
+    /// Changes the setting.
+    pub(crate) fn set(&self, setting: i64) -> Result<()> {
+        let set = self.faults.ask(&format!("{} {} {setting}", self.what, self.server));
         set.map(drop)
-            .with_context(|| format!("could not set the clock of {}", self.server))
+            .with_context(|| format!("could not set the {} of {}", self.what, self.server))
     }
 
     fn read(&self) -> Result<(i64, u64)> {
-        let answer = self.faults.ask(&format!("clock {}", self.server));
-        let answer = answer.with_context(|| format!("could not read the clock of {}", self.server))?;
+        let (what, server) = (self.what, &self.server);
+        let answer = self.faults.ask(&format!("{what} {server}"));
+        let answer = answer.with_context(|| format!("could not read the {what} of {server}"))?;
         let numbers = answer
             .split_once(' ')
-            .map(|(offset, told)| (offset.parse(), told.parse()));
+            .map(|(setting, count)| (setting.parse(), count.parse()));
         match numbers {
-            Some((Ok(offset), Ok(told))) => Ok((offset, told)),
-            _ => bail!("the service for faults says nothing of the clock of {}", self.server),
+            Some((Ok(setting), Ok(count))) => Ok((setting, count)),
+            _ => bail!("the service for faults says nothing of the {what} of {server}"),
         }
     }
 }

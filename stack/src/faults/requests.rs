@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::INSTANCE;
-use super::supervised::{Command, Supervised};
+use super::supervised::{Command, Library, Supervised};
 use crate::relay::Gate;
 
 /// The relays and supervised servers of one shop.
@@ -41,7 +41,8 @@ impl Parts {
         match words.as_slice() {
             ["servers"] => Ok(self.servers(|_| true)),
             ["journals"] => Ok(self.servers(Supervised::keeps_journal)),
-            ["clocks"] => Ok(self.servers(Supervised::has_clock)),
+            ["clocks"] => Ok(self.servers(|server| server.has(Library::Clock))),
+            ["disks"] => Ok(self.servers(|server| server.has(Library::Disk))),
             ["relays"] => Ok(self.gates.keys().map(String::as_str).collect::<Vec<_>>().join(" ")),
             ["process", server, command] => {
                 let supervised = self.server(server)?;
@@ -66,31 +67,34 @@ impl Parts {
                 self.gate(server)?.forward_to(target.to_string());
                 Ok(String::new())
             }
-            ["clock", server] => {
-                let clock = self.server(server)?.clock()?;
-                Ok(format!("{} {}", clock.offset_ns()?, clock.told()?))
-            }
-            ["clock", server, offset] => {
-                let offset = offset.parse().context("no number of nanoseconds")?;
-                self.server(server)?.clock()?.set(offset)?;
-                Ok(String::new())
-            }
             ["affected", server, client] => Ok(self.gate(server)?.affected(address(client)?).to_string()),
+            [what, server, setting @ ..] => {
+                let library = Library::find(what).context("no such request")?;
+                let numbers = self.server(server)?.numbers(library)?;
+                match setting {
+                    [] => Ok(format!("{} {}", numbers.setting()?, numbers.count()?)),
+                    [setting] => {
+                        numbers.set(setting.parse().context("the setting is no number")?)?;
+                        Ok(String::new())
+                    }
+                    _ => bail!("no such request"),
+                }
+            }
             _ => bail!("no such request"),
         }
     }
 
-    /// Lets everything pass and every server run, and sets every clock right. Returns the servers and clocks where that fails, each with
-    /// the reason.
+    /// Lets everything pass and every server run, sets every clock right and makes room on every disk. Returns where that fails, each
+    /// with the reason.
     pub(super) async fn undo(&self) -> Vec<String> {
         self.gates.values().for_each(|gate| gate.pass_all());
         self.swap_back();
         let mut failed = Vec::new();
         for (server, supervised) in Supervised::all(&self.folder) {
-            if supervised.has_clock()
-                && let Err(error) = supervised.clock().and_then(|clock| clock.set(0))
-            {
-                failed.push(format!("the clock of {server} is not right again: {error:#}"));
+            for library in Library::ALL.into_iter().filter(|library| supervised.has(*library)) {
+                if let Err(error) = supervised.numbers(library).and_then(|numbers| numbers.set(0)) {
+                    failed.push(format!("the {library} of {server} is not as before: {error:#}"));
+                }
             }
             if let Err(error) = supervised.ask(Command::Restore).await {
                 failed.push(format!("{server} does not run again: {error:#}"));

@@ -6,12 +6,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
 
-use crate::clock::ClockFile;
+use crate::preloaded::NumbersFile;
 
 /// The longest wait for an answer. A server that was killed has to leave its memory first.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
@@ -22,14 +22,20 @@ const ANSWERS: &str = "answers";
 /// The folder with those of the instances.
 const INSTANCES: &str = "instances";
 
-/// The file of the clock, if there is one.
-const CLOCK: &str = "clock";
-
 /// A file that is there if the server can keep a journal of what it does not sync.
 const JOURNAL: &str = "journal";
 
 /// The answer to a command that failed.
 const FAILED: &str = "failed";
+
+/// A preloaded library. The file with its numbers, which is there if the process has it, has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Library {
+    /// A clock of its own.
+    Clock,
+    /// A disk that can be full.
+    Disk,
+}
 
 /// What the script is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +56,24 @@ pub(super) enum Command {
     Lose,
     /// Start the server like [`Command::Start`], and without a journal.
     Restore,
+}
+
+impl Library {
+    pub(super) const ALL: [Library; 2] = [Library::Clock, Library::Disk];
+
+    /// Returns the library of that name.
+    pub(super) fn find(name: &str) -> Option<Library> {
+        Library::ALL.into_iter().find(|library| library.to_string() == name)
+    }
+}
+
+impl fmt::Display for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Library::Clock => "clock",
+            Library::Disk => "disk",
+        })
+    }
 }
 
 /// The pipes of one server.
@@ -111,18 +135,19 @@ impl Supervised {
         self.at.join(JOURNAL).exists()
     }
 
-    /// Returns whether the server has a clock of its own.
-    pub(super) fn has_clock(&self) -> bool {
-        self.at.join(CLOCK).exists()
+    /// Returns whether the server has this library.
+    pub(super) fn has(&self, library: Library) -> bool {
+        self.at.join(library.to_string()).exists()
     }
 
-    /// Returns its clock.
+    /// Returns the numbers of the library.
     ///
     /// # Errors
     ///
-    /// When it has none.
-    pub(super) fn clock(&self) -> Result<ClockFile> {
-        ClockFile::existing(&self.at.join(CLOCK))
+    /// When the server does not have it.
+    pub(super) fn numbers(&self, library: Library) -> Result<NumbersFile> {
+        ensure!(self.has(library), "it has no {library} of its own");
+        NumbersFile::existing(&self.at.join(library.to_string()))
     }
 
     /// Carries out a command. Returns the number of the process that was killed, runs or is paused, the exit status of one that was

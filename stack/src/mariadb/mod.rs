@@ -13,6 +13,7 @@ use nix::unistd::geteuid;
 
 pub use self::replica::{MariaDbFailover, MariaDbReplica};
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
@@ -38,6 +39,7 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     bootstrap(&with_content(program, folder, &content), folder, name)?;
     let launch = launch(program, folder, name, &[])?
         .clock(Clock::new(folder, name)?)
+        .disk(Disk::new(folder, name, &content)?)
         .unsynced(Unsynced::new(folder, name, &content)?);
     Service::start(name, launch, ready(folder, name), folder)
 }

@@ -13,6 +13,7 @@ use rustix::process::Signal;
 
 pub use self::replica::{PgFailover, PgReplica};
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
@@ -84,6 +85,7 @@ pub(crate) fn start(program: &Program, folder: &Path) -> Result<Service> {
     initdb(program, folder, NAME)?;
     let launch = launch(program, folder, NAME, PORT)
         .clock(Clock::new(folder, NAME)?)
+        .disk(Disk::new(folder, NAME, &data)?)
         .unsynced(Unsynced::new(folder, NAME, &data)?);
     Service::start(NAME, launch, ready(folder, PORT), folder)
 }

@@ -1,4 +1,4 @@
-//! The file through which the library knows the clock of a process.
+//! The file of two numbers that a library maps into its process, so that a change is seen at once.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Places in the file: the nanoseconds that the clock is ahead, and how often it told the time.
-const OFFSET: u64 = 0;
-const TOLD: u64 = 8;
+/// Places in the file.
+const SETTING: u64 = 0;
+const COUNT: u64 = 8;
 
-/// The file of one clock. The library maps it into the process, so that a change is seen at once.
-pub(crate) struct ClockFile {
+/// The file of one library in one process, or in several in turn.
+pub(crate) struct NumbersFile {
     path: PathBuf,
     file: File,
 }
 
-impl ClockFile {
-    /// Makes the file of a correct clock; one that exists stays as it is.
-    pub(crate) fn create(path: &Path) -> Result<ClockFile> {
-        ClockFile::open(path, true)
+impl NumbersFile {
+    /// Makes a file with zeros; one that exists stays as it is.
+    pub(crate) fn create(path: &Path) -> Result<NumbersFile> {
+        NumbersFile::open(path, true)
     }
 
     /// Opens a file that exists.
-    pub(crate) fn existing(path: &Path) -> Result<ClockFile> {
-        ClockFile::open(path, false)
+    pub(crate) fn existing(path: &Path) -> Result<NumbersFile> {
+        NumbersFile::open(path, false)
     }
 
-    fn open(path: &Path, creates: bool) -> Result<ClockFile> {
+    fn open(path: &Path, creates: bool) -> Result<NumbersFile> {
         let open = || -> std::io::Result<File> {
             let file = File::options()
                 .read(true)
@@ -35,32 +35,32 @@ impl ClockFile {
                 .create(creates)
                 .truncate(false)
                 .open(path)?;
-            file.set_len(TOLD + 8)?;
+            file.set_len(COUNT + 8)?;
             Ok(file)
         };
         let file = open().with_context(|| format!("could not write {}", path.display()))?;
         let path = path.to_owned();
-        Ok(ClockFile { path, file })
+        Ok(NumbersFile { path, file })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the nanoseconds that the clock is ahead; less than 0 if it is behind.
-    pub(crate) fn offset_ns(&self) -> Result<i64> {
-        self.read(OFFSET).map(i64::from_ne_bytes)
+    /// Returns the first number, which the library obeys.
+    pub(crate) fn setting(&self) -> Result<i64> {
+        self.read(SETTING).map(i64::from_ne_bytes)
     }
 
-    /// Returns how often the clock told the time since the last change.
-    pub(crate) fn told(&self) -> Result<u64> {
-        self.read(TOLD).map(u64::from_ne_bytes)
+    /// Returns the second number: how often the library acted since the last change.
+    pub(crate) fn count(&self) -> Result<u64> {
+        self.read(COUNT).map(u64::from_ne_bytes)
     }
 
-    /// Changes the clock. The count begins anew after that, so that it holds no time that was told before.
-    pub(crate) fn set(&self, offset_ns: i64) -> Result<()> {
-        self.write(OFFSET, offset_ns.to_ne_bytes())?;
-        self.write(TOLD, 0_u64.to_ne_bytes())
+    /// Changes the setting. The count begins anew after that, so that it holds nothing of before.
+    pub(crate) fn set(&self, setting: i64) -> Result<()> {
+        self.write(SETTING, setting.to_ne_bytes())?;
+        self.write(COUNT, 0_u64.to_ne_bytes())
     }
 
     fn read(&self, at: u64) -> Result<[u8; 8]> {

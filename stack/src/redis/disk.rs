@@ -16,6 +16,18 @@ pub(crate) fn sync_every_second(redis: &Service) -> Result<()> {
     Operator::at(&redis.redis_url()?)?.execute("CONFIG", &["SET", "appendfsync", "everysec"])
 }
 
+/// Waits until the last write to its append-only file reached the disk: it refuses commands until then.
+///
+/// # Errors
+///
+/// When Redis does not answer, or no write succeeds within some seconds.
+pub(crate) fn wait_until_written(redis: &Service) -> Result<()> {
+    let mut redis = Operator::at(&redis.redis_url()?)?;
+    until("Redis has not written its append-only file", || {
+        Ok(redis.read::<String>("persistence", "aof_last_write_status")? == "ok")
+    })
+}
+
 /// Switches the append-only file on or off and waits until that is done; the data in memory stays. While it is on, every write
 /// is on disk before it is answered. Returns whether it was on.
 ///

@@ -15,11 +15,12 @@ use ::redis::{Client, Connection, FromRedisValue, InfoDict, cmd};
 use anyhow::{Context, Result, bail};
 
 pub use self::cluster::{ClusterFailover, ClusterPartition, SlotMigration};
-pub(crate) use self::disk::{keep_on_disk, sync_every_second};
+pub(crate) use self::disk::{keep_on_disk, sync_every_second, wait_until_written};
 pub use self::eviction::Lease;
 pub use self::memory_limit::{AtLimit, MemoryLimit};
 pub use self::replica::{Failover, RedisReplica};
 use crate::clock::Clock;
+use crate::disk::Disk;
 use crate::launch::Launch;
 use crate::program::Program;
 use crate::ready::Ready;
@@ -53,6 +54,7 @@ pub(crate) fn start(program: &Program, folder: &Path, name: &str) -> Result<Serv
     let launch = Launch::from(program)
         .arg(configuration)
         .clock(Clock::new(folder, clock)?)
+        .disk(Disk::new(folder, name, &data)?)
         .unsynced(Unsynced::new(folder, name, &data)?);
     Service::start(name, launch, Ready::Redis(socket(folder, name)), folder)
 }

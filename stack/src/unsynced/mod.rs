@@ -25,13 +25,13 @@ mod journal;
 mod tests;
 mod undo;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 pub(crate) use self::files::JournalFiles;
 use crate::faults::RemoteJournal;
+use crate::preloaded::library;
 
 /// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/unsynced.so"));
@@ -74,10 +74,7 @@ impl Unsynced {
         if LIBRARY.is_empty() {
             return Ok(None);
         }
-        let library = folder.join("unsynced.so");
-        if !library.exists() {
-            fs::write(&library, LIBRARY).with_context(|| format!("could not write {}", library.display()))?;
-        }
+        let library = library(folder, "unsynced.so", LIBRARY)?;
         let files = JournalFiles::of(&folder.canonicalize()?.join(format!("{name}.unsynced")), data)?;
         Ok(Some(Unsynced(Process::Here(library, files))))
     }

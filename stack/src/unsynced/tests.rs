@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;

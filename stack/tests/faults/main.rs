@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use stack::{Faults, ServiceKind};
 
-use self::world::{COMES_WITHIN, FIRST, SECOND, TOKEN, World, echoes, from, shop, urls};
+use self::world::{COMES_WITHIN, DISK, FIRST, SECOND, TOKEN, World, echoes, from, shop, urls};
 
 #[test]
 fn only_the_token_opens_the_service_and_one_load_test_has_it_at_a_time() {
@@ -51,7 +51,9 @@ fn it_strikes_only_what_it_has_and_only_in_its_own_ways() {
         ("clock ../redis 1", "error no such server"),
         ("clock 127.0.0.4 1", "error no such server"),
         ("process instances kill", "error no such server"),
-        ("clock redis soon", "error no number of nanoseconds"),
+        ("clock redis soon", "error the setting is no number"),
+        ("disk 127.0.0.2 1", "error it has no disk of its own"),
+        ("disk redis 1 2", "error no such request"),
         ("run sh", "error no such request"),
     ];
     for (request, reply) in refused {
@@ -62,8 +64,8 @@ fn it_strikes_only_what_it_has_and_only_in_its_own_ways() {
     }
     let all = format!("ok {FIRST} {SECOND} redis");
     assert_eq!(
-        world.says(&[TOKEN, "servers", "relays", "clocks", "journals"]),
-        ["ok", &all, "ok redis redis-spare", &all, "ok redis"]
+        world.says(&[TOKEN, "servers", "relays", "clocks", "disks", "journals"]),
+        ["ok", &all, "ok redis redis-spare", &all, "ok redis", "ok redis"]
     );
 }
 
@@ -141,7 +143,7 @@ fn the_clocks_of_a_server_and_of_one_instance_are_set_and_are_right_when_the_loa
     redis.run_ahead(Duration::from_secs(1)).unwrap();
     second.step_back(Duration::from_secs(3)).unwrap();
     assert_eq!(world.clocks(), [(4_000_000_000, 0), (0, 0), (-3_000_000_000, 0)]);
-    world.tell("redis/clock", 5);
+    world.count("redis/clock", 5);
     assert_eq!((redis.told().unwrap(), second.told().unwrap()), (5, 0));
     // Only the one that is behind is set right.
     redis.catch_up().unwrap();
@@ -151,6 +153,24 @@ fn the_clocks_of_a_server_and_of_one_instance_are_set_and_are_right_when_the_loa
     // The next load test waits until all is undone.
     drop(world.connect());
     assert_eq!(world.clocks(), [(0, 0), (0, 0), (0, 0)]);
+}
+
+#[test]
+fn the_disk_of_a_server_is_full_until_there_is_room_or_the_load_test_is_gone() {
+    let world = World::start();
+    let faults = world.connect();
+    let stores = faults.stores(&urls(), None).unwrap();
+    let disk = stores.redis().unwrap().disk().unwrap();
+    disk.fill().unwrap();
+    assert_eq!(world.numbers(DISK), (1, 0));
+    world.count(DISK, 3);
+    assert_eq!((disk.failed().unwrap(), disk.make_room().unwrap()), (3, 3));
+    assert_eq!(world.numbers(DISK), (0, 0));
+    disk.fill().unwrap();
+    drop((stores, faults));
+    // The next load test waits until all is undone.
+    drop(world.connect());
+    assert_eq!(world.numbers(DISK), (0, 0));
 }
 
 #[test]

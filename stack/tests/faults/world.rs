@@ -24,6 +24,9 @@ pub const COMES_WITHIN: Duration = Duration::from_secs(20);
 pub const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 pub const SECOND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
+/// The disk of the server.
+pub const DISK: &str = "redis/disk";
+
 /// The clocks of the server and of both instances.
 pub const CLOCKS: [&str; 3] = ["redis/clock", "instances/127.0.0.2/clock", "instances/127.0.0.3/clock"];
 
@@ -46,8 +49,8 @@ impl World {
         std::fs::write(folder.path().join("redis/journal"), []).unwrap();
         let instances = folder.path().join("instances");
         let of_instances = [FIRST, SECOND].map(|address| stand_in(&instances.join(address.to_string())));
-        for clock in CLOCKS {
-            std::fs::write(folder.path().join(clock), [0; 16]).unwrap();
+        for numbers in CLOCKS.into_iter().chain([DISK]) {
+            std::fs::write(folder.path().join(numbers), [0; 16]).unwrap();
         }
         let (relay, target) = (free_address(), serves(|byte| byte));
         let runtime = Runtime::new().unwrap();
@@ -98,22 +101,23 @@ impl World {
 
     /// Returns the nanoseconds that the clocks are ahead, and how often they told the time.
     pub fn clocks(&self) -> [(i64, u64); 3] {
-        CLOCKS.map(|clock| {
-            let file = std::fs::read(self.folder.path().join(clock)).unwrap();
-            let (offset, told) = file.split_at(8);
-            (
-                i64::from_ne_bytes(offset.try_into().unwrap()),
-                u64::from_ne_bytes(told.try_into().unwrap()),
-            )
-        })
+        CLOCKS.map(|clock| self.numbers(clock))
     }
 
-    /// Lets a clock tell the time that often, as the library does in its process.
-    pub fn tell(&self, clock: &str, times: u64) {
-        let file = File::options()
-            .write(true)
-            .open(self.folder.path().join(clock))
-            .unwrap();
+    /// Returns the setting and the count of a preloaded library.
+    pub fn numbers(&self, file: &str) -> (i64, u64) {
+        let file = std::fs::read(self.folder.path().join(file)).unwrap();
+        let (setting, count) = file.split_at(8);
+        (
+            i64::from_ne_bytes(setting.try_into().unwrap()),
+            u64::from_ne_bytes(count.try_into().unwrap()),
+        )
+    }
+
+    /// Lets a library count that often, as it does in its process.
+    pub fn count(&self, file: &str, times: u64) {
+        let path = self.folder.path().join(file);
+        let file = File::options().write(true).open(path).unwrap();
         file.write_all_at(&times.to_ne_bytes(), 8).unwrap();
     }
 

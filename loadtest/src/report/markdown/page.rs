@@ -11,7 +11,7 @@ use crate::result::summary::explanations;
 use crate::threats;
 
 /// The groups of threats, one table each. All other threats form one more group.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Crowds on several instances",
         &["one-buyer", "crowd", "second-instance"],
@@ -52,6 +52,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
             "sql-power-loss",
             "sql-power-loss-unsynced",
             "sql-gone",
+            "pool-exhausted",
             "sql-failover",
         ],
     ),
@@ -75,6 +76,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
             "majority-clock-jump",
         ],
     ),
+    ("A disk is full", &["disk-full"]),
     (
         "The network, the buyer or a release",
         &[

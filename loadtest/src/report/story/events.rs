@@ -55,9 +55,17 @@ fn begin_and_end(event: &StoryEvent, subject: &str) -> (String, Option<String>) 
             format!("{subject} is at the limit of its memory, and refuses writes"),
             format!("{subject} has room again"),
         ),
+        IncidentKind::DiskFull => (
+            format!("the disk of {subject} is full"),
+            format!("the disk of {subject} has room again"),
+        ),
         IncidentKind::HungUp => (
             format!("{subject} ends all its connections"),
             format!("{subject} takes connections again"),
+        ),
+        IncidentKind::NoConnection => (
+            format!("slow purchases of other items keep all SQL connections of {subject}"),
+            format!("{subject} has free connections again"),
         ),
         IncidentKind::Silent => (
             format!("{subject}: no message passes in either direction"),
@@ -111,7 +119,9 @@ pub(super) fn clause(event: &StoryEvent) -> String {
         IncidentKind::SlotMoved => format!("the item's slot of {subject} moved {when}"),
         IncidentKind::Evicted => format!("{subject} evicted keys {when}"),
         IncidentKind::OutOfMemory => format!("{subject} refused writes {when}"),
+        IncidentKind::DiskFull => format!("the disk of {subject} was full {when}"),
         IncidentKind::HungUp => format!("{subject} ended all its connections {when}"),
+        IncidentKind::NoConnection => format!("{subject} had no free SQL connection {when}"),
         IncidentKind::Silent => format!("nothing arrived at {subject} {when}"),
         IncidentKind::RepliesLost => format!("replies of {subject} were lost {when}"),
         IncidentKind::ClockAhead => format!("the clocks of {subject} jumped ahead {when}"),
