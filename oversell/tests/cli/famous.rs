@@ -47,7 +47,7 @@ const OF_SERVERS: &Cells = &[
     ("redis-evicts", "token@sql,fenced@sql", "token@sql"),
     ("redis-evicts-all", "lua@redis,fenced@sql", "lua@redis"),
     ("redis-full", "lua@redis,tcc@redis+sql", ""),
-    ("disk-full", "setnx@redis,conditional@sql", "setnx@redis"),
+    ("disk-full", "setnx@redis,lua@redis", "setnx@redis"),
     ("pool-exhausted", "token@sql,conditional@sql", "token@sql"),
     (
         "sql-failover",
