@@ -157,26 +157,22 @@ pub(crate) async fn delay_purchases(control: &AttackControl<'_>, items: Items, d
 
 /// Sends other buyers for the same items, at another instance, with that business time, and waits for the responses.
 pub(crate) async fn send_others(control: &AttackControl<'_>, items: Items, work: Duration) -> Result<()> {
-    let sent = with_moments(control, items).map(async |(item, _)| {
-        let options = SendOptions {
-            delivery: Delivery::At(DELAYING_INSTANCE + 1),
-            work: Some(work),
-            ..SendOptions::default()
-        };
-        control.send(place(control, OTHERS_ROW, item)?, options).await
-    });
-    try_join_all(sent).await?;
-    Ok(())
+    send_row(control, items, OTHERS_ROW, Some(work)).await
 }
 
 /// Sends buyers of these items who meet no delayed purchase, at another instance, and waits for the responses.
 pub(crate) async fn send_more(control: &AttackControl<'_>, items: Items) -> Result<()> {
+    send_row(control, items, SUCCESSORS_ROW, None).await
+}
+
+async fn send_row(control: &AttackControl<'_>, items: Items, row: usize, work: Option<Duration>) -> Result<()> {
     let sent = with_moments(control, items).map(async |(item, _)| {
         let options = SendOptions {
             delivery: Delivery::At(DELAYING_INSTANCE + 1),
+            work,
             ..SendOptions::default()
         };
-        control.send(place(control, SUCCESSORS_ROW, item)?, options).await
+        control.send(place(control, row, item)?, options).await
     });
     try_join_all(sent).await?;
     Ok(())

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use stack::{Disk, ServerKind, Service, ServiceKind, Stores};
+use stack::{Disk, ServerKind, ServiceKind, Stores};
 use tokio::time::{sleep, timeout};
 
 use super::restart;
@@ -111,15 +111,16 @@ impl FullDisks {
         let mut disks = Vec::new();
         for kind in stores(&control.attack.sale.strategy) {
             let disk = restart::on_stores(control, move |stores| disk(stores, kind)).await?;
-            // On a busy machine connecting may take long, so it happens before.
-            let mut taken = match kind {
+            // Before the disk is full: on a busy machine connecting may take long.
+            let taken = match kind {
                 ServiceKind::Redis => None,
-                _ => Some(SqlConnection::open(sql_database::url(control, kind)?, kind).await?),
+                _ => {
+                    let mut connection = SqlConnection::open(sql_database::url(control, kind)?, kind).await?;
+                    connection.execute("begin").await?;
+                    Some(connection)
+                }
             };
             disk.fill()?;
-            if let Some(connection) = &mut taken {
-                connection.execute("begin").await?;
-            }
             let mut full = FullDisk {
                 kind,
                 disk,
@@ -174,7 +175,7 @@ impl FullDisks {
             let (failed, has_ended) = restart::on_stores(control, move |stores| {
                 let failed = failed_beside(&disk, failed_here)?;
                 disk.make_room()?;
-                let process = process(stores, kind)?;
+                let process = restart::process(stores, kind)?;
                 let has_ended = has_ended || process.has_exited();
                 // Its engine starts one that runs elsewhere.
                 if has_ended && !process.is_elsewhere() {
@@ -213,13 +214,8 @@ fn take_room_in(kind: ServiceKind) -> &'static str {
     }
 }
 
-fn process(stores: &Stores, kind: ServiceKind) -> Result<&Service> {
-    let first = stores.processes(kind).first();
-    first.with_context(|| format!("{kind} was not started here"))
-}
-
 fn disk(stores: &Stores, kind: ServiceKind) -> Result<Disk> {
-    let disk = process(stores, kind)?.disk();
+    let disk = restart::process(stores, kind)?.disk();
     disk.cloned()
         .with_context(|| format!("the disk of {kind} cannot be full"))
 }

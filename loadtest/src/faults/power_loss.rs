@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use stack::{Loss, Service, ServiceKind, Stores};
+use stack::{Loss, Service, ServiceKind};
 use tokio::time::sleep;
 
 use super::{hold, restart, sql_database};
@@ -37,7 +37,7 @@ pub(crate) fn places(load: &Load) -> Vec<usize> {
 /// its connections are gone.
 pub(crate) async fn prepare(control: &AttackControl<'_>, kind: ServiceKind) -> Result<()> {
     restart::on_stores(control, move |stores| {
-        let process = process(stores, kind)?;
+        let process = restart::process(stores, kind)?;
         process.restart_with_journal()?;
         process.wait_ready(restart::READY_WITHIN)
     })
@@ -55,13 +55,16 @@ pub(crate) async fn strike(control: &AttackControl<'_>, kind: ServiceKind, syncs
         sql_database::execute(sql_database::url(control, kind)?, kind, &["checkpoint"]).await?;
     }
     // A store that syncs once in a second has just done so: what comes next is not synced for most of a second.
-    let length = restart::on_stores(control, move |stores| wait_until_synced(process(stores, kind)?)).await?;
+    let length = restart::on_stores(control, move |stores| {
+        wait_until_synced(restart::process(stores, kind)?)
+    })
+    .await?;
     let is_sold = |kind| async move { kind == ResponseKind::Sold };
     let sold = control
         .provoke(SOLD_LAST, SendOptions::default(), |response| is_sold(response.kind))
         .await?;
     let lost = restart::act_during_purchase(control, move |stores| {
-        let (process, begun) = (process(stores, kind)?, Instant::now());
+        let (process, begun) = (restart::process(stores, kind)?, Instant::now());
         let killed = process.pid();
         let loss = process.lose_power()?;
         process.restart()?;
@@ -110,11 +113,6 @@ fn proof(kind: ServiceKind, has_synced: bool, loss: &Loss, [killed, back]: [u32;
          {files}); {last}; process {back} serves in its place"
     );
     Proof::new(kind.name(), text)
-}
-
-fn process(stores: &Stores, kind: ServiceKind) -> Result<&Service> {
-    let first = stores.processes(kind).first();
-    first.with_context(|| format!("{kind} was not started here"))
 }
 
 /// Waits until nothing is left to sync, and returns the length of the journal then. A store that is still not there after some

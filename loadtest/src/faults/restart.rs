@@ -49,6 +49,15 @@ pub(crate) async fn act_during_purchase<T: Send + 'static>(
     moment::lose_lock(control, moment::UNTIL_WRITE, on_stores(control, act)).await
 }
 
+/// Returns the first process of a service.
+///
+/// # Errors
+/// When it was not started here.
+pub(crate) fn process(stores: &stack::Stores, kind: ServiceKind) -> Result<&Service> {
+    let first = stores.processes(kind).first();
+    first.with_context(|| format!("{kind} was not started here"))
+}
+
 /// Applies `act` to the stores on a blocking thread: it takes a while.
 pub(crate) async fn on_stores<T: Send + 'static>(
     control: &AttackControl<'_>,
