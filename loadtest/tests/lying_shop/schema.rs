@@ -11,6 +11,7 @@ use loadtest::report;
 use loadtest::result::{RoundResult, RunResult};
 use loadtest::shop::catalogue::Strategy;
 use loadtest::threats;
+use loadtest::trace::IncidentKind;
 use serde_json::{Value, json};
 
 use crate::runner::{LOAD, Trial, TrialRunner, root};
@@ -107,6 +108,26 @@ fn the_schema_names_every_phase() {
     let schema: Value = serde_json::from_str(&text).unwrap();
     let named = schema.pointer("/$defs/round/properties/phase/enum").unwrap();
     assert_eq!(named, &serde_json::to_value(Phase::ALL).unwrap());
+}
+
+#[test]
+fn the_schema_names_every_event_of_a_story() {
+    let text = fs::read_to_string(root().join("docs/result.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let events = schema.pointer("/$defs/story/properties/events/items").unwrap();
+    let named = events.pointer("/properties/what/enum").unwrap();
+    let named: Vec<String> = serde_json::from_value(named.clone()).unwrap();
+    let mut kinds = incident_kinds();
+    // Only the stories of the explorer have it; they are not in a result.
+    kinds.retain(|kind| kind != "worked");
+    assert_eq!(named, kinds);
+}
+
+/// Returns the names of all kinds of incidents, as the error of serde lists them: a list of our own could lack one.
+fn incident_kinds() -> Vec<String> {
+    let error = serde_json::from_str::<IncidentKind>("\"\"").unwrap_err().to_string();
+    let quoted = error.split('`').skip(1).step_by(2);
+    quoted.skip(1).map(str::to_owned).collect()
 }
 
 #[test]
