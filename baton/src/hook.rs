@@ -19,6 +19,10 @@ pub enum Operation {
     Renew,
     /// SUBSCRIBE: subscribes to the channel of this process.
     Subscribe,
+    /// SSUBSCRIBE: subscribes to the channel of one lock, in a cluster.
+    ShardSubscribe,
+    /// SUNSUBSCRIBE: gives up the channel of one lock, in a cluster.
+    ShardUnsubscribe,
     /// Waits for the next message.
     Receive,
     /// PING: checks that the subscription is alive.

@@ -60,14 +60,14 @@
 //!
 //! # Requirements
 //!
-//! One Redis, version 6.0.6 or later, also one that fails over. Redis Cluster does not work: PUBLISH does not count the
-//! subscribers of other nodes.
+//! One Redis, version 6.0.6 or later, also one that fails over; or a Redis Cluster, version 7.0 or later, see
+//! [`Baton::connect_cluster`].
 //!
 //! # Layout
 //!
 //! - [`Baton`] (`process`): the locks of one process; `ticket`: one request for a lock; [`Held`], `hold`: a held lock
-//! - `local_queue`: passes a lock on inside the process, up to a batch; `listener`: receives handoffs; `renewal`:
-//!   renews leases
+//! - `local_queue`: passes a lock on inside the process, up to a batch; `listener`: receives handoffs; `shard_channels`:
+//!   receives them in a cluster; `renewal`: renews leases
 //! - `shared`: the state of one process; `waiters`: its waiters and its locks; `lease`: how long a lock is held
 //! - `scripts`: the scripts in Redis; `wire`: the connections; [`Hook`]: code around each operation
 
@@ -82,6 +82,7 @@ mod process;
 mod renewal;
 mod scripts;
 mod settings;
+mod shard_channels;
 mod shared;
 mod ticket;
 mod waiters;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::error::Error;
@@ -30,23 +31,27 @@ pub(crate) async fn renew(shared: Arc<Shared>) {
 }
 
 async fn renew_all(shared: Arc<Shared>, due: Vec<Arc<Lease>>) {
+    // In a cluster each lock has a slot of its own, and a node that is gone must not hold up the locks of the others.
+    let at_once = if shared.shards.is_some() { 1 } else { AT_ONCE };
+    join_all(due.chunks(at_once).map(|leases| renew_in_one_step(&shared, leases))).await;
+}
+
+async fn renew_in_one_step(shared: &Shared, leases: &[Arc<Lease>]) {
     // A dead connection must leave time for an attempt over a new one.
     let within = shared.settings.answer_within.min(shared.settings.lease / 3);
-    for leases in due.chunks(AT_ONCE) {
-        let sent = Instant::now();
-        let held = leases.iter().map(|lease| (lease.name.as_str(), lease.owner.as_str()));
-        let call = shared.scripts.renew(held, shared.settings.lease);
-        let answer = shared.wire.run_within(within, &call);
-        let hook = shared.settings.hook.as_deref();
-        let words = |answer: &Result<Vec<bool>, Error>| in_words(answer, |renewed| format!("{renewed:?}"));
-        // After an error the next tick tries again, until the lease ends.
-        let answer = observed(hook, Operation::Renew, &leases[0].name, answer, words).await;
-        for (lease, is_extended) in leases.iter().zip(answer.unwrap_or_default()) {
-            if is_extended {
-                lease.extend(sent, shared.settings.lease);
-            } else {
-                lease.lose();
-            }
+    let sent = Instant::now();
+    let held = leases.iter().map(|lease| (lease.name.as_str(), lease.owner.as_str()));
+    let call = shared.scripts.renew(held, shared.settings.lease);
+    let answer = shared.wire.run_within(within, &call);
+    let hook = shared.settings.hook.as_deref();
+    let words = |answer: &Result<Vec<bool>, Error>| in_words(answer, |renewed| format!("{renewed:?}"));
+    // After an error the next tick tries again, until the lease ends.
+    let answer = observed(hook, Operation::Renew, &leases[0].name, answer, words).await;
+    for (lease, is_extended) in leases.iter().zip(answer.unwrap_or_default()) {
+        if is_extended {
+            lease.extend(sent, shared.settings.lease);
+        } else {
+            lease.lose();
         }
     }
 }

@@ -21,9 +21,14 @@ pub(crate) fn name_of(owner_key: &str) -> Option<&str> {
     owner_key.strip_prefix("baton:{")?.strip_suffix('}')
 }
 
-/// The channel on which a process receives its handoffs.
+/// The channel on which a process receives its handoffs from one server.
 pub(crate) fn channel(process: &str) -> String {
     format!("baton:{process}")
+}
+
+/// The channel on which a process receives the handoffs of one lock in a cluster. It lies in the slot of the lock.
+pub(crate) fn shard_channel(name: &str, process: &str) -> String {
+    format!("{}:{process}", owner_key(name))
 }
 
 pub(crate) struct Scripts {
@@ -36,22 +41,33 @@ pub(crate) struct Scripts {
 /// Redis creates each function anew in each run.
 macro_rules! script {
     ($($part:literal),+) => {
-        Script::new(concat!($(include_str!(concat!("scripts/", $part))),+))
+        concat!($(include_str!(concat!("scripts/", $part))),+)
     };
 }
 
 impl Scripts {
-    pub(crate) fn new() -> Self {
+    /// The scripts for one server.
+    pub(crate) fn for_one_server() -> Self {
+        Self::that_tell(include_str!("scripts/tell.lua"))
+    }
+
+    /// The scripts for a cluster.
+    pub(crate) fn for_a_cluster() -> Self {
+        Self::that_tell(include_str!("scripts/tell_in_cluster.lua"))
+    }
+
+    fn that_tell(tell: &str) -> Self {
+        let joined = |first: &str, then: &str| Script::new(&[first, tell, then].concat());
         Self {
-            acquire: script!("keys.lua", "fences.lua", "take.lua", "hand_off.lua", "acquire.lua"),
-            release: script!(
-                "keys.lua",
-                "release.lua",
-                "fences.lua",
-                "hand_off.lua",
-                "release_to_waiter.lua"
+            acquire: joined(
+                script!("keys.lua", "fences.lua", "take.lua"),
+                script!("hand_off.lua", "acquire.lua"),
             ),
-            renew: script!("renew.lua"),
+            release: joined(
+                script!("keys.lua", "release.lua", "fences.lua"),
+                script!("hand_off.lua", "release_to_waiter.lua"),
+            ),
+            renew: Script::new(script!("renew.lua")),
         }
     }
 

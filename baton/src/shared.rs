@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use redis::Client;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -15,6 +14,7 @@ use crate::hook::{Hook, Operation, in_words, observed};
 use crate::lease::Lease;
 use crate::scripts::{Handoff, Scripts};
 use crate::settings::Settings;
+use crate::shard_channels::ShardChannels;
 use crate::waiters::Waiters;
 use crate::wire::Wire;
 
@@ -25,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) wire: Wire,
     pub(crate) scripts: Scripts,
+    /// The channels in a cluster; `None` for one server, where this process has one channel.
+    pub(crate) shards: Option<ShardChannels>,
     /// The prefix of each token. A restarted process has a new one.
     pub(crate) process: String,
     next: AtomicU64,
@@ -35,17 +37,23 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) async fn connect(client: Client, settings: Settings) -> Result<Arc<Self>, Error> {
-        Ok(Arc::new(Self {
-            wire: Wire::connect(client, settings.answer_within).await?,
-            scripts: Scripts::new(),
+    pub(crate) fn new(settings: Settings, wire: Wire, scripts: Scripts, shards: Option<ShardChannels>) -> Arc<Self> {
+        Arc::new(Self {
+            wire,
+            scripts,
+            shards,
             process: Uuid::new_v4().simple().to_string(),
             next: AtomicU64::new(0),
             waiters: Mutex::new(Waiters::new(settings.grace.min(settings.lease))),
             subscriptions: watch::Sender::new(0),
             runtime: Handle::current(),
             settings,
-        }))
+        })
+    }
+
+    /// Whether a handoff of this lock would reach this process.
+    pub(crate) fn hears(&self, name: &str) -> bool {
+        self.shards.as_ref().is_none_or(|shards| shards.hear(name))
     }
 
     pub(crate) fn waiters(&self) -> MutexGuard<'_, Waiters> {

@@ -99,17 +99,32 @@ impl Ticket {
         self.shared.waiters().is_waiting(&self.token)
     }
 
-    /// Asks for the lock. Returns when to ask again, or None if Redis gave the lock. After a lost connection it asks
-    /// once more: a repeated question does nothing twice.
-    async fn ask(&mut self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
+    /// Asks for the lock. Returns when to ask again, or None if Redis gave the lock. If it has to wait and this process
+    /// would not hear of a handoff, it listens, and asks again: the handoff may have come before.
+    async fn ask(&mut self, mut is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
+        loop {
+            self.subscriptions.mark_unchanged();
+            let is_heard = self.shared.hears(&self.name);
+            let ask_again_at = self.ask_until_answered(is_again, hook).await?;
+            match &self.shared.shards {
+                Some(shards) if ask_again_at.is_some() && !is_heard => {
+                    shards.open(&self.shared, &self.name, hook).await?;
+                }
+                _ => return Ok(ask_again_at),
+            }
+            is_again = true;
+        }
+    }
+
+    /// Asks, and after a lost connection once more: a repeated question does nothing twice.
+    async fn ask_until_answered(&self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
         match self.ask_once(is_again, hook).await {
             Err(error) if error.is_cut() => self.ask_once(true, hook).await,
             answer => answer,
         }
     }
 
-    async fn ask_once(&mut self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
-        self.subscriptions.mark_unchanged();
+    async fn ask_once(&self, is_again: bool, hook: Option<&dyn Hook>) -> Result<Option<Instant>, Error> {
         let sent = Instant::now();
         let (scripts, grace, batch) = (&self.shared.scripts, self.shared.grace(), self.shared.settings.batch);
         let call = scripts.acquire(&self.name, &self.token, grace, is_again, batch);

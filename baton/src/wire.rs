@@ -1,11 +1,12 @@
-//! The connections to Redis.
+//! The connection over which scripts go to Redis.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
-use redis::{Client, FromRedisValue, RedisResult, ScriptInvocation};
+use futures_util::future::BoxFuture;
+use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
+use redis::{Client, FromRedisValue, RedisResult, ScriptInvocation, Value, from_redis_value};
 use tokio::time::timeout;
 
 use crate::error::Error;
@@ -17,19 +18,43 @@ const RECONNECTS: usize = 2;
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Wire {
-    client: Client,
+    open: Box<dyn Fn() -> RedisResult<Connection> + Send + Sync>,
     answer_within: Duration,
-    shared: Mutex<ConnectionManager>,
+    shared: Mutex<Connection>,
+}
+
+type Connection = Arc<dyn RunsScripts>;
+
+trait RunsScripts: Send + Sync {
+    fn run<'a>(&self, call: &'a ScriptInvocation<'_>) -> BoxFuture<'a, RedisResult<Value>>;
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> RunsScripts for C {
+    fn run<'a>(&self, call: &'a ScriptInvocation<'_>) -> BoxFuture<'a, RedisResult<Value>> {
+        let mut connection = self.clone();
+        Box::pin(async move { call.invoke_async(&mut connection).await })
+    }
 }
 
 impl Wire {
+    /// Connects to one server, and waits until it answers.
     pub(crate) async fn connect(client: Client, answer_within: Duration) -> Result<Self, Error> {
-        let shared = ConnectionManager::new_with_config(client.clone(), limits(answer_within)).await?;
-        Ok(Self {
-            client,
+        let first = ConnectionManager::new_with_config(client.clone(), limits(answer_within)).await?;
+        let open = move || ConnectionManager::new_lazy_with_config(client.clone(), limits(answer_within));
+        Ok(Self::over(first, open, answer_within))
+    }
+
+    /// Sends over `first`, and over a new connection from `open` after that one did not answer.
+    pub(crate) fn over<C: ConnectionLike + Clone + Send + Sync + 'static>(
+        first: C,
+        open: impl Fn() -> RedisResult<C> + Send + Sync + 'static,
+        answer_within: Duration,
+    ) -> Self {
+        Self {
+            open: Box::new(move || Ok(Arc::new(open()?))),
             answer_within,
-            shared: Mutex::new(shared),
-        })
+            shared: Mutex::new(Arc::new(first)),
+        }
     }
 
     /// Runs a script, and loads it first if Redis does not know it.
@@ -43,37 +68,20 @@ impl Wire {
         within: Duration,
         call: &ScriptInvocation<'_>,
     ) -> Result<T, Error> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let answer = in_time(within, call.invoke_async(&mut shared)).await;
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let answer = in_time(within, shared.run(call)).await;
         if answer.as_ref().is_err_and(redis::RedisError::is_timeout) {
             // The client replaces a closed connection by itself, but not a silent one.
-            let new = ConnectionManager::new_lazy_with_config(self.client.clone(), limits(self.answer_within))?;
-            *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = new;
+            *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = (self.open)()?;
         }
-        Ok(answer?)
-    }
-
-    /// Opens a separate connection and subscribes to `channel`.
-    pub(crate) async fn subscribe(&self, channel: &str) -> Result<PubSub, Error> {
-        let subscribing = async {
-            let mut subscriber = self.client.get_async_pubsub().await?;
-            subscriber.subscribe(channel).await?;
-            Ok(subscriber)
-        };
-        Ok(in_time(self.answer_within, subscribing).await?)
-    }
-
-    /// Checks that a subscription is alive.
-    pub(crate) async fn ping(&self, subscription: &mut PubSub) -> Result<(), Error> {
-        let answer = in_time(self.answer_within, subscription.ping::<redis::Value>()).await;
-        Ok(answer.map(drop)?)
+        Ok(from_redis_value(answer?).map_err(redis::RedisError::from)?)
     }
 }
 
 /// The answer, or a timeout.
-async fn in_time<T>(within: Duration, answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
-    let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
-    timeout(within, answer).await.unwrap_or_else(late)
+pub(crate) async fn in_time<T>(within: Duration, answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+    let late = Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    timeout(within, answer).await.unwrap_or(late)
 }
 
 fn limits(answer_within: Duration) -> ConnectionManagerConfig {

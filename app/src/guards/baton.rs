@@ -10,6 +10,7 @@
 //!
 //! Waiters are served first come, first served, and no waiter is woken only to race. The lease can end while its holder
 //! works, as with every lease: then the store refuses the older fence, and a write after another's, as with `fenced`.
+//! In a cluster the message goes over a channel in the slot of the item (SPUBLISH), to which a waiter subscribes first.
 //! Cost: two round trips, one for a handoff; a renewal each third of a lease.
 
 use std::sync::Arc;
@@ -37,6 +38,9 @@ const RENEW: Step = Step::command("renew", &["EVALSHA"])
     .writes(Data::LOCK)
     .plays(Role::Renew);
 const SUBSCRIBE: Step = Step::command("subscribe", &["SUBSCRIBE"]).reads(Data::NONE);
+/// In a cluster: the channel of the item, in its slot.
+const SHARD_SUBSCRIBE: Step = Step::command("shard-subscribe", &["SSUBSCRIBE"]).reads(Data::NONE);
+const SHARD_UNSUBSCRIBE: Step = Step::command("shard-unsubscribe", &["SUNSUBSCRIBE"]).reads(Data::NONE);
 const RECEIVE: Step = Step::wait("receive");
 const PING: Step = Step::command("ping", &["PING"]).reads(Data::NONE);
 
@@ -64,6 +68,7 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
                 "sql-gone",
                 "store-silent",
                 "instance-cut-off",
+                "node-cut-off",
             ],
             broken_by: &["redis-restart-clock-back"],
             ..AS_FAMILY
@@ -72,24 +77,32 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         needs: &["redis"],
         source: include_str!("baton.rs"),
     },
-    steps: &[ACQUIRE, WAIT, RELEASE, RENEW, SUBSCRIBE, RECEIVE, PING],
+    steps: &[
+        ACQUIRE,
+        WAIT,
+        RELEASE,
+        RENEW,
+        SUBSCRIBE,
+        SHARD_SUBSCRIBE,
+        SHARD_UNSUBSCRIBE,
+        RECEIVE,
+        PING,
+    ],
     reentrant: false,
-    // Its script learns from PUBLISH whether the next holder listens, and in a cluster that counts one node's listeners.
-    not_in: &["cluster"],
-    open: |world, _| Box::pin(open(world)),
+    open: |world, store| Box::pin(open(world, store)),
 };
 
-async fn open(world: &World) -> Result<Arc<dyn Guard>, Error> {
+async fn open(world: &World, store: &'static str) -> Result<Arc<dyn Guard>, Error> {
     let settings = Settings {
         lease: world.timeouts.lease,
         grace: world.timeouts.lease.mul_f64(GRACE),
         hook: Some(Arc::new(Seam(Probe::of_worker("baton", world.observers.clone())))),
         ..Settings::default()
     };
-    let client = redis::Client::open(world.services.url(Redis::NAME)?)?;
+    let redis = world.redis(store)?;
     opened(Handed {
-        baton: Baton::connect(client, settings).await?,
-        redis: world.store()?,
+        baton: redis.baton(settings).await?,
+        redis,
         wait: world.timeouts.wait,
     })
 }
@@ -144,6 +157,8 @@ impl Hook for Seam {
             Operation::Release => &RELEASE,
             Operation::Renew => &RENEW,
             Operation::Subscribe => &SUBSCRIBE,
+            Operation::ShardSubscribe => &SHARD_SUBSCRIBE,
+            Operation::ShardUnsubscribe => &SHARD_UNSUBSCRIBE,
             Operation::Receive => &RECEIVE,
             Operation::Ping => &PING,
         };

@@ -37,7 +37,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, IS_OWNER, RENEW, DELETE],
     reentrant: false,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(EtcdChecked(Etcd::open(world).await?)) }),
 };
 

@@ -33,7 +33,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, RENEW, DELETE],
     reentrant: true,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(EtcdSameSession(Etcd::open(world).await?)) }),
 };
 

@@ -55,7 +55,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &STEPS,
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         let lease_ms = world.timeouts.lease.as_millis() as u64;
         Box::pin(async move { opened(ExpiryValue::open(world, store, lease_ms)?) })

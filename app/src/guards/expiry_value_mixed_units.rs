@@ -34,7 +34,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &STEPS,
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         let lease_s = world.timeouts.lease.as_secs();
         Box::pin(async move { opened(ExpiryValue::open(world, store, lease_s)?) })

@@ -79,7 +79,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX_INCR, PAUSE, COMPARE_DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(Fenced {

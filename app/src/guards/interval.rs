@@ -62,7 +62,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
         DEL,
     ],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(Interval {

@@ -36,7 +36,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(LeaseNoWatchdog(ReentrantLock::open(world, store)?)) }),
 };
 

@@ -53,7 +53,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, INSERT, TAKE_OVER, PAUSE, DELETE],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(LockTable {

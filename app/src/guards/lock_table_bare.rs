@@ -46,7 +46,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, INSERT, PAUSE, DELETE],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(LockTableBare {

@@ -61,8 +61,6 @@ pub struct GuardEntry {
     pub steps: &'static [Step],
     /// Whether a holder may take the lock again. Otherwise it would wait for itself, until its time is over.
     pub reentrant: bool,
-    /// The stores for whose sales it cannot be used.
-    pub not_in: &'static [&'static str],
     /// Opens the guard at its first use, for sales in that store.
     pub open: for<'a> fn(&'a World, &'static str) -> Opening<'a>,
 }

@@ -44,7 +44,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, UNLOCK],
     reentrant: false,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(Mutex::new(world.timeouts)) }),
 };
 

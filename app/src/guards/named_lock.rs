@@ -41,7 +41,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[CONNECT, GET_LOCK, RELEASE_LOCK],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(NamedLock {

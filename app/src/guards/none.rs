@@ -29,7 +29,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[],
     reentrant: true,
-    not_in: &[],
     open: |_, _| Box::pin(async { opened(Nothing) }),
 };
 

@@ -71,7 +71,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[READ_LOCK, PAUSE, READ_UNLOCK],
     reentrant: true,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(ReadLock {

@@ -62,7 +62,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(Redlock::open(world).await?) }),
 };
 

@@ -62,7 +62,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_PERMITS, TAKE_PERMIT, PAUSE, GIVE_BACK],
     reentrant: true,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(Semaphore {

@@ -47,7 +47,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(Setnx::open(world, store)?) }),
 };
 

@@ -36,7 +36,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SETNX, PAUSE, DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(SetnxNoFinally(Setnx::open(world, store)?)) }),
 };
 

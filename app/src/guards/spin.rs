@@ -43,7 +43,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, YIELD, COMPARE_DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(Spin {

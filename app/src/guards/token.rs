@@ -42,7 +42,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, PAUSE, COMPARE_DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(Token::open(world, store)?) }),
 };
 

@@ -55,7 +55,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GET, SET_NX, GET_OWNER, PAUSE, DEL],
     reentrant: true,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(TokenCount::open(world, store)?) }),
 };
 

@@ -60,7 +60,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[SET_NX, TTL, EXPIRE, YIELD, CONNECT, WATCH, EXEC, UNWATCH],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(TokenWatch {

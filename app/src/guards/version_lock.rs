@@ -48,7 +48,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[PUT, PAUSE, DEL],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(VersionLock {

@@ -41,7 +41,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RENEW, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(Watchdog::open(world, store)?) }),
 };
 

@@ -39,7 +39,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, RENEW, IS_HELD, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: true,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(WatchdogChecked(Watchdog::open(world, store)?)) }),
 };
 

@@ -37,7 +37,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: STEPS,
     reentrant: false,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(ZooKeeperChecked(ZooKeeper::open(world).await?)) }),
 };
 

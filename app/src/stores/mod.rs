@@ -27,6 +27,9 @@ pub const ALL: &[StoreEntry] = &[
     cluster::ENTRY,
 ];
 
+/// The name of the Redis Cluster.
+pub const CLUSTER: &str = cluster::NAME;
+
 /// The service name of the second MariaDB server. A strategy that sells from two servers has its orders there.
 pub const SECOND_SQL: &str = "sql-2";
 

@@ -12,7 +12,7 @@ impl Instance {
     pub async fn ledger(&self, store: &str, item: &str) -> Ledger {
         match store {
             "redis" => redis_ledger(self.redis.clone(), item).await,
-            "cluster" => redis_ledger(self.cluster.clone().unwrap(), item).await,
+            "cluster" => cluster_ledger(self.cluster.clone().unwrap(), item).await,
             "sql" => sql_ledger(&self.sql, item).await,
             "pg" => pg_ledger(self.pg.as_ref().unwrap(), item).await,
             "sql+sql" => Ledger {
@@ -32,7 +32,7 @@ impl Instance {
 }
 
 async fn redis_ledger(mut redis: impl ConnectionLike, item: &str) -> Ledger {
-    let (counter, segments, entries): (i64, Vec<i64>, Vec<(String, String)>) = redis::pipe()
+    let (counter, segments, entries): (Option<i64>, Vec<i64>, Vec<(String, String)>) = redis::pipe()
         .get(format!("stock:{{{item}}}"))
         .hvals(format!("segments:{{{item}}}"))
         .hgetall(format!("orders:{{{item}}}"))
@@ -44,7 +44,25 @@ async fn redis_ledger(mut redis: impl ConnectionLike, item: &str) -> Ledger {
         let quantity = entry["quantity"].as_i64().unwrap();
         (id, quantity)
     };
-    Ledger::new(counter + segments.iter().sum::<i64>(), entries.into_iter().map(order))
+    Ledger::new(
+        counter.unwrap_or(0) + segments.iter().sum::<i64>(),
+        entries.into_iter().map(order),
+    )
+}
+
+/// An item may lie in several slots.
+async fn cluster_ledger(mut cluster: impl ConnectionLike + Clone, item: &str) -> Ledger {
+    let mut slots = redis::cmd("GET");
+    slots.arg(format!("slots:{{{item}}}"));
+    let slots: Option<u32> = slots.query_async(&mut cluster).await.unwrap();
+    let mut all = redis_ledger(cluster.clone(), item).await;
+    for number in 1..slots.unwrap_or(1) {
+        let part = redis_ledger(cluster.clone(), &format!("{item}/{number}")).await;
+        all.left += part.left;
+        all.orders.extend(part.orders);
+    }
+    all.orders.sort();
+    all
 }
 
 async fn sql_ledger(sql: &MySqlPool, item: &str) -> Ledger {

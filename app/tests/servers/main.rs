@@ -50,6 +50,7 @@ mod reservation;
 mod round_trips;
 mod saga;
 mod seam;
+mod segmented;
 mod setnx_no_finally;
 mod shared_locks;
 mod stopped;

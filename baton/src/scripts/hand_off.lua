@@ -31,7 +31,7 @@ local function hand_off()
         end
         redis.call('set', owner, to, 'px', grace_ms)
         local message = string.format('%s %.0f %.0f %s', to, next_fence(fences), now_us(), owner)
-        if redis.call('publish', 'baton:' .. string.match(first, '^[^:]+'), message) > 0 then
+        if tell(string.match(first, '^[^:]+'), message) > 0 then
             return
         end
         to, first, count = first_in_queue()

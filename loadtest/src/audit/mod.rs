@@ -141,7 +141,7 @@ pub fn judge(expected: &Expectation, responses: &Responses, observations: &[Obse
             findings.add(Finding::Duplicate, clamped(matching.duplicate));
             explained = clamped(matching.explained);
             check_at_rest(&mut findings, expected, &promises, responses, &observation.facts);
-        } else if expected.is_atomic {
+        } else if expected.is_atomic && !observation.facts.in_parts {
             findings.add(Finding::Drift, drift(expected, &observation.facts));
         }
     }

@@ -1,5 +1,6 @@
 //! Facts from a Redis Cluster: the same keys as in one Redis. Each item is read from the primary that serves its slot, and each
-//! primary is searched for the orders of other items. Which node serves a slot is asked anew for each reading.
+//! primary is searched for the orders of other items. Which node serves a slot is asked anew for each reading. A part of an item
+//! may lie in another slot, where it has a counter and a ledger of its own.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,11 +9,14 @@ use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
 use redis::{Client, ConnectionAddr, cmd};
 
-use super::redis::Redis;
+use super::redis::{Redis, is_of_wrong_type};
 use super::{Facts, Ledger, Order};
 
 /// The most nodes of a cluster that is read. Redis recommends no more than a thousand.
 const MOST_NODES: usize = 1_000;
+
+/// The most slots of one item. No honest shop needs more.
+const MOST_SLOTS: u32 = 100;
 
 /// Where a node listens.
 type At = (String, u16);
@@ -77,6 +81,21 @@ impl Cluster {
         Err(last.context("no node is known")?)
     }
 
+    /// Returns in how many slots an item lies; `None` where the cluster has no number for that, or one that is out of bounds.
+    async fn slots(&self, item: &str) -> Result<Option<u32>> {
+        let mut ask = cmd("GET");
+        ask.arg(format!("slots:{{{item}}}"));
+        match self.serving(slot(item)).await?.ask::<Option<Vec<u8>>>(&ask).await {
+            Ok(None) => Ok(Some(1)),
+            Ok(Some(text)) => {
+                let number = str::from_utf8(&text).ok().and_then(|text| text.parse().ok());
+                Ok(number.filter(|number| (1..=MOST_SLOTS).contains(number)))
+            }
+            Err(error) if error.downcast_ref().is_some_and(is_of_wrong_type) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn serving(&self, slot: u16) -> Result<Arc<Redis>> {
         let primaries = self.primaries().await?;
         let serves = |primary: &&Primary| {
@@ -93,13 +112,41 @@ impl Cluster {
 #[async_trait]
 impl Ledger for Cluster {
     async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        self.serving(slot(item)).await?.read(item, limit).await
+        let mut facts = self.serving(slot(item)).await?.read(item, limit).await?;
+        let Some(slots) = self.slots(item).await? else {
+            facts.stock_left = None;
+            return Ok(facts);
+        };
+        facts.in_parts = slots > 1;
+        for number in 1..slots {
+            let part = part(item, number);
+            let there = self
+                .serving(slot(&part))
+                .await?
+                .read_keys(&part, limit, Some(0))
+                .await?;
+            facts.stock_left = facts
+                .stock_left
+                .zip(there.stock_left)
+                .and_then(|(left, more)| left.checked_add(more));
+            facts.unreadable += there.unreadable;
+            facts.orders.extend(there.orders);
+            facts.cut_short |= there.cut_short || facts.orders.len() > limit;
+        }
+        facts.orders.sort();
+        Ok(facts)
     }
 
     async fn elsewhere(&self, items: &HashSet<&str>) -> Result<Vec<Order>> {
+        let mut known: HashSet<String> = HashSet::new();
+        for item in items {
+            let slots = self.slots(item).await?.unwrap_or(1);
+            known.extend((1..slots).map(|number| part(item, number)));
+        }
+        let known = known.iter().map(String::as_str).chain(items.iter().copied()).collect();
         let mut orders = Vec::new();
         for primary in self.primaries().await? {
-            orders.extend(self.node(&primary.at)?.elsewhere(items).await?);
+            orders.extend(self.node(&primary.at)?.elsewhere(&known).await?);
         }
         Ok(orders)
     }
@@ -134,6 +181,11 @@ fn primaries(text: &str) -> Result<Vec<Primary>> {
         .collect::<Option<Vec<_>>>()
         .context("CLUSTER NODES has a line of another form")?;
     Ok(members.into_iter().flatten().collect())
+}
+
+/// Returns the text between the braces of the keys of a part, from 1.
+fn part(item: &str, number: u32) -> String {
+    format!("{item}/{number}")
 }
 
 /// Returns the slot of an item: of the text between the braces of its keys.

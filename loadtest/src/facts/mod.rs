@@ -92,6 +92,8 @@ pub struct Facts {
     pub unreadable: usize,
     /// Whether the ledger has more entries, or more bytes, than any honest one.
     pub cut_short: bool,
+    /// Whether parts of it were read one after the other: stock and orders may differ while buyers are at work.
+    pub in_parts: bool,
 }
 
 /// One reading of the ledgers.

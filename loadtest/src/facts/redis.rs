@@ -76,9 +76,27 @@ impl Redis {
         Ok(answer)
     }
 
-    async fn read_on(&self, mut connection: Connection, item: &str, limit: usize, bytes: usize) -> Result<Facts> {
-        connection.meter.allow(bytes);
-        match facts(&mut connection.commands, item, limit).await {
+    /// Reads counter and ledger under the keys of `item`. A counter that is not there counts as `absent`, if that is a number.
+    pub(super) async fn read_keys(&self, item: &str, limit: usize, absent: Option<i64>) -> Result<Facts> {
+        let bytes = limit * ENTRY + OVERHEAD;
+        // An idle connection may lead to a store that was restarted meanwhile.
+        if let Some(idle) = self.idle.pop()
+            && let Ok(facts) = self.read_on(idle, item, limit, absent).await
+        {
+            return Ok(facts);
+        }
+        self.read_on(self.connect(bytes).await?, item, limit, absent).await
+    }
+
+    async fn read_on(
+        &self,
+        mut connection: Connection,
+        item: &str,
+        limit: usize,
+        absent: Option<i64>,
+    ) -> Result<Facts> {
+        connection.meter.allow(limit * ENTRY + OVERHEAD);
+        match facts(&mut connection.commands, item, limit, absent).await {
             Ok(facts) => {
                 self.idle.push(connection);
                 Ok(facts)
@@ -117,14 +135,7 @@ impl Redis {
 #[async_trait]
 impl Ledger for Redis {
     async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        let bytes = limit * ENTRY + OVERHEAD;
-        // An idle connection may lead to a store that was restarted meanwhile.
-        if let Some(idle) = self.idle.pop()
-            && let Ok(facts) = self.read_on(idle, item, limit, bytes).await
-        {
-            return Ok(facts);
-        }
-        self.read_on(self.connect(bytes).await?, item, limit, bytes).await
+        self.read_keys(item, limit, None).await
     }
 
     async fn elsewhere(&self, items: &HashSet<&str>) -> Result<Vec<Order>> {
@@ -173,7 +184,7 @@ impl Ledger for Redis {
 }
 
 /// Returns whether a key has another type than in the contract.
-fn is_of_wrong_type(error: &RedisError) -> bool {
+pub(super) fn is_of_wrong_type(error: &RedisError) -> bool {
     let errors = error.clone().into_server_errors();
     errors
         .iter()
@@ -194,7 +205,12 @@ where
     Ok(commands)
 }
 
-async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> Result<Facts, RedisError> {
+async fn facts(
+    redis: &mut MultiplexedConnection,
+    item: &str,
+    limit: usize,
+    absent: Option<i64>,
+) -> Result<Facts, RedisError> {
     let [stock, segments] = ["stock", "segments"].map(|what| format!("{what}:{{{item}}}"));
     let orders = orders_of(item);
     let mut all = pipe();
@@ -203,10 +219,12 @@ async fn facts(redis: &mut MultiplexedConnection, item: &str, limit: usize) -> R
     let length = entries.len();
     let mut orders: Vec<Order> = entries.into_iter().filter_map(order).collect();
     orders.sort();
+    let counter = counter.or_else(|| Some(absent?.to_string().into_bytes()));
     Ok(Facts {
         stock_left: counter.and_then(|counter| left(counter, segments)),
         unreadable: length - orders.len(),
         cut_short: length > limit,
+        in_parts: false,
         orders,
     })
 }

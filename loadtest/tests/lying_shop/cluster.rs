@@ -59,6 +59,17 @@ async fn the_witness_reads_each_item_from_the_node_that_serves_it_now() {
         }
         let () = shop.set("stock:{odd}", "many").unwrap();
         let () = shop.set("orders:{odd}", "none").unwrap();
+        // The second part has no units yet, and the fourth one is none.
+        sell(&mut shop, "parts", 5, &[("d", entry(1, "dee"))]);
+        let () = shop.set("slots:{parts}", 4).unwrap();
+        sell(&mut shop, "parts/1", 1, &[]);
+        sell(&mut shop, "parts/3", 0, &[("e", entry(1, "eve"))]);
+        sell(&mut shop, "parts/4", 1, &[("f", entry(1, "fay"))]);
+        sell(&mut shop, "many-parts", 5, &[]);
+        let () = shop.set("slots:{many-parts}", 1_000_000_000).unwrap();
+        sell(&mut shop, "bad-part", 5, &[("g", entry(1, "guy"))]);
+        let () = shop.set("slots:{bad-part}", 2).unwrap();
+        let () = shop.set("stock:{bad-part/1}", "some").unwrap();
     };
     tokio::task::spawn_blocking(shop).await.unwrap();
 
@@ -79,6 +90,17 @@ async fn the_witness_reads_each_item_from_the_node_that_serves_it_now() {
     }
     assert_eq!(read("sku-10").await.stock_left, None);
     assert_eq!(read("odd").await.unreadable, 1);
+    let parts = read("parts").await;
+    assert_eq!((parts.stock_left, parts.orders.len()), (Some(6), 2), "{parts:?}");
+    assert!(parts.in_parts && !read("sku-1").await.in_parts);
+    for (item, orders) in [("many-parts", 0), ("bad-part", 1)] {
+        let facts = read(item).await;
+        assert_eq!(
+            (facts.stock_left, facts.orders.len()),
+            (None, orders),
+            "{item}: {facts:?}"
+        );
+    }
     let mut watched = Vec::new();
     for url in &urls {
         let node = redis::Client::open(url.as_str()).unwrap();
@@ -93,11 +115,11 @@ async fn the_witness_reads_each_item_from_the_node_that_serves_it_now() {
     let after = connections(&mut watched).await;
     assert!(after <= before, "{before} connections became {after} by reading");
 
-    let known = HashSet::from(["sku-1", "sku-2"]);
+    let known = HashSet::from(["sku-1", "sku-2", "parts", "bad-part"]);
     assert_eq!(
         reader.elsewhere("cluster", &known).await.unwrap().len(),
-        6,
-        "on all nodes"
+        7,
+        "on all nodes, six items and a part that is none"
     );
     let version = &reader.versions().await.unwrap()["cluster"];
     assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{version}");

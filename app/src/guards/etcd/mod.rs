@@ -61,7 +61,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[GRANT, PUT, PREDECESSOR, WATCH, WAIT, CHECK, RENEW, DELETE],
     reentrant: false,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(Etcd::open(world).await?) }),
 };
 

@@ -56,7 +56,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[LOCK, WAIT, LEAVE, RELEASE, SUBSCRIBE, RECEIVE, PING],
     reentrant: false,
-    not_in: &[],
     open: |world, store| Box::pin(async move { opened(Fair::open(world, store)?) }),
 };
 

@@ -53,7 +53,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: &[ENTER, PAUSE, LEAVE],
     reentrant: false,
-    not_in: &[],
     open: |world, store| {
         Box::pin(async move {
             opened(OncePerBuyer {

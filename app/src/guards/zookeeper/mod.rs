@@ -58,7 +58,6 @@ pub(super) const ENTRY: GuardEntry = GuardEntry {
     },
     steps: STEPS,
     reentrant: false,
-    not_in: &[],
     open: |world, _| Box::pin(async { opened(ZooKeeper::open(world).await?) }),
 };
 

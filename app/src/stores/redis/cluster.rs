@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use redis::aio::{ConnectionLike, PubSub};
-use redis::cluster::{ClusterClient, ClusterConfig, NodeAddress};
+use redis::cluster::{ClusterClient, ClusterClientBuilder, ClusterConfig, NodeAddress};
 use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{
     MultipleNodeRoutingInfo, ResponsePolicy, Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr,
 };
-use redis::{Arg, Client, Cmd, ErrorKind, Pipeline, RedisFuture, RedisResult, Value, cmd, pipe};
+use redis::{Arg, Client, Cmd, ErrorKind, Pipeline, ProtocolVersion, RedisFuture, RedisResult, Value, cmd, pipe};
 
 use super::super::{ANSWER_WITHIN, CONNECT_WITHIN};
 use super::redirect::{To, Tries};
@@ -22,6 +22,8 @@ const NODE: &str = "?node=";
 pub(super) struct Cluster {
     client: ClusterClient,
     nodes: Vec<Client>,
+    /// The addresses that nodes have here, by those that they know themselves by.
+    mapped: HashMap<NodeAddress, NodeAddress>,
 }
 
 /// A connection to each node. Clones share them.
@@ -48,16 +50,14 @@ impl Cluster {
             }
             nodes.push(client);
         }
-        let infos = nodes.iter().map(|node| node.get_connection_info().clone());
-        let client = ClusterClient::builder(infos)
-            .retries(0)
-            .connection_timeout(CONNECT_WITHIN)
-            .response_timeout(ANSWER_WITHIN)
-            .overall_response_timeout(Some(ANSWER_WITHIN))
-            .tcp_settings(tcp())
-            .node_address_map(mapped)
-            .build()?;
-        Ok(Self { client, nodes })
+        let client = following(&nodes, &mapped).build()?;
+        Ok(Self { client, nodes, mapped })
+    }
+
+    /// Returns a client for connections on which the nodes send messages by themselves.
+    pub(super) fn for_messages(&self) -> RedisResult<ClusterClient> {
+        let client = following(&self.nodes, &self.mapped);
+        client.use_protocol(ProtocolVersion::RESP3).build()
     }
 
     /// Opens the connections that all purchases share, at their first command.
@@ -85,6 +85,17 @@ impl Cluster {
         }
         Err(last.unwrap_or_else(|| (ErrorKind::InvalidClientConfig, "a cluster has nodes").into()))
     }
+}
+
+fn following(nodes: &[Client], mapped: &HashMap<NodeAddress, NodeAddress>) -> ClusterClientBuilder {
+    let infos = nodes.iter().map(|node| node.get_connection_info().clone());
+    ClusterClient::builder(infos)
+        .retries(0)
+        .connection_timeout(CONNECT_WITHIN)
+        .response_timeout(ANSWER_WITHIN)
+        .overall_response_timeout(Some(ANSWER_WITHIN))
+        .tcp_settings(tcp())
+        .node_address_map(mapped.clone())
 }
 
 /// Returns where a command goes that names no key.

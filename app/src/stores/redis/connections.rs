@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use baton::{Baton, Settings};
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, Pool, PoolError, RecycleError, RecycleResult};
 use futures_util::StreamExt;
+use futures_util::future::try_join_all;
 use redis::aio::PubSub;
 use redis::{Cmd, FromRedisValue, Msg, Pipeline, RedisError, RedisResult, ScriptInvocation};
 use tokio::time::timeout;
@@ -47,9 +49,25 @@ impl Connections {
         })
     }
 
+    /// Whether they lead to a cluster.
+    pub(super) fn is_cluster(&self) -> bool {
+        matches!(self.server, Server::Cluster(_))
+    }
+
     /// Returns the current connection that all purchases share.
     pub(super) fn shared(&self) -> Arc<Wire> {
         self.shared.load_full()
+    }
+
+    /// Opens the lock of the crate `baton`, over connections of its own.
+    pub(super) async fn baton(&self, settings: Settings) -> Result<Baton, baton::Error> {
+        match &self.server {
+            Server::One(client) => Baton::connect((**client).clone(), settings).await,
+            Server::Cluster(cluster) => {
+                let (nodes, messages) = ((**cluster).clone(), cluster.for_messages()?);
+                Baton::connect_cluster(move || Ok(nodes.share()), &messages, settings).await
+            }
+        }
     }
 
     /// Returns the answer that arrived on `used`, and replaces that connection after a timeout. The client reconnects
@@ -108,6 +126,19 @@ impl Redis {
         Command::new(async move {
             let answer = script.invoke_async(&mut (*shared).clone()).await;
             self.connections.settle(&shared, answer)
+        })
+    }
+
+    /// Creates several script calls at once, each to the node of its keys.
+    pub fn run_all<'a, T: FromRedisValue>(
+        &'a self,
+        scripts: &'a [ScriptInvocation<'a>],
+    ) -> Command<impl Future<Output = Result<Vec<T>, Error>> + use<'a, T>> {
+        let shared = self.connections.shared();
+        Command::new(async move {
+            let run = async |script: &'a ScriptInvocation<'a>| script.invoke_async(&mut (*shared).clone()).await;
+            let answers = try_join_all(scripts.iter().map(run)).await;
+            self.connections.settle(&shared, answers)
         })
     }
 

@@ -9,11 +9,13 @@ mod connections;
 mod entry;
 mod error;
 mod redirect;
+mod segments;
 mod wire;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton::{Baton, Settings};
 use redis::{Script, ScriptInvocation, pipe};
 
 pub use self::answer::Answer;
@@ -21,6 +23,7 @@ use self::cluster::Cluster;
 pub use self::connections::Connection;
 use self::connections::Connections;
 use self::error::unfit;
+pub use self::segments::{SEGMENTS, SegmentKeys};
 use self::wire::Server;
 use super::{ANSWER_WITHIN, Connect, Fencing, Ledger, Stock, StockRead, Store, Written, in_words};
 use crate::domain::{Error, Fence, Name, Outcome, Purchase};
@@ -94,6 +97,14 @@ impl Redis {
     /// Returns the key of the highest fence that has written.
     fn fence_key(item: &Name) -> String {
         format!("fence:{{{item}}}")
+    }
+
+    /// Opens the lock of the crate `baton` in this Redis, or in this cluster.
+    ///
+    /// # Errors
+    /// When Redis does not answer.
+    pub async fn baton(&self, settings: Settings) -> Result<Baton, baton::Error> {
+        self.connections.baton(settings).await
     }
 
     /// Deletes keys for an operator, which is not a step of a purchase.
@@ -228,6 +239,7 @@ impl Stock for Redis {
     }
 
     async fn open(&self, item: &Name, stock: i64) -> Result<(), Error> {
+        self.forget_segments(item).await?;
         let mut open = pipe();
         open.atomic()
             .set(Self::stock_key(item), stock)
@@ -262,7 +274,8 @@ impl Stock for Redis {
             Self::fence_key,
             Self::segments_key,
         ];
-        self.forget(&keys.map(|key| key(item))).await
+        self.forget(&keys.map(|key| key(item))).await?;
+        self.forget_segments(item).await
     }
 
     async fn look(&self, item: &Name) -> Result<Option<Ledger>, Error> {
@@ -274,7 +287,9 @@ impl Stock for Redis {
             .hvals(Self::orders_key(item));
         type Looked = (Option<i64>, Option<i64>, Vec<i64>, Vec<String>);
         let (counter, opened, segments, entries): Looked = self.operate(&look).await?;
-        let left = counter.map(|counter| counter + segments.iter().sum::<i64>());
+        let (elsewhere, further) = self.look_at_segments(item).await?;
+        let left = counter.map(|counter| counter + segments.iter().sum::<i64>() + elsewhere);
+        let entries = [entries, further].concat();
         let orders = entries.iter().map(|entry| Self::order(entry));
         let units: i64 = orders
             .map(|order| Ok(i64::from(order?.quantity)))

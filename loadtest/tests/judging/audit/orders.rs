@@ -120,6 +120,15 @@ fn every_observation_after_the_answer_must_show_the_order() {
                 s.expected.is_atomic = false;
                 in_flight(s);
             }),
+            holds("of an item that is read in parts neither", |s| {
+                s.facts.in_parts = true;
+                in_flight(s);
+            }),
+            violated("but in the end it has to", &[("drift", 1)], |s| {
+                s.facts.in_parts = true;
+                s.look(5, true);
+                s.facts.stock_left = Some(-1);
+            }),
             violated("in one store both change together", &[("drift", -2)], in_flight),
         ],
         Fixture::exact,

@@ -1,0 +1,79 @@
+//! The segments of an item in a cluster. Each lies in a slot of its own, and has a counter and a ledger as an item has. The first
+//! one is the item itself: there every sale begins, and another one gets units only when a purchase brings them there.
+
+use futures_util::future::try_join_all;
+use redis::pipe;
+
+use super::Redis;
+use crate::domain::{Error, Name};
+
+/// How many segments an item has in a cluster.
+pub const SEGMENTS: u32 = 8;
+
+/// The keys of a segment, all in one slot.
+pub struct SegmentKeys {
+    /// The counter.
+    pub stock: String,
+    /// The ledger.
+    pub orders: String,
+    /// A hash of how many units each other segment was given so far.
+    pub given: String,
+    /// A hash of how many units came from each other segment so far.
+    pub received: String,
+    /// How many segments there are. The first segment has it before another one has units.
+    pub segments: String,
+}
+
+impl SegmentKeys {
+    /// Returns the keys of the segment with that number, from 0.
+    pub fn of(item: &Name, segment: u32) -> Self {
+        let slot = match segment {
+            0 => item.to_string(),
+            // No item has a slash in its name.
+            number => format!("{item}/{number}"),
+        };
+        let key = |kind| format!("{kind}:{{{slot}}}");
+        Self {
+            stock: key("stock"),
+            orders: key("orders"),
+            given: key("given"),
+            received: key("received"),
+            segments: key("slots"),
+        }
+    }
+}
+
+impl Redis {
+    /// Deletes all that a cluster has of an item besides its own counter and ledger.
+    pub(super) async fn forget_segments(&self, item: &Name) -> Result<(), Error> {
+        if !self.connections.is_cluster() {
+            return Ok(());
+        }
+        let forget = async |segment| {
+            let keys = SegmentKeys::of(item, segment);
+            let mut all = vec![keys.given, keys.received, keys.segments];
+            if segment > 0 {
+                all.extend([keys.stock, keys.orders]);
+            }
+            self.forget(&all).await
+        };
+        try_join_all((0..SEGMENTS).map(forget)).await.map(drop)
+    }
+
+    /// Returns the units and the ledger entries of all segments of an item but the first.
+    pub(super) async fn look_at_segments(&self, item: &Name) -> Result<(i64, Vec<String>), Error> {
+        let mut all = (0, Vec::new());
+        if !self.connections.is_cluster() {
+            return Ok(all);
+        }
+        for segment in 1..SEGMENTS {
+            let keys = SegmentKeys::of(item, segment);
+            let mut look = pipe();
+            look.atomic().get(keys.stock).hvals(keys.orders);
+            let (units, entries): (Option<i64>, Vec<String>) = self.operate(&look).await?;
+            all.0 += units.unwrap_or(0);
+            all.1.extend(entries);
+        }
+        Ok(all)
+    }
+}
