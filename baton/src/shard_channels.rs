@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::join_all;
 use redis::cluster::{ClusterClient, ClusterConfig};
 use redis::cluster_async::ClusterConnection;
 use redis::{PushInfo, PushKind, RedisResult, Value};
@@ -66,22 +67,24 @@ impl ShardChannels {
         Ok(())
     }
 
-    /// Closes all channels.
+    /// Closes all channels. A node that is silent holds up the messages of the others for [`QUIET`].
     async fn close_all(&self, shared: &Shared) {
         let names: Vec<String> = self.open_now().iter().cloned().collect();
-        let hook = shared.settings.hook.as_deref();
-        let words = |answer: &Result<(), Error>| in_words(answer, |()| "not listening");
-        for name in &names {
-            let channel = shard_channel(name, &shared.process);
-            let mut connection = self.connection.clone();
-            let leaving = in_time(shared.settings.answer_within, connection.sunsubscribe(&channel));
-            let left = async { Ok(leaving.await?) };
-            // After an error the channel stays open without a use until its connection ends.
-            let _ = observed(hook, Operation::ShardUnsubscribe, &channel, left, words).await;
-        }
         if !names.is_empty() {
+            join_all(names.iter().map(|name| self.close(shared, name))).await;
             self.lose_all(shared);
         }
+    }
+
+    /// Closes the channel of a lock. After an error it stays open without a use until its connection ends.
+    async fn close(&self, shared: &Shared, name: &str) {
+        let channel = shard_channel(name, &shared.process);
+        let mut connection = self.connection.clone();
+        let leaving = in_time(QUIET, connection.sunsubscribe(&channel));
+        let left = async { Ok(leaving.await?) };
+        let words = |answer: &Result<(), Error>| in_words(answer, |()| "not listening");
+        let hook = shared.settings.hook.as_deref();
+        let _ = observed(hook, Operation::ShardUnsubscribe, &channel, left, words).await;
     }
 
     /// Notes that no channel is open any more: every waiter asks again, and opens its own.
