@@ -1,5 +1,4 @@
-//! The lock in a Redis Cluster: a handoff comes on a channel in the slot of the lock. Without the message a waiter would come
-//! only after the lease, which is longer than a test waits.
+//! The lock in a Redis Cluster: a handoff comes on a channel in the slot of the lock.
 
 use std::sync::Arc;
 
@@ -68,6 +67,12 @@ impl Cluster {
         assert!(reached.is_ok(), "never {queued} in the queue and {listening} listening");
     }
 
+    /// Whether the lock belongs to a waiter, which need not know it yet.
+    fn is_held(&self) -> bool {
+        let [owner, ..] = Baton::keys(LOCK);
+        self.sum(|node| cmd("EXISTS").arg(&owner).query(node)) == 1
+    }
+
     /// Does something to the cluster that takes a while.
     async fn change<T: Send + 'static>(&self, change: impl FnOnce(&Stores) -> T + Send + 'static) -> T {
         let stores = self.stores.clone();
@@ -85,6 +90,10 @@ async fn a_holder_hands_the_lock_to_another_process() {
         let waiter = waiting(&second);
         cluster.until(1, 1).await;
         assert_eq!(held.release().await.unwrap(), Released::InTime);
+        assert!(
+            cluster.is_held(),
+            "the script found no listener, and the lock was free for a while"
+        );
         held = waiter.await.unwrap();
         assert!(held.fence() > fence);
         let waiter = waiting(&first);
