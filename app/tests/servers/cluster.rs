@@ -6,9 +6,9 @@ use std::sync::Arc;
 use app::probe::Step;
 use app::strategies::Entry;
 use redis::pipe;
-use stack::Stores;
+use stack::{ServiceKind, Stores};
 
-use crate::harness::{Instance, PurchaseRequest, fresh, is_tried, stores_of_its_own, until};
+use crate::harness::{Instance, PurchaseRequest, fresh, is_tried, name, stores_of_its_own, until};
 use crate::locks::probe;
 
 /// The mechanisms of Redis that cannot sell from a cluster, each with the reason.
@@ -158,6 +158,37 @@ async fn begin(stores: &Arc<Stores>, item: &str) -> stack::SlotMigration {
     let (stores, key) = (stores.clone(), key(item));
     let begin = move || stores.begin_slot_migration(&key).unwrap();
     tokio::task::spawn_blocking(begin).await.unwrap()
+}
+
+/// The first command on each connection fails that has ended. A sale that is said to be open and is not in the cluster would refuse
+/// every buyer.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sale_is_opened_in_a_cluster_whose_connections_have_ended() {
+    let stores = stores_of_its_own(&["cluster"]);
+    let instance = Instance::on(stores.clone(), |_| {}).await;
+    let first = instance.quiet_sale(1).await;
+    buy(&instance, "lua@cluster", &first).await;
+    for _ in 0..8 {
+        let (_, urls) = stores
+            .services()
+            .find(|(kind, _)| *kind == ServiceKind::Cluster)
+            .unwrap();
+        let urls = urls.to_vec();
+        let kill = move || {
+            for url in urls {
+                let mut node = redis::Client::open(url).unwrap().get_connection().unwrap();
+                let mut kill = redis::cmd("CLIENT");
+                let _: usize = kill
+                    .arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"])
+                    .query(&mut node)
+                    .unwrap();
+            }
+        };
+        tokio::task::spawn_blocking(kill).await.unwrap();
+        let item = fresh("sku");
+        instance.shop.open_sale(&name(&item), 3).await.unwrap();
+        buy(&instance, "lua@cluster", &item).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

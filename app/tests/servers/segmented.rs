@@ -23,7 +23,7 @@ async fn give(cluster: &mut ClusterConnection, item: &str, from: &str, to: u32, 
         .set(key("slots"), 8)
         .ignore()
         .decr(key("stock"), units)
-        .hincr(key("given"), to, units);
+        .hincr(key("segments"), format!("to-{to}"), units);
     let _: (i64, i64) = give.query_async(cluster).await.unwrap();
 }
 
@@ -72,6 +72,11 @@ async fn units_whose_purchase_died_on_their_way_are_sold() {
             .await
             .unwrap();
         give(&mut cluster, &item, "", to, left.unwrap()).await;
+        assert_eq!(
+            instance.ledger("cluster", &item).await.left_and_sold(),
+            (5, 1),
+            "on their way"
+        );
         let too_many = instance.buy(&request(&item).quantity(6)).await;
         assert_eq!(too_many.problem(), (409, "sold-out".to_owned()));
         for _ in 0..5 {

@@ -25,10 +25,8 @@ const READS: [&str; 18] = [
 ];
 
 /// The begins of keys in Redis, and the data there. A further key with an item in braces, such as `lock:{sku}`, belongs to the lock.
-const KEYS: [(&str, Data); 15] = [
+const KEYS: [(&str, Data); 13] = [
     ("stock:", Data::STOCK),
-    ("given:", Data::STOCK),
-    ("received:", Data::STOCK),
     ("slots:", Data::STOCK),
     ("segments:", Data::STOCK),
     ("opened:", Data::STOCK),

@@ -13,13 +13,19 @@ use futures_util::StreamExt;
 use futures_util::future::try_join_all;
 use redis::aio::PubSub;
 use redis::{Cmd, FromRedisValue, Msg, Pipeline, RedisError, RedisResult, ScriptInvocation};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::super::{CONNECT_WITHIN, Origin, POOL_SIZE, UNTESTED_FOR};
 use super::Redis;
 use super::wire::{Server, Wire};
 use crate::domain::Error;
 use crate::probe::Command;
+
+/// How often the commands of an operator are sent while their connection turns out to have ended.
+const OPERATES: u32 = 4;
+
+/// The time for the client to open a connection again that has ended.
+const REOPENS_WITHIN: Duration = Duration::from_millis(20);
 
 /// The open connections of one instance.
 pub(super) struct Connections {
@@ -106,14 +112,22 @@ impl Redis {
         })
     }
 
-    /// Sends the commands of an operator, which are not a step of a purchase.
+    /// Sends the commands of an operator, which are not a step of a purchase and may be carried out twice: after a connection that
+    /// has ended they are sent again.
     ///
     /// # Errors
     /// When Redis refuses or does not answer.
     pub async fn operate<T: FromRedisValue>(&self, pipeline: &Pipeline) -> Result<T, Error> {
-        let shared = self.connections.shared();
-        let answer = pipeline.query_async(&mut (*shared).clone()).await;
-        self.connections.settle(&shared, answer)
+        let mut tries = 1..OPERATES;
+        loop {
+            let shared = self.connections.shared();
+            let answer = pipeline.query_async(&mut (*shared).clone()).await;
+            let has_ended = answer.as_ref().is_err_and(RedisError::is_connection_dropped);
+            if !has_ended || tries.next().is_none() {
+                return self.connections.settle(&shared, answer);
+            }
+            sleep(REOPENS_WITHIN).await;
+        }
     }
 
     /// Creates a script call on the shared connection. A script that Redis has lost is loaded again within the same

@@ -46,12 +46,10 @@ pub(super) struct Segmented {
     receive: Script,
 }
 
-/// What a look shows of a segment: its units, how many it gave to each other segment and received from each so far, and
-/// how many orders it has. The last three only rise: a segment that looks the same twice did not change in between.
-type Segment = (Option<i64>, Moved, Moved, u64);
-
-/// Units by segment.
-type Moved = BTreeMap<u32, i64>;
+/// What a look shows of a segment: its units; how many it gave to each other segment and received from each so far, as
+/// [`SegmentKeys::moved`] has them; and how many orders it has. Only the first may come back to an earlier value: a segment that
+/// looks the same twice did not change in between.
+type Segment = (Option<i64>, BTreeMap<String, i64>, u64);
 
 impl Segmented {
     pub(super) fn new(redis: Arc<Redis>) -> Self {
@@ -92,7 +90,7 @@ impl Segmented {
             .map(|segment| {
                 let keys = SegmentKeys::of(&purchase.item, segment);
                 let mut look = self.look.prepare_invoke();
-                look.key(&[keys.stock, keys.given, keys.received, keys.orders][..]);
+                look.key(&[keys.stock, keys.moved, keys.orders][..]);
                 look
             })
             .collect();
@@ -127,11 +125,10 @@ impl Segmented {
 
     /// Brings all units to where they are on their way to: their purchase may be dead.
     async fn bring_all(&self, seen: &[Segment], purchase: &Purchase, probe: &Probe) -> Result<(), Error> {
-        for (from, (_, given, ..)) in (0..SEGMENTS).zip(seen) {
-            for (&to, &so_far) in given {
-                if on_its_way(seen, from, to) > 0 {
-                    self.receive(from, to, so_far, purchase, probe).await?;
-                }
+        for (from, to) in ways() {
+            if on_its_way(seen, from, to) > 0 {
+                let so_far = given(seen, from, to);
+                self.receive(from, to, so_far, purchase, probe).await?;
             }
         }
         Ok(())
@@ -140,7 +137,7 @@ impl Segmented {
     /// Takes units out of a segment for another one. Returns how many that one was given so far.
     async fn give(&self, from: u32, to: u32, units: i64, purchase: &Purchase, probe: &Probe) -> Result<i64, Error> {
         let keys = SegmentKeys::of(&purchase.item, from);
-        let mut give = self.give.key(&[keys.stock.as_str(), &keys.given, &keys.segments][..]);
+        let mut give = self.give.key(&[keys.stock.as_str(), &keys.moved, &keys.slots][..]);
         give.arg(to).arg(units).arg(SEGMENTS);
         let words = |so_far: &i64| format!("{so_far} so far");
         self.step(&GIVE, &keys.stock, &give, words, probe).await
@@ -149,7 +146,7 @@ impl Segmented {
     /// Adds units to a segment that another one gave. Returns how many of them came now.
     async fn receive(&self, from: u32, to: u32, so_far: i64, purchase: &Purchase, probe: &Probe) -> Result<i64, Error> {
         let keys = SegmentKeys::of(&purchase.item, to);
-        let mut receive = self.receive.key(&[keys.stock.as_str(), &keys.received][..]);
+        let mut receive = self.receive.key(&[keys.stock.as_str(), &keys.moved][..]);
         receive.arg(from).arg(so_far);
         let words = |came: &i64| came.to_string();
         self.step(&RECEIVE, &keys.stock, &receive, words, probe).await
@@ -195,20 +192,24 @@ impl Strategy for Segmented {
 
 /// Returns the units of all segments, and those on their way between them.
 fn in_all(seen: &[Segment]) -> i64 {
-    let units: i64 = seen.iter().filter_map(|(units, ..)| *units).sum();
-    let ways = (0..SEGMENTS).flat_map(|from| (0..SEGMENTS).map(move |to| (from, to)));
-    units + ways.map(|(from, to)| on_its_way(seen, from, to)).sum::<i64>()
+    let of_one = |(units, moved, _): &Segment| units.unwrap_or(0) + moved.values().sum::<i64>();
+    seen.iter().map(of_one).sum()
+}
+
+/// Returns every way from one segment to another.
+fn ways() -> impl Iterator<Item = (u32, u32)> {
+    (0..SEGMENTS).flat_map(|from| (0..SEGMENTS).map(move |to| (from, to)))
 }
 
 /// Returns the units that have left a segment and have not come to the other one.
 fn on_its_way(seen: &[Segment], from: u32, to: u32) -> i64 {
-    let (_, _, received, _) = &seen[to as usize];
-    let received = received.get(&from).copied().unwrap_or(0);
+    let (_, moved, _) = &seen[to as usize];
+    let received = -moved.get(&format!("from-{from}")).copied().unwrap_or(0);
     // Less than 0 where a node has lost what it gave.
     (given(seen, from, to) - received).max(0)
 }
 
 fn given(seen: &[Segment], from: u32, to: u32) -> i64 {
-    let (_, given, ..) = &seen[from as usize];
-    given.get(&to).copied().unwrap_or(0)
+    let (_, moved, _) = &seen[from as usize];
+    moved.get(&format!("to-{to}")).copied().unwrap_or(0)
 }
