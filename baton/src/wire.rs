@@ -80,8 +80,8 @@ impl Wire {
 
 /// The answer, or a timeout.
 pub(crate) async fn in_time<T>(within: Duration, answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
-    let late = Err(io::Error::from(io::ErrorKind::TimedOut).into());
-    timeout(within, answer).await.unwrap_or(late)
+    let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    timeout(within, answer).await.unwrap_or_else(late)
 }
 
 fn limits(answer_within: Duration) -> ConnectionManagerConfig {

@@ -82,10 +82,10 @@ impl Cluster {
     }
 
     /// Returns in how many slots an item lies; `None` where the cluster has no number for that, or one that is out of bounds.
-    async fn slots(&self, item: &str) -> Result<Option<u32>> {
+    async fn slots(&self, primaries: &[Primary], item: &str) -> Result<Option<u32>> {
         let mut ask = cmd("GET");
         ask.arg(format!("slots:{{{item}}}"));
-        match self.serving(slot(item)).await?.ask::<Option<Vec<u8>>>(&ask).await {
+        match self.serving(primaries, item)?.ask::<Option<Vec<u8>>>(&ask).await {
             Ok(None) => Ok(Some(1)),
             Ok(Some(text)) => {
                 let number = str::from_utf8(&text).ok().and_then(|text| text.parse().ok());
@@ -96,8 +96,9 @@ impl Cluster {
         }
     }
 
-    async fn serving(&self, slot: u16) -> Result<Arc<Redis>> {
-        let primaries = self.primaries().await?;
+    /// Returns the reader of the node that serves the keys of an item.
+    fn serving(&self, primaries: &[Primary], item: &str) -> Result<Arc<Redis>> {
+        let slot = slot(item);
         let serves = |primary: &&Primary| {
             primary
                 .slots
@@ -112,19 +113,20 @@ impl Cluster {
 #[async_trait]
 impl Ledger for Cluster {
     async fn read(&self, item: &str, limit: usize) -> Result<Facts> {
-        let mut facts = self.serving(slot(item)).await?.read(item, limit).await?;
-        let Some(slots) = self.slots(item).await? else {
+        let primaries = self.primaries().await?;
+        let mut facts = self.serving(&primaries, item)?.read(item, limit).await?;
+        let Some(slots) = self.slots(&primaries, item).await? else {
             facts.stock_left = None;
             return Ok(facts);
         };
         facts.in_parts = slots > 1;
         for number in 1..slots {
+            if facts.cut_short {
+                break;
+            }
             let part = part(item, number);
-            let there = self
-                .serving(slot(&part))
-                .await?
-                .read_keys(&part, limit, Some(0))
-                .await?;
+            let node = self.serving(&primaries, &part)?;
+            let there = node.read_keys(&part, limit, Some(0)).await?;
             facts.stock_left = facts
                 .stock_left
                 .zip(there.stock_left)
@@ -138,21 +140,24 @@ impl Ledger for Cluster {
     }
 
     async fn elsewhere(&self, items: &HashSet<&str>) -> Result<Vec<Order>> {
+        let primaries = self.primaries().await?;
         let mut known: HashSet<String> = HashSet::new();
         for item in items {
-            let slots = self.slots(item).await?.unwrap_or(1);
+            let slots = self.slots(&primaries, item).await?.unwrap_or(1);
             known.extend((1..slots).map(|number| part(item, number)));
         }
         let known = known.iter().map(String::as_str).chain(items.iter().copied()).collect();
         let mut orders = Vec::new();
-        for primary in self.primaries().await? {
+        for primary in primaries {
             orders.extend(self.node(&primary.at)?.elsewhere(&known).await?);
         }
         Ok(orders)
     }
 
     async fn version(&self) -> Result<String> {
-        self.serving(0).await?.version().await
+        let primaries = self.primaries().await?;
+        let first = primaries.first().context("no node is a primary")?;
+        self.node(&first.at)?.version().await
     }
 }
 

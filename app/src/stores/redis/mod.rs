@@ -76,27 +76,27 @@ impl Redis {
 
     /// Returns the key of the counter.
     pub fn stock_key(item: &Name) -> String {
-        format!("stock:{{{item}}}")
+        key("stock", item.as_str())
     }
 
     /// Returns the key of the ledger.
     pub fn orders_key(item: &Name) -> String {
-        format!("orders:{{{item}}}")
+        key("orders", item.as_str())
     }
 
     /// Returns the key of the hash with the units that were taken out of the counter, in segments.
     pub fn segments_key(item: &Name) -> String {
-        format!("segments:{{{item}}}")
+        key("segments", item.as_str())
     }
 
     /// Returns the key of the stock that the sale was opened with.
     fn opened_key(item: &Name) -> String {
-        format!("opened:{{{item}}}")
+        key("opened", item.as_str())
     }
 
     /// Returns the key of the highest fence that has written.
     fn fence_key(item: &Name) -> String {
-        format!("fence:{{{item}}}")
+        key("fence", item.as_str())
     }
 
     /// Opens the lock of the crate `baton` in this Redis, or in this cluster.
@@ -175,6 +175,11 @@ impl Redis {
         let (count,): (Option<u64>,) = self.operate(pipe().hget(hash, field)).await?;
         Ok(count.unwrap_or(0))
     }
+}
+
+/// Returns a key of an item, or of a segment of one.
+fn key(kind: &str, name: &str) -> String {
+    format!("{kind}:{{{name}}}")
 }
 
 impl Store for Redis {

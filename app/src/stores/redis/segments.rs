@@ -4,7 +4,7 @@
 use futures_util::future::try_join_all;
 use redis::pipe;
 
-use super::Redis;
+use super::{Redis, key};
 use crate::domain::{Error, Name};
 
 /// How many segments an item has in a cluster.
@@ -26,17 +26,16 @@ pub struct SegmentKeys {
 impl SegmentKeys {
     /// Returns the keys of the segment with that number, from 0.
     pub fn of(item: &Name, segment: u32) -> Self {
-        let slot = match segment {
+        let name = match segment {
             0 => item.to_string(),
             // No item has a slash in its name.
             number => format!("{item}/{number}"),
         };
-        let key = |kind| format!("{kind}:{{{slot}}}");
         Self {
-            stock: key("stock"),
-            orders: key("orders"),
-            moved: key("segments"),
-            slots: key("slots"),
+            stock: key("stock", &name),
+            orders: key("orders", &name),
+            moved: key("segments", &name),
+            slots: key("slots", &name),
         }
     }
 }
