@@ -30,7 +30,8 @@ fn rows(story: Value) -> Vec<(Option<u64>, String, String, String, String)> {
     (violated.verdict, violated.story) = (Verdict::Violated, Some(story));
     let data = data(&page(&run(vec![violated])));
     let rows = data["cells"][0][0]["timeline"]["rows"].as_array().unwrap().iter();
-    let text = |row: &Value, place: usize| row[place].as_str().unwrap().to_owned();
+    // Empty texts at the end of a row are left out.
+    let text = |row: &Value, place: usize| row[place].as_str().unwrap_or_default().to_owned();
     rows.map(|row| (row[1].as_u64(), text(row, 2), text(row, 3), text(row, 4), text(row, 5)))
         .collect()
 }

@@ -27,7 +27,7 @@ const MARKS = { read: "● ", write: "✎ ", wrong: "✘ ", event: "", "": "" };
 /** A story: time from top to bottom, a column for the stores and one for each purchase. */
 function timeline({ lanes, rows, words }, unit = "ms", at = ms) {
   const heads = [unit, "stores", ...lanes.map(([letter, buyer, instance]) => `${letter} at ${instance} (${buyer})`)];
-  const lines = rows.map(([us, lane, text, mark, states, stores]) => {
+  const lines = rows.map(([us, lane, text, mark = "", states = "", stores = ""]) => {
     const cells = lanes.map((_, place) => {
       const own = place === lane;
       const holding = STATES[states[place]];

@@ -24,9 +24,21 @@ pub(super) struct Timeline {
 struct Lane(char, String, String, &'static str);
 
 /// A moment: the time in microseconds, the place of the purchase, the words, the mark, the state of each purchase, and the
-/// news in the stores. The last purchases have no state where none of them has the lock.
-#[derive(Serialize)]
+/// news in the stores. The last purchases have no state where none of them has the lock, and empty texts at the end of a row are
+/// left out: a run has thousands of rows.
 struct Row(i64, Option<usize>, String, Mark, String, String);
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(at_us, purchase, words, mark, states, news) = self;
+        match [mark.name(), states, news] {
+            ["", "", ""] => (at_us, purchase, words).serialize(serializer),
+            [mark, "", ""] => (at_us, purchase, words, mark).serialize(serializer),
+            [mark, states, ""] => (at_us, purchase, words, mark, states).serialize(serializer),
+            [mark, states, news] => (at_us, purchase, words, mark, states, news).serialize(serializer),
+        }
+    }
+}
 
 /// The kind of a moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,15 +54,15 @@ enum Mark {
     WrongWrite,
 }
 
-impl Serialize for Mark {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
+impl Mark {
+    fn name(self) -> &'static str {
+        match self {
             Self::None => "",
             Self::Event => "event",
             Self::Read => "read",
             Self::Write => "write",
             Self::WrongWrite => "wrong",
-        })
+        }
     }
 }
 
