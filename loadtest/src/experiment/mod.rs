@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow};
 use futures_util::future::{BoxFuture, join_all, try_join_all};
-use stack::ServiceKind;
 use tokio::sync::SetOnce;
 use tokio::time::sleep_until;
 
@@ -28,7 +27,6 @@ use self::queue::{Queue, needs_lock_service};
 use self::record::Record;
 use self::session::Session;
 use crate::deployment::Deployment;
-use crate::deployment::requirement::servers;
 use crate::facts::LedgerReader;
 use crate::plan::Round;
 use crate::result::cell;
@@ -38,12 +36,9 @@ use crate::sale::sale_set::CLOSED_WITHIN;
 use crate::trace::RawTrace;
 use crate::workers::Coordinator;
 
-/// The most rounds that are played side by side: more of them would also wait for processors.
-const SIDE_BY_SIDE: usize = 8;
-
-/// The most of them where a strategy sells from a Redis Cluster: its six nodes ask each other all the time, in every testbed, and
-/// faults would last longer than the purchases that they are to strike.
-const SIDE_BY_SIDE_WITH_CLUSTERS: usize = 4;
+/// The most rounds that are played side by side. More of them would wait for two processors: faults would last longer than the
+/// purchases that they are to strike, and rounds would decide nothing.
+const SIDE_BY_SIDE: usize = 4;
 
 /// The most testbeds with lock services of several nodes, where other rounds are played, too: such services keep the
 /// processors busy while nobody uses them.
@@ -162,7 +157,7 @@ impl Experiment<'_> {
             coordinator,
             more,
             sales: AtomicUsize::new(0),
-            record: Record::new(run.clone(), rounds, more.map_or(1, |_| side_by_side(rounds)), observer),
+            record: Record::new(run.clone(), rounds, more.map_or(1, |_| SIDE_BY_SIDE), observer),
         };
         let mut sessions = vec![Session::of(testbed, &plan)];
         let is_over = async || {
@@ -253,8 +248,11 @@ impl<'a> Plan<'a> {
             others().count(),
             others().filter(|round| needs_lock_service(round)).count(),
         );
-        let most = side_by_side(self.rounds);
-        let with_services = if needing * 2 > all { most } else { WITH_LOCK_SERVICES };
+        let with_services = if needing * 2 > all {
+            SIDE_BY_SIDE
+        } else {
+            WITH_LOCK_SERVICES
+        };
         let services = |nth| {
             if nth < with_services {
                 LockServices::All
@@ -262,16 +260,6 @@ impl<'a> Plan<'a> {
                 LockServices::None
             }
         };
-        (already..all.min(most)).map(services).collect()
-    }
-}
-
-/// Returns how many of these rounds may be played side by side.
-fn side_by_side(rounds: &[Round]) -> usize {
-    let has_cluster = |round: &Round| servers(&round.strategy).contains(&ServiceKind::Cluster);
-    if rounds.iter().any(has_cluster) {
-        SIDE_BY_SIDE_WITH_CLUSTERS
-    } else {
-        SIDE_BY_SIDE
+        (already..all.min(SIDE_BY_SIDE)).map(services).collect()
     }
 }

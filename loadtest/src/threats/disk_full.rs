@@ -58,6 +58,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         restart::on_stores(control, |stores| stores.keep_redis_on_disk(true)).await?;
         restart::on_stores(control, stack::Stores::sync_redis_every_second).await?;
     }
+    full_disk::compact(control).await?;
     let mut has_struck = restart::play_first_wave(control).await;
     for batch in every_step::batches(&control.attack.sale.strategy) {
         let items = batch.nth(BOUGHT_AFTER);
