@@ -64,6 +64,8 @@ const FREEZE: Threats = &["paused-holder", "blocked-runtime"];
 const REDIS_LOSS: Threats = &["redis-restart", "redis-failover"];
 const SQL_OUTAGE: Threats = &["sql-restart", "sql-gone"];
 const SILENCE: Threats = &["store-silent"];
+const FULL_DISK: Threats = &["disk-full"];
+const NO_CONNECTION: Threats = &["pool-exhausted"];
 /// A holder that cannot reach the service of its lock for longer than a lease, and can still write.
 const CUT_OFF: Threats = &["instance-cut-off", "node-cut-off"];
 
@@ -81,6 +83,8 @@ const EVERYTHING: &[Threats] = &[
     REDIS_LOSS,
     SQL_OUTAGE,
     SILENCE,
+    FULL_DISK,
+    NO_CONNECTION,
     CUT_OFF,
 ];
 
@@ -103,20 +107,13 @@ impl Family {
                     REDIS_LOSS,
                     SQL_OUTAGE,
                     SILENCE,
+                    FULL_DISK,
+                    NO_CONNECTION,
                 ],
             ),
+            // A store that restarts with its data also keeps a lock whose owner was never told that it has it.
             Self::LockWithoutLease => (
-                &[
-                    CROWD,
-                    TRAFFIC,
-                    RECONNECT,
-                    SLOT,
-                    SESSION_END,
-                    TOLERATED,
-                    LONG_HOLD,
-                    FREEZE,
-                    CUT_OFF,
-                ],
+                &[CROWD, TRAFFIC, SLOT, SESSION_END, TOLERATED, LONG_HOLD, FREEZE, CUT_OFF],
                 &[CRASH, SILENCE],
             ),
             // A store that restarts with its data can be away for longer than the rest of a lease. The holder's write waits
@@ -127,7 +124,16 @@ impl Family {
             ),
             Self::SessionLock => (
                 &[
-                    CROWD, TRAFFIC, RECONNECT, SLOT, TOLERATED, CRASH, LONG_HOLD, REDIS_LOSS, SQL_OUTAGE,
+                    CROWD,
+                    TRAFFIC,
+                    RECONNECT,
+                    SLOT,
+                    TOLERATED,
+                    CRASH,
+                    LONG_HOLD,
+                    REDIS_LOSS,
+                    SQL_OUTAGE,
+                    NO_CONNECTION,
                 ],
                 &[SESSION_END, FREEZE, SILENCE],
             ),

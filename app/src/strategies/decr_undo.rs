@@ -42,7 +42,13 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
         lesson: 9,
         summary: "DECRBY, and INCRBY to give back what was too much",
         claims: Claims {
-            broken_by: &["crashed-holder", "crashed-between", "store-silent", "lost-reply"],
+            broken_by: &[
+                "crashed-holder",
+                "crashed-between",
+                "store-silent",
+                "lost-reply",
+                "disk-full",
+            ],
             ..AS_FAMILY
         },
         weak_at: "record",

@@ -63,6 +63,8 @@ pub(super) const ENTRY: NativeEntry = NativeEntry {
                 "sql-gone",
                 "lost-reply",
                 "store-silent",
+                "disk-full",
+                "pool-exhausted",
                 "reconciler-killed",
                 "rolling-replacement",
             ],
