@@ -250,7 +250,7 @@ impl Service {
         }
     }
 
-    /// Whether it has ended. One that runs elsewhere has when it was killed or stopped from here.
+    /// Whether it has ended. A store that runs elsewhere has when it was killed or stopped from here.
     pub fn has_exited(&self) -> bool {
         self.ended().is_some()
     }
@@ -274,7 +274,7 @@ impl Service {
     fn ended(&self) -> Option<bool> {
         match &self.runs {
             Runs::Here(child) => child.ended(),
-            Runs::Elsewhere(process) => process.is_killed().then_some(false),
+            Runs::Elsewhere(process) => process.has_ended().then_some(false),
         }
     }
 

@@ -12,8 +12,6 @@ use crate::shop::catalogue::Strategy;
 pub enum Requirement {
     /// The processes of the instances.
     Instances,
-    /// Instances that stay dead when they have killed themselves, until they are started again.
-    DeadInstances,
     /// The listeners of each instance, past the proxy.
     EachInstance,
     /// The processes of a service.
@@ -41,10 +39,6 @@ impl Requirement {
     pub(crate) fn is_met(self, stores: &Stores, shop: Option<&Shop>) -> bool {
         match self {
             Self::Instances => shop.is_none_or(|shop| !shop.instances().is_empty()),
-            Self::DeadInstances => shop.is_none_or(|shop| {
-                let instances = shop.instances();
-                !instances.is_empty() && !instances.iter().any(Service::is_elsewhere)
-            }),
             Self::EachInstance => shop.is_none_or(|shop| !shop.admins().is_empty()),
             Self::RetryingProxy => shop.is_none_or(|shop| !shop.relays_before().is_empty()),
             Self::Service(kind) => !stores.processes(kind).is_empty(),
@@ -81,9 +75,6 @@ impl Requirement {
             Self::Settings(kind) => format!("only root may change how {kind} in a container syncs"),
             Self::Replica(kind) => format!("{kind} in a container has no replica"),
             Self::Instances => "an instance in these containers is ended and started by its engine".to_owned(),
-            Self::DeadInstances => {
-                "an instance in a container that has killed itself is started again at once".to_owned()
-            }
             Self::Ensemble(kind) => format!("{kind} in a container is a single server"),
             Self::Service(kind) => format!("{kind} in a container runs without the script that can kill it"),
             Self::Relay(kind) => format!("there is no relay before {kind}"),
@@ -106,7 +97,7 @@ impl fmt::Display for Requirement {
                 f,
                 "{kind} with several servers, started here: leave out --host and its URL"
             ),
-            Self::Instances | Self::DeadInstances => f.write_str("a shop that is started here: leave out --host"),
+            Self::Instances => f.write_str("a shop that is started here: leave out --host"),
             Self::RetryingProxy => f.write_str("a proxy that is started here: leave out --host"),
             Self::Clocks => {
                 f.write_str("instances and stores that are started here, on Linux: leave out --host, --redis and --sql")

@@ -4,11 +4,12 @@
 //! until an instance takes no further step. The round counts only if a reconciler was killed: its process ended after
 //! the purchase broke off, while no purchase was sent to its instance.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use stack::{Service, Shop};
-use tokio::time::{sleep, timeout};
 
 use super::Threat;
 use crate::attack::{AttackControl, Delivery, Injection, SendOptions};
@@ -42,7 +43,7 @@ pub(super) const THREAT: Threat = Threat {
     mostly_waits: true,
     is_about: |strategy| !strategy.worker_steps.is_empty(),
     load: worker::load,
-    requires: |_| vec![Requirement::DeadInstances],
+    requires: |_| vec![Requirement::Instances],
     injection: Some(Injection {
         places: |_| vec![FATAL],
         explains: ExplainedUnknowns::FromDeadInstance,
@@ -65,7 +66,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
         }
         let reconciling = instance(&local.shop, worker::INSTANCE)?;
         let (left_at, process) = (Instant::now(), reconciling.pid());
-        if !has_ended_within(reconciling, FOUND_WITHIN).await {
+        if !has_ended_within(&local.shop, worker::INSTANCE, FOUND_WITHIN).await {
             break;
         }
         killed += 1;
@@ -82,7 +83,7 @@ async fn inject(control: &AttackControl<'_>) -> Result<bool> {
 }
 
 /// Lets the other instance kill itself in the middle of a purchase. Returns whether it did.
-async fn leave_half_done(control: &AttackControl<'_>, shop: &Shop) -> Result<bool> {
+async fn leave_half_done(control: &AttackControl<'_>, shop: &Arc<Shop>) -> Result<bool> {
     let leaving = instance(shop, LEAVING)?;
     let process = leaving.pid();
     let options = SendOptions {
@@ -90,7 +91,7 @@ async fn leave_half_done(control: &AttackControl<'_>, shop: &Shop) -> Result<boo
         ..SendOptions::with_fault(&format!("crash@{}", control.attack.sale.strategy.weak_at))
     };
     let has_died = async |response: Response| {
-        response.kind == ResponseKind::Unknown && has_ended_within(leaving, DIES_WITHIN).await
+        response.kind == ResponseKind::Unknown && has_ended_within(shop, LEAVING, DIES_WITHIN).await
     };
     let has_died = control.provoke(FATAL, options, has_died).await?;
     if has_died {
@@ -120,11 +121,22 @@ fn instance(shop: &Shop, place: usize) -> Result<&Service> {
     shop.instances().get(place).context("a shop with one instance")
 }
 
-async fn has_ended_within(process: &Service, limit: Duration) -> bool {
-    let ended = async {
+/// Returns whether the process of that instance ends within the limit.
+async fn has_ended_within(shop: &Arc<Shop>, place: usize, limit: Duration) -> bool {
+    let shop = Arc::clone(shop);
+    // A look into a container blocks.
+    let looking = tokio::task::spawn_blocking(move || {
+        let Some(process) = shop.instances().get(place) else {
+            return false;
+        };
+        let until = Instant::now() + limit;
         while !process.has_exited() {
-            sleep(LOOK_EVERY).await;
+            if Instant::now() >= until {
+                return false;
+            }
+            thread::sleep(LOOK_EVERY);
         }
-    };
-    timeout(limit, ended).await.is_ok()
+        true
+    });
+    looking.await.unwrap_or(false)
 }

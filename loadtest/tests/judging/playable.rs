@@ -7,11 +7,10 @@ use serde_json::json;
 use stack::ServiceKind;
 
 /// What deploy/compose/faults.yml does not offer.
-const MISSING: [Requirement; 7] = [
+const MISSING: [Requirement; 6] = [
     Requirement::Settings(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Sql),
     Requirement::Replica(ServiceKind::Pg),
-    Requirement::DeadInstances,
     Requirement::Ensemble(ServiceKind::ZooKeeper),
     Requirement::Ensemble(ServiceKind::Etcd),
     Requirement::Service(ServiceKind::Etcd),

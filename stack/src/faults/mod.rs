@@ -10,6 +10,8 @@
 //! | `relays` | the servers behind a relay, separated by blanks |
 //! | `process SERVER kill`, `start` or `pause` | the number of its process in its container |
 //! | `process SERVER stop` | its exit status |
+//! | `process SERVER keep-ended` | the number of its process, which from now on stays ended when it ends by itself, until it is started |
+//! | `process SERVER runs` | whether it runs (1 or 0) |
 //! | `process SERVER begin`, `look` or `lose` | what [`journal()`] returns beside it |
 //! | `relay SERVER CLIENT CHANGE` | nothing |
 //! | `swap SERVER OTHER` | nothing: each has the name of the other from now on, and its new connections |

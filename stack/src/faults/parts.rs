@@ -122,7 +122,8 @@ impl Faults {
         relays.collect()
     }
 
-    /// Returns the instances at these addresses; none if one of them does not run under the script.
+    /// Returns the instances at these addresses; none if one of them does not run under the script. One that kills itself stays ended
+    /// until it is started, like an instance on this machine.
     fn instances(&self, publics: &[SocketAddr]) -> Result<Vec<Service>> {
         let abilities = self.abilities()?;
         let addresses: Vec<String> = publics.iter().map(|public| public.ip().to_string()).collect();
@@ -131,13 +132,21 @@ impl Faults {
         }
         let named = addresses.iter().zip(publics).zip(1..);
         let services = named.map(|((address, public), nth)| {
-            self.service(&format!("{INSTANCE}{nth}"), address, Ready::Http(*public), &abilities)
+            let process = self.process(address, &abilities)?;
+            process.keep_ended()?;
+            let name = format!("{INSTANCE}{nth}");
+            Ok(Service::elsewhere(name, process, Ready::Http(*public)))
         });
         services.collect()
     }
 
     /// Returns the service of that name, which the service for faults knows as `server`.
     fn service(&self, name: &str, server: &str, ready: Ready, abilities: &Abilities) -> Result<Service> {
+        Ok(Service::elsewhere(name, self.process(server, abilities)?, ready))
+    }
+
+    /// Returns the process of a server or an instance.
+    fn process(&self, server: &str, abilities: &Abilities) -> Result<RemoteProcess> {
         let is_among = |servers: &[String]| servers.iter().any(|able| able == server);
         let numbers = |what| RemoteNumbers::new(self, what, server);
         let libraries = Libraries {
@@ -145,8 +154,7 @@ impl Faults {
             disk: is_among(&abilities.disks).then(|| Disk::elsewhere(numbers("disk"))),
             unsynced: is_among(&abilities.journals).then(|| Unsynced::elsewhere(RemoteJournal::new(self, server))),
         };
-        let process = RemoteProcess::of(self, server, libraries)?;
-        Ok(Service::elsewhere(name, process, ready))
+        RemoteProcess::of(self, server, libraries)
     }
 
     fn abilities(&self) -> Result<Abilities> {

@@ -19,6 +19,8 @@ pub(crate) struct RemoteProcess {
     libraries: Libraries,
     /// Whether it was killed or stopped, and not started since.
     is_killed: AtomicBool,
+    /// Whether it stays ended when it ends by itself.
+    stays_ended: AtomicBool,
 }
 
 /// What a process can do by a preloaded library.
@@ -45,6 +47,7 @@ impl RemoteProcess {
             number: AtomicU32::default(),
             libraries,
             is_killed: AtomicBool::new(false),
+            stays_ended: AtomicBool::new(false),
         };
         process.start()?;
         Ok(process)
@@ -70,9 +73,21 @@ impl RemoteProcess {
         self.libraries.unsynced.as_ref()
     }
 
-    /// Whether it was killed or stopped, and not started since. A server that ends by itself is started again by its engine.
-    pub(crate) fn is_killed(&self) -> bool {
+    /// Whether it was killed or stopped, and not started since.
+    fn is_killed(&self) -> bool {
         self.is_killed.load(Ordering::SeqCst)
+    }
+
+    /// Whether it has ended. A server that ends by itself is started again by its engine, unless it stays ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.is_killed() || self.stays_ended.load(Ordering::SeqCst) && self.ask("runs").is_ok_and(|runs| runs == 0)
+    }
+
+    /// Lets it stay ended when it ends by itself, until it is started.
+    pub(crate) fn keep_ended(&self) -> Result<()> {
+        self.ask("keep-ended")?;
+        self.stays_ended.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Kills it with every process that it made. Killing it twice is no error.

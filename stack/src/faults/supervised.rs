@@ -48,13 +48,17 @@ pub(super) enum Command {
     Pause,
     /// Ask the server to end (SIGTERM), and answer with its exit status when it has.
     Stop,
+    /// Keep the server ended when it ends by itself, until its next start.
+    KeepEnded,
+    /// Answer whether the server runs: 1 or 0.
+    Runs,
     /// Begin a journal of what the server does not sync, from its next start on.
     Begin,
     /// Look into the journal.
     Look,
     /// Undo what the server, which was killed, did not sync.
     Lose,
-    /// Start the server like [`Command::Start`], and without a journal.
+    /// Start the server like [`Command::Start`], without a journal, and leave it to its engine when it ends by itself.
     Restore,
 }
 
@@ -89,6 +93,8 @@ impl Command {
             Command::Start,
             Command::Pause,
             Command::Stop,
+            Command::KeepEnded,
+            Command::Runs,
             Command::Begin,
             Command::Look,
             Command::Lose,
@@ -104,6 +110,8 @@ impl fmt::Display for Command {
             Command::Start => "start",
             Command::Pause => "pause",
             Command::Stop => "stop",
+            Command::KeepEnded => "keep-ended",
+            Command::Runs => "runs",
             Command::Begin => "begin",
             Command::Look => "look",
             Command::Lose => "lose",

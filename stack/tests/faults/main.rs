@@ -125,11 +125,29 @@ fn an_instance_is_asked_to_end_and_another_process_takes_its_place() {
     assert_eq!((second.pid(), second.has_exited()), (7, true));
     second.restart().unwrap();
     assert_eq!((second.pid(), second.has_exited()), (8, false));
-    let commands: Vec<_> = (0..4)
-        .map(|_| world.of_instances[1].recv_timeout(COMES_WITHIN).unwrap())
-        .collect();
-    assert_eq!(commands, ["start", "stop", "kill", "start"]);
-    assert_eq!(world.of_instances[0].try_iter().collect::<Vec<_>>(), ["start"]);
+    let commands: Vec<_> = world.of_instances[1].try_iter().collect();
+    assert_eq!(
+        commands,
+        ["start", "keep-ended", "runs", "stop", "kill", "start", "runs"]
+    );
+    assert_eq!(
+        world.of_instances[0].try_iter().collect::<Vec<_>>(),
+        ["start", "keep-ended"]
+    );
+}
+
+#[test]
+fn an_instance_that_ends_by_itself_stays_ended_until_it_is_started() {
+    let world = World::start();
+    let faults = world.connect();
+    let shop = shop(&faults);
+    let [first, second] = shop.instances() else {
+        panic!("two instances");
+    };
+    world.end_by_itself(SECOND);
+    assert_eq!([first.has_exited(), second.has_exited()], [false, true]);
+    second.restart().unwrap();
+    assert_eq!((second.pid(), second.has_exited()), (8, false));
 }
 
 #[test]

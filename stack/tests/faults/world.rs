@@ -30,6 +30,9 @@ pub const DISK: &str = "redis/disk";
 /// The clocks of the server and of both instances.
 pub const CLOCKS: [&str; 3] = ["redis/clock", "instances/127.0.0.2/clock", "instances/127.0.0.3/clock"];
 
+/// A file that is there while a process has ended by itself.
+const ENDED: &str = "ended";
+
 /// A service for faults before one server that sends back what it gets. It is told of commands as `supervised` would be.
 pub struct World {
     pub at: SocketAddr,
@@ -121,6 +124,12 @@ impl World {
         file.write_all_at(&times.to_ne_bytes(), 8).unwrap();
     }
 
+    /// Lets the process of an instance end by itself.
+    pub fn end_by_itself(&self, instance: Ipv4Addr) {
+        let at = self.folder.path().join("instances").join(instance.to_string());
+        std::fs::write(at.join(ENDED), []).unwrap();
+    }
+
     pub fn command(&self) -> String {
         self.commands.recv_timeout(COMES_WITHIN).unwrap()
     }
@@ -148,12 +157,17 @@ pub fn stand_in(at: &Path) -> Receiver<String> {
                 number += 1;
             }
             is_killed = ["kill", "stop"].contains(&command) || is_killed && !starts;
+            if starts {
+                // It is not there where the process has not ended by itself.
+                let _ = std::fs::remove_file(at.join(ENDED));
+            }
             if seen.send(command.to_owned()).is_err() {
                 return;
             }
             let answer = match command {
                 "begin" => stack::journal(command, &at.join("unsynced"), &at),
                 "stop" => Ok("0".to_owned()),
+                "runs" => Ok(u8::from(!at.join(ENDED).exists()).to_string()),
                 "look" => Ok("640 1".to_owned()),
                 "lose" if is_killed => Ok("3 300 2 1 512".to_owned()),
                 "lose" => Ok("failed".to_owned()),
