@@ -14,8 +14,10 @@ pub use self::longest::{in_words, longest};
 pub use self::standing::Standing;
 pub use self::watch::{Ledgers, WatchedRound};
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow};
@@ -36,9 +38,12 @@ use crate::sale::sale_set::CLOSED_WITHIN;
 use crate::trace::RawTrace;
 use crate::workers::Coordinator;
 
-/// The most rounds that are played side by side. More of them would wait for two processors: faults would last longer than the
-/// purchases that they are to strike, and rounds would decide nothing.
-const SIDE_BY_SIDE: usize = 4;
+/// How many rounds are played side by side for each processor. With more of them a fault may last longer than the purchase that it is
+/// to strike, and the round decides nothing.
+const FOR_EACH_PROCESSOR: usize = 2;
+
+/// The most rounds that are played side by side.
+const SIDE_BY_SIDE: usize = 8;
 
 /// The most testbeds with lock services of several nodes, where other rounds are played, too: such services keep the
 /// processors busy while nobody uses them.
@@ -157,7 +162,7 @@ impl Experiment<'_> {
             coordinator,
             more,
             sales: AtomicUsize::new(0),
-            record: Record::new(run.clone(), rounds, more.map_or(1, |_| SIDE_BY_SIDE), observer),
+            record: Record::new(run.clone(), rounds, more.map_or(1, |_| side_by_side()), observer),
         };
         let mut sessions = vec![Session::of(testbed, &plan)];
         let is_over = async || {
@@ -248,11 +253,8 @@ impl<'a> Plan<'a> {
             others().count(),
             others().filter(|round| needs_lock_service(round)).count(),
         );
-        let with_services = if needing * 2 > all {
-            SIDE_BY_SIDE
-        } else {
-            WITH_LOCK_SERVICES
-        };
+        let most = side_by_side();
+        let with_services = if needing * 2 > all { most } else { WITH_LOCK_SERVICES };
         let services = |nth| {
             if nth < with_services {
                 LockServices::All
@@ -260,6 +262,12 @@ impl<'a> Plan<'a> {
                 LockServices::None
             }
         };
-        (already..all.min(SIDE_BY_SIDE)).map(services).collect()
+        (already..all.min(most)).map(services).collect()
     }
+}
+
+/// Returns how many rounds may be played side by side.
+fn side_by_side() -> usize {
+    let processors = available_parallelism().map_or(1, NonZero::get);
+    (processors * FOR_EACH_PROCESSOR).min(SIDE_BY_SIDE)
 }
