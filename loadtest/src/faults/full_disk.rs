@@ -71,19 +71,16 @@ pub(crate) fn requirements(strategy: &Strategy) -> Vec<Requirement> {
     stores(strategy).into_iter().map(Requirement::Disk).collect()
 }
 
-/// Gives back to the disks of the databases what the orders of earlier sales no longer use: to take that as well would take too long.
+/// Gives back to the disk of a PostgreSQL what the orders of earlier sales no longer use: to take that as well would take too long.
 ///
 /// # Errors
 ///
-/// When a database does not answer.
+/// When it does not answer.
 pub(crate) async fn compact(control: &AttackControl<'_>) -> Result<()> {
     for kind in stores(&control.attack.sale.strategy) {
-        let statement = match kind.program() {
-            ServerKind::MariaDb => "optimize table orders",
-            ServerKind::Postgres => "vacuum full orders",
-            _ => continue,
-        };
-        sql_database::execute(sql_database::url(control, kind)?, kind, &[statement]).await?;
+        if kind == ServiceKind::Pg {
+            sql_database::execute(sql_database::url(control, kind)?, kind, &["vacuum full orders"]).await?;
+        }
     }
     Ok(())
 }
