@@ -24,22 +24,34 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 /// The pause before room is taken again.
 const TAKE_EVERY: Duration = Duration::from_millis(50);
 
-/// Adds orders of items beside those that are sold, in an open transaction, until no page has room for another one: pages of the table
-/// and of its indexes fill in any order, so that many orders in a row have to be refused.
+/// Adds orders in an open transaction until no page has room for another one. Long orders, many at a time as long as there is room for
+/// so many, take the free pages: that has to be over before delayed purchases go on. Short ones then take
+/// what is left where orders of the sold items come: in the index of items each lies directly behind the orders of its item, before
+/// the short ones that came earlier. Pages of the table and of the index fill in any order, so that many orders in a row have to be
+/// refused.
 const TAKE_ROOM_IN_MARIADB: &str = "begin not atomic
-    declare added, refused int default 0;
+    declare refused, was_refused, added int default 0;
+    declare many int default 256;
+    declare longest varchar(64) character set utf8mb4 default repeat(_utf8mb4 0xf48fbfbf, 64);
     declare continue handler for sqlexception set refused = refused + 1;
-    while refused < 50 and added < 100000 do
-        for sold in (select distinct item from orders where item not like '%~') do
-            set @before = refused;
+    while many > 0 and added < 100000 do
+        set was_refused = refused;
+        insert into orders (id, item, quantity, buyer, idempotency_key, instance)
+            select concat(md5(rand()), 'full'), longest, 1, longest, longest, longest from seq_1_to_256 limit many;
+        if refused > was_refused then set many = many div 4; else set added = added + many; end if;
+    end while;
+    set refused = 0, @place = ifnull(@place, 65535);
+    while refused < 50 and @place > 0 do
+        for sold in (select distinct item from orders where item not like '%!____' and item <> longest) do
+            set was_refused = refused;
             insert into orders (id, item, quantity, buyer, instance)
-                values (concat(md5(rand()), 'full'), concat(left(sold.item, 63), '~'), 1, '-', '-');
-            if refused = @before then set refused = 0, added = added + 1; end if;
+                values (concat(md5(rand()), 'full'), concat(left(sold.item, 59), '!', lpad(hex(@place), 4, '0')), 1, '-', '-');
+            if refused = was_refused then set refused = 0, @place = @place - 1; end if;
         end for;
     end while;
 end";
 
-/// The same. An order that an index refuses takes room in its table nevertheless.
+/// The same. An order that an index refuses takes room in its table nevertheless, so that short ones are enough.
 const TAKE_ROOM_IN_POSTGRES: &str = "do $$ declare added int := 0; refused int := 0; sold text; begin
     while refused < 50 and added < 100000 loop
         for sold in select distinct item from orders where item not like '%~' loop
@@ -91,27 +103,22 @@ pub(crate) struct FullDisks(Vec<FullDisk>);
 struct FullDisk {
     kind: ServiceKind,
     disk: Disk,
-    /// How many writes failed while room was taken, those of purchases at that moment included.
-    failed_here: u64,
     /// Whether the store has ended by itself, or does not answer.
     has_ended: bool,
-    /// A transaction that has taken what room there was in a database. It is rolled back when this is dropped.
+    /// A transaction that has taken what room there was in a database. Its writes do not count as failed.
     taken: Option<SqlConnection>,
 }
 
 impl FullDisk {
     /// Takes what room there is in a database that still answers.
-    async fn take_room(&mut self) -> Result<()> {
+    async fn take_room(&mut self) {
         let Some(connection) = self.taken.as_mut().filter(|_| !self.has_ended) else {
-            return Ok(());
+            return;
         };
-        let before = self.disk.failed()?;
         // MariaDB ends itself where a rollback finds no room: "Out of disk space in rollback". Where it waits for room, it looks again
         // after a minute.
         let took = timeout(TAKEN_WITHIN, connection.execute(take_room_in(self.kind))).await;
         self.has_ended = !matches!(took, Ok(Ok(())));
-        self.failed_here += self.disk.failed()?.saturating_sub(before);
-        Ok(())
     }
 }
 
@@ -123,10 +130,11 @@ impl FullDisks {
     /// When a store does not answer.
     pub(crate) async fn fill(control: &AttackControl<'_>) -> Result<FullDisks> {
         let mut disks = Vec::new();
-        for kind in stores(&control.attack.sale.strategy) {
+        // Redis comes last: it is full at once, and purchases that it refuses would not meet a full database.
+        for kind in stores(&control.attack.sale.strategy).into_iter().rev() {
             let disk = restart::on_stores(control, move |stores| disk(stores, kind)).await?;
             // Before the disk is full: on a busy machine connecting may take long.
-            let taken = match kind {
+            let mut taken = match kind {
                 ServiceKind::Redis => None,
                 _ => {
                     let mut connection = SqlConnection::open(sql_database::url(control, kind)?, kind).await?;
@@ -134,34 +142,31 @@ impl FullDisks {
                     Some(connection)
                 }
             };
-            disk.fill()?;
+            match &mut taken {
+                Some(connection) => disk.fill_without_counting(connection.thread().await?)?,
+                None => disk.fill()?,
+            }
             let mut full = FullDisk {
                 kind,
                 disk,
-                failed_here: 0,
                 has_ended: false,
                 taken,
             };
-            full.take_room().await?;
+            full.take_room().await;
             disks.push(full);
         }
         Ok(FullDisks(disks))
     }
 
     /// Keeps them full for that long: a database frees room by itself, when it removes rows that were deleted before.
-    ///
-    /// # Errors
-    ///
-    /// When the file of a disk cannot be read.
-    pub(crate) async fn keep_full(&mut self, time: Duration) -> Result<()> {
+    pub(crate) async fn keep_full(&mut self, time: Duration) {
         let begun = Instant::now();
         while begun.elapsed() < time {
             for full in &mut self.0 {
-                full.take_room().await?;
+                full.take_room().await;
             }
             sleep(TAKE_EVERY).await;
         }
-        Ok(())
     }
 
     /// Returns the names of the stores, separated by commas.
@@ -181,13 +186,12 @@ impl FullDisks {
         for FullDisk {
             kind,
             disk,
-            failed_here,
             has_ended,
             taken,
         } in self.0
         {
             let (failed, has_ended) = restart::on_stores(control, move |stores| {
-                let failed = failed_beside(&disk, failed_here)?;
+                let failed = failed(&disk)?;
                 disk.make_room()?;
                 let process = restart::process(stores, kind)?;
                 let has_ended = has_ended || process.has_exited();
@@ -202,7 +206,10 @@ impl FullDisks {
                 Ok((failed, has_ended))
             })
             .await?;
-            drop(taken);
+            if let Some(mut connection) = taken {
+                // A connection that has ended took nothing. The rest of a rollback goes on by itself.
+                let _ = timeout(TAKEN_WITHIN, connection.execute("rollback")).await;
+            }
             has_struck |= failed > 0;
             if failed > 0 {
                 let writes = counted(failed as usize, ["write", "writes"]);
@@ -234,11 +241,11 @@ fn disk(stores: &Stores, kind: ServiceKind) -> Result<Disk> {
         .with_context(|| format!("the disk of {kind} cannot be full"))
 }
 
-/// Waits until more writes have failed than these, and returns how many.
-fn failed_beside(disk: &Disk, others: u64) -> Result<u64> {
+/// Waits until a write has failed, and returns how many have.
+fn failed(disk: &Disk) -> Result<u64> {
     let begun = Instant::now();
     loop {
-        let failed = disk.failed()?.saturating_sub(others);
+        let failed = disk.failed()?;
         if failed > 0 || begun.elapsed() >= FAILED_WITHIN {
             return Ok(failed);
         }

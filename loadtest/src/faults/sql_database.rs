@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions, raw_sql};
+use sqlx::{ConnectOptions, query_scalar, raw_sql};
 use stack::{ServerKind, ServiceKind};
 
 use crate::attack::AttackControl;
@@ -69,6 +69,22 @@ impl SqlConnection {
             Self::Postgres(connection) => raw_sql(statement).execute(connection).await.map(drop)?,
         }
         Ok(())
+    }
+
+    /// Returns the number that the kernel has for the thread of the database that serves this connection.
+    pub(crate) async fn thread(&mut self) -> Result<u32> {
+        let number: i64 = match self {
+            Self::MariaDb(connection) => {
+                let thread =
+                    "select cast(tid as signed) from information_schema.processlist where id = connection_id()";
+                query_scalar(thread).fetch_one(connection).await?
+            }
+            Self::Postgres(connection) => {
+                let process = "select pg_backend_pid()::bigint";
+                query_scalar(process).fetch_one(connection).await?
+            }
+        };
+        number.try_into().context("no thread has this number")
     }
 }
 

@@ -89,7 +89,7 @@ async fn full_for(
     let mut disks = FullDisks::fill(control).await?;
     let names = disks.names();
     let room_again = async {
-        disks.keep_full(time).await?;
+        disks.keep_full(time).await;
         let has_struck = disks.make_room(control).await?;
         control.note(IncidentKind::DiskFull, &names, from, Some(Instant::now()));
         Ok(has_struck)

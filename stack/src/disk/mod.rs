@@ -18,7 +18,7 @@ use crate::preloaded::{Numbers, NumbersFile, library};
 /// The library; empty where it cannot be built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/disk.so"));
 
-/// The settings.
+/// The settings. Every other one is the number of a thread: the disk is full, and the calls of this thread are not counted.
 const HAS_ROOM: i64 = 0;
 const IS_FULL: i64 = 1;
 
@@ -78,6 +78,15 @@ impl Disk {
     /// When its file cannot be written.
     pub fn fill(&self) -> Result<()> {
         self.numbers.set(IS_FULL)
+    }
+
+    /// Does the same, and does not count the calls of this thread of the process, given by the number that the kernel has for it.
+    ///
+    /// # Errors
+    ///
+    /// When its file cannot be written.
+    pub fn fill_without_counting(&self, thread: u32) -> Result<()> {
+        self.numbers.set(thread.into())
     }
 
     /// Makes room, and returns how many calls had failed.

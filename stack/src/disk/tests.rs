@@ -1,5 +1,6 @@
 use std::fs;
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use super::*;
 
@@ -35,4 +36,27 @@ fn no_file_in_the_data_folder_becomes_longer_while_the_disk_is_full() {
     assert!(run("printf 45 >> data/old"));
     assert_eq!(fs::read_to_string(data.join("old")).unwrap(), "0a45");
     assert_eq!(disk.failed().unwrap(), 0, "the count begins anew");
+}
+
+#[test]
+fn calls_of_one_thread_fail_without_being_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let disk = Disk::new(folder.path(), "server", &data).unwrap().unwrap();
+    for (is_counted, failed) in [(true, 1), (false, 0)] {
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).envs(disk.environment());
+        let mut shell = shell.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        if is_counted {
+            disk.fill().unwrap();
+        } else {
+            disk.fill_without_counting(shell.id()).unwrap();
+        }
+        let mut lines = shell.stdin.take().unwrap();
+        lines.write_all(b"printf x > data/new\n").unwrap();
+        drop(lines);
+        assert!(!shell.wait().unwrap().success());
+        assert_eq!(disk.make_room().unwrap(), failed);
+    }
 }
