@@ -24,21 +24,20 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 /// The pause before room is taken again.
 const TAKE_EVERY: Duration = Duration::from_millis(50);
 
-/// Adds orders in an open transaction until no page has room for another one. Long orders, many at a time as long as there is room for
-/// so many, take the free pages: that has to be over before delayed purchases go on. Short ones then take
-/// what is left where orders of the sold items come: in the index of items each lies directly behind the orders of its item, before
-/// the short ones that came earlier. Pages of the table and of the index fill in any order, so that many orders in a row have to be
-/// refused.
+/// Adds orders in an open transaction until no page has room for another one. Long orders take the free pages: that has to be over
+/// before delayed purchases go on. Short ones then take what is left where orders of the sold items come: in the index of items each
+/// lies directly behind the orders of its item, before the short ones that came earlier. Pages of the table and of the index fill in
+/// any order, so that many orders in a row have to be refused. Each order is a statement of its own: where many are undone at a time,
+/// InnoDB finds no room for that, and tries again for five seconds before it ends itself.
 const TAKE_ROOM_IN_MARIADB: &str = "begin not atomic
     declare refused, was_refused, added int default 0;
-    declare many int default 256;
     declare longest varchar(64) character set utf8mb4 default repeat(_utf8mb4 0xf48fbfbf, 64);
     declare continue handler for sqlexception set refused = refused + 1;
-    while many > 0 and added < 100000 do
+    while refused < 5 and added < 20000 do
         set was_refused = refused;
         insert into orders (id, item, quantity, buyer, idempotency_key, instance)
-            select concat(md5(rand()), 'full'), longest, 1, longest, longest, longest from seq_1_to_256 limit many;
-        if refused > was_refused then set many = many div 4; else set added = added + many; end if;
+            values (concat(md5(rand()), 'full'), longest, 1, longest, longest, longest);
+        if refused = was_refused then set refused = 0, added = added + 1; end if;
     end while;
     set refused = 0, @place = ifnull(@place, 65535);
     while refused < 50 and @place > 0 do
