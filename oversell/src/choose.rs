@@ -76,7 +76,7 @@ fn newest_matrix(results: &Path) -> Result<Vec<PathBuf>, Usage> {
             results.display()
         ))
     })?;
-    let further = ["-matrix-2", "-matrix-3"].into_iter().filter_map(newest);
+    let further = ["-matrix-2", "-matrix-3", "-matrix-4"].into_iter().filter_map(newest);
     Ok([first].into_iter().chain(further).collect())
 }
 

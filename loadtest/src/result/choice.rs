@@ -11,7 +11,7 @@ use crate::text::{MAX_NAME, nearest, one_line};
 use crate::threats;
 
 /// Plain words for threats. The name of each threat works as well.
-pub const WORDS: [(&str, &[&str]); 17] = [
+pub const WORDS: [(&str, &[&str]); 19] = [
     ("crash", &["crashed-holder", "crashed-between", "reconciler-killed"]),
     ("pause", &["paused-holder", "blocked-runtime"]),
     ("slow", &["slow-holder"]),
@@ -30,6 +30,8 @@ pub const WORDS: [(&str, &[&str]); 17] = [
         &["redis-power-loss", "redis-power-loss-synced", "sql-power-loss"],
     ),
     ("memory", &["redis-evicts", "redis-full"]),
+    ("disk", &["disk-full"]),
+    ("connections", &["pool-exhausted"]),
     ("silence", &["store-silent"]),
     ("cut-off", &["instance-cut-off"]),
     ("network", &["slow-network", "lost-reply"]),

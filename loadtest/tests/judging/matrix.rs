@@ -72,6 +72,21 @@ fn a_control_that_somebody_fails_is_a_column_like_any_other() {
 }
 
 #[test]
+fn a_run_of_some_threats_says_how_many_they_are_and_measures_no_speed() {
+    let rounds = vec![
+        round("lua@redis", "disk-full", 2),
+        violated("none@redis", "disk-full", 2, Finding::Oversold),
+        round("conditional@sql", "pool-exhausted", 2),
+    ];
+    let text = report::page(&run(rounds), known, "results/some-run");
+    assert!(
+        text.starts_with("**2 of 3 strategies hold under the 2 threats of this run,"),
+        "{text}"
+    );
+    assert!(!text.contains("Strategies that hold"), "{text}");
+}
+
+#[test]
 fn the_first_table_says_one_word_for_each_strategy_that_people_know_in_both_languages() {
     let mut lua = violated("lua@redis", "redis-failover", 2, Finding::Oversold);
     lua.findings.add(Finding::Lost, 3);

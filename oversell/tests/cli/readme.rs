@@ -163,6 +163,7 @@ fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
         "docs/matrix.md",
         "docs/matrix-2.md",
         "docs/matrix-3.md",
+        "docs/matrix-4.md",
         "docs/strategies.md",
         "docs/workshop/README.md",
         "docs/workshop/zh-CN/README.md",
@@ -170,6 +171,7 @@ fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
         let run = match document {
             "docs/matrix-2.md" => newest("-matrix-2"),
             "docs/matrix-3.md" => newest("-matrix-3"),
+            "docs/matrix-4.md" => newest("-matrix-4"),
             _ => run.clone(),
         };
         let committed = fs::read_to_string(root().join(document)).unwrap();
@@ -206,7 +208,7 @@ fn choose_answers_from_the_newest_matrix_and_from_a_named_result() {
     let answer: serde_json::Value = serde_json::from_str(&stdout(&answered)).unwrap();
     assert_eq!(
         answer["results"],
-        serde_json::json!([run, newest("-matrix-2"), newest("-matrix-3")])
+        serde_json::json!([run, newest("-matrix-2"), newest("-matrix-3"), newest("-matrix-4")])
     );
     let holds = answer["choices"][0]["holds"].as_array().unwrap();
     let named = |name: &str| holds.iter().find(|candidate| candidate["strategy"] == name);

@@ -25,7 +25,7 @@ pub(super) struct Data {
     answers: Vec<&'static str>,
     strategies: Vec<Strategy>,
     threats: Vec<&'static str>,
-    /// Plain words for threats.
+    /// Plain words for threats of the run.
     words: Vec<(&'static str, &'static [&'static str])>,
     /// The threats under which a chosen strategy always has to hold.
     always: [&'static str; 3],
@@ -87,6 +87,9 @@ impl Data {
                 conclusions: under.collect(),
             })
         });
+        // `choose` does not answer for a threat that was not tried either.
+        let is_tried = |threat: &&str| cells.iter().any(|cell| cell.threat == *threat);
+        let words = WORDS.iter().filter(|(_, threats)| threats.iter().all(is_tried));
         Self {
             cells: cells
                 .iter()
@@ -95,7 +98,7 @@ impl Data {
             answers: answers(),
             strategies: strategies.collect(),
             threats: names,
-            words: WORDS.to_vec(),
+            words: words.copied().collect(),
             always: ALWAYS,
         }
     }

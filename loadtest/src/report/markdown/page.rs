@@ -8,6 +8,7 @@ use crate::result::RunResult;
 use crate::result::cell::{Cell, ClaimCheck, Spread, strategies};
 use crate::result::conclusion::{Conclusion, Conclusions, stores};
 use crate::result::summary::explanations;
+use crate::text::counted;
 use crate::threats;
 
 /// The groups of threats, one table each. All other threats form one more group.
@@ -158,13 +159,21 @@ fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusion
             cells.len()
         ),
     };
+    let mut threats: Vec<_> = cells.iter().map(|cell| cell.threat).collect();
+    threats.sort_unstable();
+    threats.dedup();
+    let under = if cells.iter().any(Cell::is_cost) {
+        "every threat".to_owned()
+    } else {
+        format!("the {} of this run", counted(threats.len(), ["threat", "threats"]))
+    };
     format!(
-        "**{held} of {all} strategies hold under every threat, as long as their store keeps what it confirmed; {failed} \
+        "**{held} of {all} strategies hold under {under}, as long as their store keeps what it confirmed; {failed} \
          fail{undecided}.** {rounds} rounds. {claims}"
     )
 }
 
-/// Returns the strategies that hold, the fastest first.
+/// Returns the strategies that hold, the fastest first; nothing of a run without the threat that measures how fast they are.
 fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusions<'a>) -> String {
     let emptying = threats::all().iter().filter(|threat| threat.empties_a_store);
     let emptying: Vec<_> = emptying.map(|threat| threat.name).collect();
@@ -180,7 +189,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
         rows.push((sales, vec![code(strategy), whole(sales), emptied]));
     }
     rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    if rows.is_empty() {
+    if rows.is_empty() || !cells.iter().any(Cell::is_cost) {
         return String::new();
     }
     let heads = ["strategy", "sales/s", "when a store loses data"].map(str::to_owned);
