@@ -22,8 +22,8 @@
 //! | `clock SERVER` | the nanoseconds that it is ahead, and how often it told the time since the last change |
 //! | `clock SERVER NANOSECONDS` | nothing: it is that much ahead, or behind |
 //! | `disks` | the servers whose disk can be full, separated by blanks |
-//! | `disk SERVER` | whether it is full (1 or 0), and how many calls failed since the last change |
-//! | `disk SERVER 1` or `0` | nothing: it is full, or has room |
+//! | `disk SERVER` | its number, 0 where it has room, and how many calls failed since the last change |
+//! | `disk SERVER NUMBER` | nothing: it has room for 0, and is full for all others; calls of the thread with this number are not counted |
 //!
 //! SERVER is also the address of an instance, and CLIENT that of an instance or of a proxy before them. When the connection ends, everything passes, every server runs again
 //! without a journal, every disk has room and every clock is right, also after a load test that was killed. Only one connection at a time is served.
