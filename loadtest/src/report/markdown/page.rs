@@ -175,6 +175,9 @@ fn verdict<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusion
 
 /// Returns the strategies that hold, the fastest first; nothing of a run without the threat that measures how fast they are.
 fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusions<'a>) -> String {
+    if !cells.iter().any(Cell::is_cost) {
+        return String::new();
+    }
     let emptying = threats::all().iter().filter(|threat| threat.empties_a_store);
     let emptying: Vec<_> = emptying.map(|threat| threat.name).collect();
     let mut rows: Vec<(f64, Vec<String>)> = Vec::new();
@@ -189,7 +192,7 @@ fn survivors<'a>(strategies: &[&str], cells: &[Cell<'a>], conclusions: &Conclusi
         rows.push((sales, vec![code(strategy), whole(sales), emptied]));
     }
     rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    if rows.is_empty() || !cells.iter().any(Cell::is_cost) {
+    if rows.is_empty() {
         return String::new();
     }
     let heads = ["strategy", "sales/s", "when a store loses data"].map(str::to_owned);
