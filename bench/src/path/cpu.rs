@@ -82,6 +82,10 @@ impl Stat {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {
+    use std::io::Read;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -94,13 +98,24 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn the_time_of_a_process_counts_for_its_group_only() {
-        let group = nix::unistd::getpgrp().as_raw().try_into().unwrap();
-        let processes = Processes::new(vec![("here", group), ("nobody", u32::MAX)]);
-        let before = processes.used().unwrap();
-        let own = of_this_thread().unwrap();
-        while of_this_thread().unwrap() - own < 50_000.0 {}
-        let after = processes.used().unwrap();
-        assert!(after["here"] - before["here"] >= 50_000.0);
-        assert_eq!(after["nobody"], 0.0);
+        // A group of its own: other programs of the test's own group end meanwhile, and take their time with them.
+        let mut busy = Command::new("sh")
+            .args([
+                "-c",
+                "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo; read end",
+            ])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        busy.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+        let used = Processes::new(vec![("busy", busy.id()), ("nobody", u32::MAX)])
+            .used()
+            .unwrap();
+        drop(busy.stdin.take());
+        busy.wait().unwrap();
+        assert!(used["busy"] > 0.0);
+        assert_eq!(used["nobody"], 0.0);
     }
 }
