@@ -76,7 +76,7 @@ fn newest_matrix(results: &Path) -> Result<Vec<PathBuf>, Usage> {
             results.display()
         ))
     })?;
-    let further = ["-matrix-2", "-matrix-3", "-matrix-4"].into_iter().filter_map(newest);
+    let further = (2..).map_while(|part| newest(&format!("-matrix-{part}")));
     Ok([first].into_iter().chain(further).collect())
 }
 

@@ -168,11 +168,9 @@ fn the_generated_parts_of_the_documents_are_those_of_the_newest_matrix() {
         "docs/workshop/README.md",
         "docs/workshop/zh-CN/README.md",
     ] {
-        let run = match document {
-            "docs/matrix-2.md" => newest("-matrix-2"),
-            "docs/matrix-3.md" => newest("-matrix-3"),
-            "docs/matrix-4.md" => newest("-matrix-4"),
-            _ => run.clone(),
+        let run = match document.split_once("matrix-") {
+            Some((_, part)) => newest(&format!("-matrix-{}", part.trim_end_matches(".md"))),
+            None => run.clone(),
         };
         let committed = fs::read_to_string(root().join(document)).unwrap();
         fs::write(copy.path().join(document), &committed).unwrap();
