@@ -47,6 +47,7 @@ lies! {
         ReservesApart     Both  "reserves units for 2 s beside the counter, then confirms; some reserves are abandoned"
         ReservesFromStock Both  "reserves units for 2 s out of the counter, then confirms, and names that step; some reserves are abandoned"
         ReservesForLong   Both  "as reserves-apart, for 9 s"
+        WaitsForReserves  Both  "the same, and from its third request on a purchase waits for reserved units"
         SlowAdmin         Both  "every answer of the admin listener comes 200 ms late"
         ReadCommitted     Both  "the server reads committed rows, not a snapshot, unless a session wants it otherwise"
         NumericIds        Both  "an order id is a JSON number in the answer and the same digits as text in the ledger"

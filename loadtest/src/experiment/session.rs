@@ -106,6 +106,9 @@ impl<'a> Session<'a> {
             self.open.check_all(&self.testbed.deployment, record).await?;
             self.open.close_all(record).await;
         }
+        if round.threat.injection.is_some() {
+            self.open.end_unbroken().await;
+        }
         self.make_room(round, 0).await?;
         if self.meets_other_workers(round)? {
             // The attack ends the shops where these rounds were played.

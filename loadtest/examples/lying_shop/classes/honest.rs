@@ -1,6 +1,6 @@
 //! Shops that follow the contract, each in its own way.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use axum::http::{HeaderValue, StatusCode};
@@ -12,12 +12,16 @@ use crate::response::sold;
 use crate::store::reserves::{Reserve, ReserveKind};
 use crate::{endless, fault, locks};
 
+/// Less than a client waits for an answer.
+const WAITS_FOR_RESERVES: Duration = Duration::from_secs(8);
+
 pub async fn sell(purchase: &Purchase) -> Result<Answer> {
     match purchase.lie() {
         Lie::FailFast => locks::sell(purchase, Duration::ZERO, Answer::Busy).await,
         Lie::Waits => locks::sell(purchase, Duration::from_millis(1_500), Answer::Busy).await,
         Lie::ReservesApart => reserving(purchase, ReserveKind::Apart, Answer::Busy).await,
         Lie::ReservesForLong => reserving(purchase, ReserveKind::ApartForNineSeconds, Answer::Busy).await,
+        Lie::WaitsForReserves => waiting_for_reserves(purchase).await,
         Lie::ReservesFromStock => reserving(purchase, ReserveKind::FromStock, Answer::Busy).await,
         Lie::SlowWork => slow_work(purchase).await,
         Lie::BusyAtFirst | Lie::BusyWithDate => match purchase.no_sale_or_known().await? {
@@ -76,6 +80,20 @@ pub async fn reserving(purchase: &Purchase, kind: ReserveKind, held: Answer) -> 
         true => Answer::Sold(order.id),
         false => Answer::Busy,
     })
+}
+
+/// As [`reserving`]. A purchase that was told busy twice is not told so again before it has waited.
+async fn waiting_for_reserves(purchase: &Purchase) -> Result<Answer> {
+    let came = purchase.count(&format!("came {}", purchase.request.key)).await?;
+    let until = Instant::now() + WAITS_FOR_RESERVES;
+    loop {
+        let answer = reserving(purchase, ReserveKind::ApartForNineSeconds, Answer::Busy).await?;
+        let is_busy = matches!(answer, Answer::Busy);
+        if !is_busy || came <= 2 || Instant::now() >= until {
+            return Ok(answer);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// Serves the purchase honestly, with a 201 of another form.

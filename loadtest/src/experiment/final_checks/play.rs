@@ -59,14 +59,19 @@ impl Play {
         }
     }
 
-    /// Waits for the end of the follow-up, and buys once more.
-    pub(super) async fn recheck(&mut self) {
+    /// Waits for the end of the follow-up.
+    pub(super) async fn end(&mut self) {
         if let State::Waiting(task) = &mut self.state {
             self.state = match task.await.context("the follow-up failed") {
                 Ok((follow_up, _)) => State::Over(follow_up),
                 Err(error) => State::Broken(error),
             };
         }
+    }
+
+    /// Waits for the end of the follow-up, and buys once more.
+    pub(super) async fn recheck(&mut self) {
+        self.end().await;
         if let State::Over(follow_up) = &mut self.state {
             follow_up.recheck().await;
         }
