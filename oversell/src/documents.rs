@@ -1,7 +1,9 @@
 //! The generated parts of documents, each between marks such as `<!-- results -->` and `<!-- /results -->`.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 use app::strategies::Entry;
@@ -56,9 +58,13 @@ pub fn put_into(file: &Path, run: &RunResult, result: &Path) -> Result<()> {
 
 /// Where one of our own strategies stands in the catalogue, and its kind of mechanism.
 pub fn known(strategy: &str) -> Option<(usize, &'static str)> {
-    let entries = Entry::all();
-    let place = entries.iter().position(|entry| entry.name == strategy)?;
-    Some((place, entries[place].mechanism.family.words()))
+    // A report asks for each pair of strategies that it sorts.
+    static KNOWN: LazyLock<HashMap<String, (usize, &str)>> = LazyLock::new(|| {
+        let entries = Entry::all().into_iter().enumerate();
+        let known = entries.map(|(place, entry)| (entry.name, (place, entry.mechanism.family.words())));
+        known.collect()
+    });
+    KNOWN.get(strategy).copied()
 }
 
 /// The folder of a result as the document links to it.
